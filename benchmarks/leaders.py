@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from app.core.flow import Network, is_feasible, min_cost_flow
 from app.core.model import Int64s
 from app.core.reassignment import TIGHT, LeaderChoice, LeaderProblem, choose_leaders
-from app.core.reassignment.leaders.problem import change_costs
+from app.core.reassignment.solvers.leaders.problem import change_costs
 from benchmarks.measure import Floor, Result, interleaved
 from benchmarks.reassignments import REMOVED, cluster_of
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.core.model import Int64s
 from app.core.reassignment import Domain, MovementProblem
-from app.core.reassignment.resources import NO_LIMIT, RESOURCES, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, Limits, ResourceLoads, ResourceProblem
 
 UNIT = 1_000
 CAPACITY = (300_000, 300_000, 200_000, 100)

@@ -18,16 +18,16 @@ from app.core.model import Int64s
 from app.core.reassignment import Domain, MovementProblem
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, ReassignedPartitions
-from app.core.reassignment.resources import (
+from app.core.reassignment.goals.budget import relieve
+from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
     Limits,
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
-    relieve,
-    resource_violations,
 )
+from app.core.reassignment.verifier import resource_violations
 from app.errors import Json
 from app.errors.requests import BatchesOutOfDisk
 from benchmarks.measure import Floor, Result, interleaved

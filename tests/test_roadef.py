@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.core.reassignment.resources import relieve
+from app.core.reassignment.goals.budget import relieve
 from benchmarks.roadef import facts_of, problem_of, run
 from benchmarks.roadef_instances import Instance, MalformedInstance, read_instance
 

@@ -80,7 +80,7 @@ def test_a_wider_tolerance_costs_no_more() -> None:
     assert moved == sorted(moved, reverse=True)
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="core/reassignment/loads: no default deadline")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="core/reassignment/goals: no default deadline")
 def test_balance_by_bytes_has_a_default_deadline() -> None:
     """60 brokers with 500 partitions take half a minute of CPU; the canonical request states the deadline."""
     snapshot, _ = one_replica_each([[100, 50], [10]], [1, 1])

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int64s
-from app.core.reassignment.counts.destinations import TieBreaks
-from app.core.reassignment.counts.per_topic import TopicBalance
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
-from app.core.reassignment.resources.model import (
+from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     TOPIC_REPLICAS,
     BalancedGoal,
@@ -24,6 +22,8 @@ from app.core.reassignment.resources.model import (
     ResourcePlacement,
     ResourceProblem,
 )
+from app.core.reassignment.solvers.flow.destinations import TieBreaks
+from app.core.reassignment.solvers.flow.per_topic import TopicBalance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

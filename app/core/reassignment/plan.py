@@ -13,9 +13,9 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.leaders.problem import leader_violations
 from app.core.reassignment.model import TIGHT, ReplicaPlacement
 from app.core.reassignment.problem import Bools, Infeasible, LimitsConflict, Problem, ResourceObjective, SetsConflict
+from app.core.reassignment.solvers.leaders.problem import leader_violations
 from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
 from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources, place_and_lead
 from app.core.reassignment.stages.log_dir_avoidance import place_with_log_dirs

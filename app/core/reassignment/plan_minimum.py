@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.least_movement import least_movement, movement_within
 from app.core.reassignment.domains import NoLegalPlacement, ProblemBrokers, RackRule, problem_by_factor
 from app.core.reassignment.model import KEEP, Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.least_movement import least_movement, movement_within
 from app.core.reassignment.verifier import are_spread
 from app.core.replica_lists import per_broker
 

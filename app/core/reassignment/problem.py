@@ -16,12 +16,11 @@ from app.core.model import NO_REPLICA, Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
-from app.core.reassignment.counts.per_topic import TopicBalance
 from app.core.reassignment.log_dirs import LogDirProblem, PackingConflict
 from app.core.reassignment.model import NO_LIMIT, Balance, KnownSets, MovementProblem
 from app.core.reassignment.parts import ProblemPart
-from app.core.reassignment.resources import ResourcePlacement
-from app.core.reassignment.resources.model import Goal, Limits, ResourceLoads
+from app.core.reassignment.resource_problem import Goal, Limits, ResourceLoads, ResourcePlacement
+from app.core.reassignment.solvers.flow.per_topic import TopicBalance
 from app.core.replica_lists import not_among, per_broker
 
 Bools = NDArray[np.bool_]

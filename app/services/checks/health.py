@@ -13,7 +13,7 @@ from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Int64s
 from app.core.reassignment.problem import LogDirTable
-from app.core.reassignment.resources import NO_LIMIT, RESOURCES
+from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES
 from app.core.replica_lists import not_among, per_broker, widened
 from app.core.replicas.options import RackMode
 from app.errors import Json

@@ -10,7 +10,7 @@ import numpy as np
 
 from app.core.measures.transfers import NOWHERE, Copies, Transfers, transfers
 from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
-from app.core.reassignment.resources import RESOURCES
+from app.core.reassignment.resource_problem import RESOURCES
 from app.errors import Json
 from app.errors.requests import SnapshotNotFound
 from app.services import snapshots

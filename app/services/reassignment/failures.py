@@ -16,7 +16,7 @@ from app.core.reassignment.problem import (
     MinimumsConflict,
     SetsConflict,
 )
-from app.core.reassignment.resources import RESOURCES, LimitConflict, ResourcePlacement
+from app.core.reassignment.resource_problem import RESOURCES, LimitConflict, ResourcePlacement
 from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable
 from app.errors.quotation import quoted

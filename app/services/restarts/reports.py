@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from app.core.model import NO_REPLICA
-from app.core.reassignment.resources import NO_LIMIT, RESOURCES
+from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES
 from app.core.restarts import RestartWaves, WaveBound, outcomes_of
 from app.errors import Json
 from app.services.reassignment.problem.resources import in_unit

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, Int32s, padded
-from app.core.reassignment.leaders.problem import LeaderProblem
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem
 from tests import draws as st
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.resources import (
+from app.core.reassignment.evaluation import loads_of
+from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
     FollowerReads,
     Limits,
     ResourceLoads,
     ResourceProblem,
-    loads_of,
 )
 from tests import draws as st
 from tests.core.reassignment import small_problems as small

@@ -9,11 +9,11 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts import destinations
-from app.core.reassignment.counts.destinations import TieBreaks, spread_destinations
-from app.core.reassignment.counts.least_movement import least_movement
-from app.core.reassignment.counts.places import counts
 from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow import destinations
+from app.core.reassignment.solvers.flow.destinations import TieBreaks, spread_destinations
+from app.core.reassignment.solvers.flow.least_movement import least_movement
+from app.core.reassignment.solvers.flow.places import counts
 from app.core.reassignment.verifier import placement_violations
 from app.core.replica_lists import not_among, per_broker
 from tests import draws as st

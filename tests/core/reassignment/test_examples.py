@@ -9,9 +9,9 @@ MODULES = (
     "app.core.certificate",
     "app.core.flow",
     "app.core.reassignment.batches.cutting",
-    "app.core.reassignment.counts.least_movement",
-    "app.core.reassignment.leaders.choosing",
-    "app.core.reassignment.resources.by_load",
+    "app.core.reassignment.solvers.flow.least_movement",
+    "app.core.reassignment.solvers.leaders.choosing",
+    "app.core.reassignment.goals.by_load",
 )
 
 

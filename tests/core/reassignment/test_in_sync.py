@@ -23,17 +23,10 @@ from app.core.reassignment import (
     least_movement,
     place_by_load,
 )
-from app.core.reassignment.counts.places import LAST_IN_SYNC
-from app.core.reassignment.resources import (
-    RESOURCES,
-    Goal,
-    Limits,
-    ResourceLoads,
-    ResourceProblem,
-    reach_goals,
-    resource_violations,
-)
-from app.core.reassignment.verifier import placement_violations
+from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.resource_problem import RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.solvers.flow.places import LAST_IN_SYNC
+from app.core.reassignment.verifier import placement_violations, resource_violations
 from tests import draws as st
 from tests.core.reassignment.small_problems import current_brokers, is_moved, legal_sets
 from tests.core.reassignment.small_problems import problems as load_problems

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from app.core.model import Int64s
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeaderMinimums, LeaderProblem, leader_violations
-from app.core.reassignment.leaders.shares import attainable_minimums
 from app.core.reassignment.model import KEEP, TIGHT, Balance
+from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+from app.core.reassignment.solvers.leaders.problem import LeaderMinimums, LeaderProblem, leader_violations
+from app.core.reassignment.solvers.leaders.shares import attainable_minimums
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, may_lead, on_new, problem, problems
 

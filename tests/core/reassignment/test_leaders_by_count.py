@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 
 from app.core.model import NO_LEADER, Int32s
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeaderProblem, bounds, changes_bound, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
+from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem, bounds, changes_bound, leader_violations
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance
+from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.errors.requests import LimitExceeded
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, problem, problems

@@ -11,11 +11,11 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement
-from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Domain, MovementProblem
+from app.core.reassignment.solvers.flow.least_movement import BudgetTooSmall, least_movement
+from app.core.reassignment.solvers.leaders.by_moves import MovedForLeaders, move_for_leaders
+from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem, leader_violations
 from app.core.reassignment.verifier import are_spread, placement_violations
 from tests import draws as st
 

@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int32s
-from app.core.reassignment.bands import narrowest_band
-from app.core.reassignment.counts import network, within_band
-from app.core.reassignment.counts.least_movement import (
+from app.core.reassignment.bounds.bands import narrowest_band
+from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow import network, within_band
+from app.core.reassignment.solvers.flow.least_movement import (
     BudgetTooSmall,
     least_movement,
     movement_within,
     trade_off,
     within_budget,
 )
-from app.core.reassignment.counts.places import counts
-from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
-from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.places import counts
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.profiles import costly, examples

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from app.core.reassignment.resources import Limits, ResourceProblem
-from app.core.reassignment.resources.movement_bound import _Dual
-from app.core.reassignment.resources.search import Bounds, rules_of, search, start_of
+from app.core.reassignment.bounds.movement_bound import _Dual
+from app.core.reassignment.resource_problem import Bounds, Limits, ResourceProblem
+from app.core.reassignment.solvers.search.search import rules_of, search, start_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
 

@@ -9,17 +9,17 @@ from hypothesis import given
 
 from app.core.model import NO_LEADER
 from app.core.reassignment import TIGHT, Balance, place_by_load
-from app.core.reassignment.resources import (
+from app.core.reassignment.goals import balancing
+from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.resource_problem import (
     RESOURCES,
     Goal,
     Limits,
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
-    balancing,
-    reach_goals,
-    resource_violations,
 )
+from app.core.reassignment.verifier import resource_violations
 from benchmarks.skewed import Skew, problem_of
 from tests import draws as st
 from tests.core.reassignment.small_problems import moved_weight, placements, problems, target_loads

@@ -19,7 +19,7 @@ from app.core.reassignment.problem import (
     Problem,
     ReplicaObjective,
 )
-from app.core.reassignment.resources import Limits
+from app.core.reassignment.resource_problem import Limits
 
 ROWS, BROKERS = 4, 4
 BEFORE = np.array([[0, 1], [1, 0], [0, 1], [1, 2]], np.int32)

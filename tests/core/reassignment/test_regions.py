@@ -8,23 +8,19 @@ from hypothesis import event, given
 
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment import TIGHT, place_by_load
-from app.core.reassignment.loads.bounds import lowest_ceiling
-from app.core.reassignment.loads.cell_model import CellModel, FreeCells, movement_of
-from app.core.reassignment.loads.core_cells import priced_regions, regions_of
-from app.core.reassignment.loads.heavy_bound import heavy_places
-from app.core.reassignment.loads.local_search import (
+from app.core.reassignment.bounds.heavy_bound import heavy_places
+from app.core.reassignment.bounds.split_loads import lowest_ceiling
+from app.core.reassignment.model import Band, Domain, MovementProblem
+from app.core.reassignment.rules import load_rules, regions_of, within_band
+from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
+from app.core.reassignment.solvers.exact.core_cells import priced_regions
+from app.core.reassignment.solvers.exact.regions import CLOSE, cells_worth_moving, search_regions
+from app.core.reassignment.solvers.search.heaviest_first import (
     CandidatePlacement,
     candidate,
     initial_placement,
     redistributed,
 )
-from app.core.reassignment.loads.regions import (
-    CLOSE,
-    cells_worth_moving,
-    search_regions,
-)
-from app.core.reassignment.loads.rules import load_rules, within_band
-from app.core.reassignment.model import Band, Domain, MovementProblem
 from app.core.replica_lists import per_broker
 from benchmarks.skewed import Skew, problem_of
 from tests import draws as st

@@ -9,25 +9,24 @@ from hypothesis import given, settings
 
 from app.core.model import NO_LEADER
 from app.core.reassignment import Domain, MovementProblem
-from app.core.reassignment.resources import (
+from app.core.reassignment.evaluation import kafka_loads, loads_of
+from app.core.reassignment.goals.balancing import _Aims, reach_goals
+from app.core.reassignment.goals.budget import relieve
+from app.core.reassignment.resource_problem import (
     GOALS,
     NO_LIMIT,
     RESOURCES,
     TOPIC_REPLICAS,
+    Bounds,
     Goal,
     Limits,
     ResourceLoads,
     ResourceProblem,
-    kafka_loads,
-    loads_of,
-    reach_goals,
-    relieve,
-    resource_violations,
 )
-from app.core.reassignment.resources.balancing import _Aims
-from app.core.reassignment.resources.integer_model import least_excess
-from app.core.reassignment.resources.receivers_kernel import RECEIVERS, receivers_for
-from app.core.reassignment.resources.search import Bounds, _resources, _state, rules_of, search, start_of
+from app.core.reassignment.solvers.exact.limit_model import least_excess
+from app.core.reassignment.solvers.search.receivers_kernel import RECEIVERS, receivers_for
+from app.core.reassignment.solvers.search.search import _resources, _state, rules_of, search, start_of
+from app.core.reassignment.verifier import resource_violations
 from app.core.replica_lists import not_among
 from benchmarks.resource_clusters import Shape
 from benchmarks.resource_clusters import problem_of as cluster_of

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from app.core.reassignment import KEEP, TIGHT, Balance, Domain, MovementProblem, least_movement, within_budget
-from app.core.reassignment.counts.places import counts
-from app.core.reassignment.counts.weighted import LARGEST_WEIGHT, narrowest_levels, whole_weights
+from app.core.reassignment.solvers.flow.places import counts
+from app.core.reassignment.solvers.flow.weighted import LARGEST_WEIGHT, narrowest_levels, whole_weights
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.core.reassignment.test_least_movement import all_placements, problem_of, problems

@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.leaders.choosing import by_count, choose_leaders
-from app.core.reassignment.leaders.per_topic import topic_bands
-from app.core.reassignment.leaders.problem import (
+from app.core.reassignment.model import TIGHT, Balance, Band, BrokerBounds
+from app.core.reassignment.parts import ProblemPart, summed
+from app.core.reassignment.problem import Bools, EvacuationConflict, Infeasible, MinimumsConflict, Problem
+from app.core.reassignment.solvers.leaders.choosing import by_count, choose_leaders
+from app.core.reassignment.solvers.leaders.per_topic import topic_bands
+from app.core.reassignment.solvers.leaders.problem import (
     LeaderChoice,
     LeaderMinimums,
     LeaderProblem,
     LeaderTopics,
     change_costs,
 )
-from app.core.reassignment.leaders.shares import Shares, attainable_minimums
-from app.core.reassignment.model import TIGHT, Balance, Band, BrokerBounds
-from app.core.reassignment.parts import ProblemPart, summed
-from app.core.reassignment.problem import Bools, EvacuationConflict, Infeasible, MinimumsConflict, Problem
+from app.core.reassignment.solvers.leaders.shares import Shares, attainable_minimums
 from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution
 from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first

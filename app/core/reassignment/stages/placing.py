@@ -8,14 +8,14 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int32s
-from app.core.reassignment.counts.destinations import spread_destinations
-from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
-from app.core.reassignment.counts.per_topic import balance_topics
-from app.core.reassignment.leaders.by_moves import MovedForLeaders, move_for_leaders
+from app.core.reassignment.goals.by_load import place_by_load
 from app.core.reassignment.model import KEEP, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
-from app.core.reassignment.resources.by_load import place_by_load
+from app.core.reassignment.solvers.flow.destinations import spread_destinations
+from app.core.reassignment.solvers.flow.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
+from app.core.reassignment.solvers.flow.per_topic import balance_topics
+from app.core.reassignment.solvers.leaders.by_moves import MovedForLeaders, move_for_leaders
 from app.core.reassignment.stages.known_sets import on_known_sets
 from app.core.reassignment.stages.sets_of_width import place_on_sets, sets_of_width_violations
 from app.core.reassignment.verifier import placement_violations, topic_violations

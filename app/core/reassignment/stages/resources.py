@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.least_movement import least_movement
-from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem
+from app.core.reassignment.evaluation import loads_of
+from app.core.reassignment.goals.answers import with_leaders
+from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.model import KEEP, ReplicaPlacement
 from app.core.reassignment.parts import (
     PlacedPart,
@@ -27,22 +29,18 @@ from app.core.reassignment.problem import (
     Problem,
     ResourceObjective,
 )
-from app.core.reassignment.resources import (
+from app.core.reassignment.resource_problem import (
     RESOURCES,
     TOPIC_REPLICAS,
-    BudgetNotReached,
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
-    limits_conflict,
-    loads_of,
-    reach_goals,
-    reach_within,
-    relieve,
-    resource_violations,
-    with_leaders,
 )
+from app.core.reassignment.solvers.exact.limit_model import limits_conflict
+from app.core.reassignment.solvers.flow.least_movement import least_movement
+from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem
 from app.core.reassignment.stages.placing import PlacedReplicas
+from app.core.reassignment.verifier import resource_violations
 from app.core.replica_lists import with_leader_first
 
 MOST_SOLVES = 3

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.flow import Network, min_cost_flow
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.least_movement import SOLVER, least_movement
-from app.core.reassignment.counts.places import in_order, moved_weight
 from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.least_movement import SOLVER, least_movement
+from app.core.reassignment.solvers.flow.places import in_order, moved_weight
 
 Bools = NDArray[np.bool_]
 _BLOCK = 1 << 21

@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import BrokerCapacity, Int64s
-from app.core.reassignment.counts.weighted import shares_of_weights
-from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
-from app.core.reassignment.resources.model import MILLION
+from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
+from app.core.reassignment.solvers.flow.weighted import shares_of_weights
 from app.errors import FieldPath
 from app.errors.reassignments import CapacityMissing, RatesMissing, UnknownBroker
 from app.services.reassignment.problem.brokers import Bools, BrokerTable

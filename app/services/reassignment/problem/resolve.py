@@ -26,7 +26,7 @@ from app.core.reassignment.model import NO_LIMIT as NO_BOUND
 from app.core.reassignment.model import KnownSets
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
-from app.core.reassignment.resources import RESOURCES, Limits
+from app.core.reassignment.resource_problem import RESOURCES, Limits
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.copyset_rounds import rounds_of_width
 from app.core.replicas.options import RackMode

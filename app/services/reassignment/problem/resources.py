@@ -13,9 +13,9 @@ import numpy as np
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s, Topic
 from app.core.reassignment import Balance
+from app.core.reassignment.evaluation import kafka_loads, loads_of
 from app.core.reassignment.problem import GOAL_OF, ResourceObjective
-from app.core.reassignment.resources import RESOURCES, TOPIC_REPLICAS, Goal, ResourceLoads, kafka_loads, loads_of
-from app.core.reassignment.resources.model import MILLION
+from app.core.reassignment.resource_problem import MILLION, RESOURCES, TOPIC_REPLICAS, Goal, ResourceLoads
 from app.core.replica_lists import stacked, widened
 from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion

@@ -12,7 +12,7 @@ from app.core.model import Int64s
 from app.core.reassignment import Band, BrokerBounds, MovementProblem, ReplicaPlacement, topic_bands
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.plan import Moves
-from app.core.reassignment.resources import RESOURCES, BalancedGoal, ResourcePlacement
+from app.core.reassignment.resource_problem import RESOURCES, BalancedGoal, ResourcePlacement
 from app.core.reassignment.stages.leading import LedPart
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import per_broker

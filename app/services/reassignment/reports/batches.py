@@ -20,7 +20,7 @@ from app.core.reassignment import (
     batch_durations,
     recommended_throttle,
 )
-from app.core.reassignment.resources.model import NO_CAPACITY
+from app.core.reassignment.resource_problem import NO_CAPACITY
 from app.core.reassignment.stages.cutting import Executions
 from app.core.replica_lists import not_among
 from app.errors import Json

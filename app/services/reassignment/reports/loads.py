@@ -18,8 +18,7 @@ from app.core.capacity.placed_traffic import (
     rack_losses,
 )
 from app.core.model import Float64s, Int32s, Int64s
-from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
-from app.core.reassignment.resources.model import MILLION
+from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
 from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.amounts import PricesRequest

@@ -7,8 +7,7 @@ import numpy as np
 
 from app.core.capacity.placed_traffic import LossChanges, changes_by_loss
 from app.core.model import Float64s, Int32s, Int64s
-from app.core.reassignment.resources import RESOURCES
-from app.core.reassignment.resources.model import MILLION
+from app.core.reassignment.resource_problem import MILLION, RESOURCES
 from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownRack

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from app.core.measures.placement import measure
 from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan
-from app.core.reassignment.resources import NO_CAPACITY, NO_LIMIT, RESOURCES
+from app.core.reassignment.resource_problem import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.replica_lists import distinct_values, per_broker
 from app.errors import Json
 from app.services.defaults import min_isr_of

@@ -1,0 +1,273 @@
+"""A lower bound on the moved weight of all placements within ceilings, floors and limits, by Lagrangian duality.
+
+With dual prices on loads above a ceiling and below a floor, every partition chooses its cheapest legal replicas and
+leader alone. No placement within the bounds costs less than those choices less the value of the bounds at these prices.
+Three kinds of prices are tried: the marginal weight of the last replica that a broker has to shed, or to receive; and
+those that an ascent reaches, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
+bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
+broker, and at the prices that make a move free every direction but a few leads down.
+
+Sums are floating: the bound is lowered by more than what they are rounded by, `ROUNDING` for each addition of all that
+is added at most, whatever its sign.
+
+Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974); Kingma and Ba, "Adam" (2015).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.reassignment.bounds.prices_kernel import PricedLoads, sum_of_cheapest_choices
+from app.core.reassignment.legal_sets_kernel import rows_legal_in_place
+from app.core.reassignment.resource_problem import MILLION, NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement
+from app.core.reassignment.rules import LoadRules, moved_weight
+
+ROUNDING = 2.0**-52
+MIN_STEPS, MAX_STEPS = 8, 300
+WORK = 2e9
+"""Products of rows, brokers, resources and steps at most, of each ascent."""
+SPREAD = (0.3, 3e-4)
+"""First and last: how much the loads of choices are smoothed (`prices_kernel`)."""
+ASCENTS = ((0.05, 3e-5, 0.7, 0.95), (0.3, 3e-4, 0.9, 0.99))
+"""First and last length of a step, in shares of the weight of a broker, and how much of earlier slopes, and of their
+squares, counts in a step. Long steps reach prices that are far, as brokers of unequal weight have; short ones end
+nearer to the best. The second ascent is made if the first leaves a gap of `WIDE`."""
+WIDE = 5e-3
+CLOSE = 1e-3
+"""Relative gap at which the search for better prices ends."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovementBound:
+    """A lower bound on the moved weight. prices : (brokers, bounded resources) float64 that prove it, or none do."""
+
+    value: int
+    prices: Float64s = field(repr=False)
+
+
+def moved_lower_bound(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    bounds: Bounds,
+    placement: SearchedPlacement,
+    is_over: Callable[[], bool],
+    *,
+    known: int = 0,
+) -> MovementBound:
+    """A lower bound on the moved weight of placements within the bounds, widened to `placement` where it is outside.
+
+    Parameters
+    ----------
+    start : the fewest moves: what they weigh is a bound in any case. placement : its weight is the target of
+        the steps. known : a bound that is proven already.
+    """
+    least, moved = max(known, moved_weight(rules, start)), placement.moved
+    dual = _Dual.of(problem, rules, bounds, placement)
+    if least >= moved or not dual.unit.size or is_over():
+        return MovementBound(min(least, moved), np.zeros_like(dual.unit))
+    tried = [(dual.value(prices)[0], prices) for prices in dual.first_prices(start)]
+    best, prices = max(tried, key=lambda each: each[0])
+    steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
+    for ascent in ASCENTS if steps >= MIN_STEPS else ():
+        if moved - max(best, least) > WIDE * moved and not is_over():
+            reached = _ascended(dual, dual.balanced_prices(start), steps, ascent, moved, is_over)
+            best, prices = max((best, prices), reached, key=lambda each: each[0])
+    return MovementBound(min(moved, max(least, ceil(best - 0.5))), prices)
+
+
+def _ascended(
+    dual: "_Dual",
+    prices: Float64s,
+    steps: int,
+    ascent: tuple[float, float, float, float],
+    moved: int,
+    is_over: Callable[[], bool],
+) -> tuple[float, Float64s]:
+    """The best bound on the way from some prices, by one of `ASCENTS`, and its prices; ends near `moved`, and at the
+    deadline.
+
+    Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
+    """
+    unit, largest = dual.unit, dual.weight_of_broker()
+    longest, shortest, steady, steady_squares = ascent
+    best, highest, first, second = -np.inf, prices, np.zeros_like(prices), np.zeros_like(prices)
+    for step in range(steps):
+        done = step / steps
+        value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
+        best, highest = max((best, highest), (value, prices), key=lambda each: each[0])
+        if is_over() or moved - best <= CLOSE * moved:
+            break
+        scaled = slope * unit
+        first = steady * first + (1 - steady) * scaled
+        second = steady_squares * second + (1 - steady_squares) * scaled * scaled
+        deviation = np.sqrt(second / (1 - steady_squares ** (step + 1))) + 1e-3
+        length = largest * longest * (shortest / longest) ** done
+        prices = dual.allowed(prices, prices + length * first / (1 - steady ** (step + 1)) / deviation * unit)
+    return best, highest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Dual:
+    """The bounds as arrays, and the loads that every placement has at least, of the resources that have bounds.
+
+    Parameters
+    ----------
+    ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
+    base : (brokers, resources) float64. settled : (rows,) bool, legal in place.
+    added : (resources,) float64 load that the choices of all rows add at most.
+    """
+
+    rules: LoadRules
+    base: Float64s = field(repr=False)
+    ceiling: Float64s = field(repr=False)
+    floor: Float64s = field(repr=False)
+    of_leader: Int64s = field(repr=False)
+    of_follower: Int64s = field(repr=False)
+    unit: Float64s = field(repr=False)
+    settled: NDArray[np.bool_] = field(repr=False)
+    added: Float64s = field(repr=False)
+
+    @classmethod
+    def of(cls, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement) -> "_Dual":
+        """The dual of bounds, widened to a placement where it is outside."""
+        high = np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT)
+        high = np.minimum(high, problem.limits.upper)
+        unbounded, high = high >= NO_LIMIT, np.maximum(high, placement.loads)
+        low = np.where(bounds.unit > 0, np.minimum(bounds.floor, placement.loads), 0)
+        of_leader, of_follower = problem.loads.of_leader, problem.loads.of_follower
+        reads = problem.loads.reads
+        if reads is not None:  # Of the consumers, a leader serves those that no follower can: at least so many.
+            widest = int(rules.factor.max(initial=1))
+            others = int(np.sort(reads.client_share)[::-1][: max(0, widest - 1)].sum())
+            of_leader = of_leader + reads.load * max(0, MILLION - others) // MILLION
+            low = np.zeros_like(low)
+        bounded = ~unbounded.all(axis=0) | (low > 0).any(axis=0)
+        return cls(
+            rules=rules,
+            base=problem.loads.base[:, bounded].astype(np.float64),
+            ceiling=np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded],
+            floor=low[:, bounded].astype(np.float64),
+            of_leader=np.ascontiguousarray(of_leader[:, bounded]),
+            of_follower=np.ascontiguousarray(of_follower[:, bounded]),
+            unit=np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded]),
+            settled=rows_legal_in_place(rules),
+            added=_added(rules, of_leader[:, bounded], of_follower[:, bounded]),
+        )
+
+    def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
+        """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
+        used = self.base.copy()
+        by_resource = np.ascontiguousarray(prices.T)
+        loads = PricedLoads(
+            self.of_leader, self.of_follower, by_resource, prices.min(axis=0), prices.max(axis=0), self.unit
+        )
+        cost = sum_of_cheapest_choices(self.rules, loads, self.settled, spread, used)
+        bound = np.where(prices > 0, np.where(np.isinf(self.ceiling), 0, self.ceiling), self.floor)
+        priced = prices * (self.base - bound)
+        value = cost + float(priced.sum())
+        magnitude = self.weight() + float((np.abs(prices) * (self.base + bound)).sum())
+        magnitude += float((np.abs(prices).max(axis=0) * self.added).sum())
+        above = np.where(np.isinf(self.ceiling), 0.0, used - self.ceiling)
+        below = used - self.floor
+        slope = np.where(prices > 0, above, np.where(prices < 0, below, np.maximum(above, 0) + np.minimum(below, 0)))
+        return value - ROUNDING * self.additions() * magnitude, slope
+
+    def allowed(self, before: Float64s, after: Float64s) -> Float64s:
+        """Prices that have a bound to be of; one that changes its sign is 0 first."""
+        after[before * after < 0] = 0
+        after[np.isinf(self.ceiling) & (after > 0)] = 0
+        after[(self.floor <= 0) & (after < 0)] = 0
+        return after
+
+    def additions(self) -> int:
+        """More than the additions and products that any one term of the bound passes through."""
+        resources = self.base.shape[1]
+        return int(len(self.rules.cost) + self.base.size + 4 * (resources + self.rules.factor.max(initial=1)) + 16)
+
+    def weight(self) -> float:
+        """The weight of all replicas."""
+        return float((self.rules.cost * self.rules.factor[self.rules.domain_of]).sum())
+
+    def weight_of_broker(self) -> float:
+        """The mean weight of the replicas of a broker: what its whole load is worth at most."""
+        return self.weight() / len(self.ceiling)
+
+    def balanced_prices(self, start: Int32s) -> Float64s:
+        """Prices between those that make moves free: half of what a broker's weight is worth, by what it has to shed or
+        to receive of each resource. What leaders load beside followers is shed at no weight, and does not count.
+        """
+        excess, lacking = self._beside_bounds(start)
+        of_all = np.maximum(self.of_leader.sum(axis=0), 1)
+        off = (excess - lacking) * self.unit * np.minimum(self.of_follower.sum(axis=0) / of_all, 1.0)
+        share = off / np.maximum(np.abs(off).sum(axis=1, keepdims=True), 1e-12)
+        return self.allowed(np.zeros_like(share), 0.5 * self.weight_of_broker() * share * self.unit)
+
+    def _beside_bounds(self, start: Int32s) -> tuple[Float64s, Float64s]:
+        """(brokers, resources) float64: load above ceilings, and missing to floors, with forced moves alone."""
+        in_place = self.base.copy()
+        rows, columns = np.nonzero(start != NO_REPLICA)
+        of_slot = np.where((columns == 0)[:, None], self.of_leader[rows], self.of_follower[rows])
+        np.add.at(in_place, start[rows, columns], of_slot)
+        above = np.where(np.isinf(self.ceiling), 0, np.maximum(in_place - self.ceiling, 0))
+        return above, np.maximum(self.floor - in_place, 0)
+
+    def first_prices(self, start: Int32s) -> list[Float64s]:
+        """Prices to start from: of what brokers shed, of what they receive, and of both.
+
+        A broker has a price for one resource, the one that costs most: the weight for the load of the last replica that
+        it has to shed for its ceiling, or that all brokers together have to receive for their floors.
+        """
+        rules = self.rules
+        rows, columns = np.nonzero(start != NO_REPLICA)
+        broker = start[rows, columns]
+        excess, lacking = self._beside_bounds(start)
+        giving, taking = np.zeros_like(excess), np.zeros_like(excess)
+        # Of a leader that gives up the lead, a broker sheds at no weight what leading adds: followers' loads count.
+        load, cost = self.of_follower[rows], rules.cost[rows]
+        for at, resource in zip(*np.nonzero(excess), strict=True):
+            mine = np.flatnonzero(broker == at)
+            giving[at, resource] = _marginal(load[mine, resource], cost[mine], excess[at, resource])
+        for resource in np.flatnonzero(lacking.any(axis=0)):
+            marginal = _marginal(load[:, resource], cost, float(lacking[:, resource].sum()))
+            taking[lacking[:, resource] > 0, resource] = marginal
+        shed, received = _dearest(giving, excess), _dearest(taking, lacking)
+        both = np.maximum(shed - received.max(axis=0), 0) - received
+        return [shed, -received, both]
+
+
+def least_load(rules: LoadRules, group: NDArray[np.bool_]) -> float:
+    """A lower bound on what all replicas load on some brokers and cost, added; brokers of `rules.load`."""
+    load, prices = rules.load[:, None], group.astype(np.float64)[None, :]
+    priced = PricedLoads(load, load, prices, prices.min(axis=1), prices.max(axis=1), np.zeros((len(group), 1)))
+    used = np.zeros((len(group), 1))
+    total = sum_of_cheapest_choices(rules, priced, rows_legal_in_place(rules), 0.0, used)
+    return total * (1 - ROUNDING * (len(rules.load) + 4 * len(group)))
+
+
+def _added(rules: LoadRules, of_leader: Int64s, of_follower: Int64s) -> Float64s:
+    """(resources,) float64: the load of all replicas, and that of the leaders and of as many followers once more."""
+    replicas = rules.factor[rules.domain_of][:, None] + 1
+    return np.asarray((of_follower * replicas.astype(np.float64) + of_leader).sum(axis=0), np.float64)
+
+
+def _marginal(load: Int64s, cost: Int64s, amount: float) -> float:
+    """The weight for the load at which the cheapest replicas reach an amount; 0 if all of them do not."""
+    some = load > 0
+    load, cost = load[some], cost[some]
+    order = np.argsort(cost / load, kind="stable")
+    last = int(np.searchsorted(np.cumsum(load[order]), amount))
+    return float(cost[order[last]] / load[order[last]]) if last < len(order) else 0.0
+
+
+def _dearest(prices: Float64s, amounts: Float64s) -> Float64s:
+    """Each broker's price of the resource that costs most; 0 for the others."""
+    chosen = np.zeros_like(prices)
+    brokers = np.arange(len(prices))
+    worst = (prices * amounts).argmax(axis=1)
+    chosen[brokers, worst] = prices[brokers, worst]
+    return chosen

@@ -1,0 +1,272 @@
+"""Balance several resources, jointly or in order of priority, within limits."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.bounds.movement_bound import moved_lower_bound
+from app.core.reassignment.bounds.sums import share_bounds
+from app.core.reassignment.evaluation import ideal_loads
+from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
+from app.core.reassignment.goals.exact import exact_answer
+from app.core.reassignment.goals.one_load import OneLoad, highest_level, is_one_load, lowest_level
+from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.resource_problem import (
+    NO_LIMIT,
+    RESOURCES,
+    TOPIC_REPLICAS,
+    Bounds,
+    Goal,
+    ResourcePlacement,
+    ResourceProblem,
+    SearchedPlacement,
+)
+from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
+from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, search, start_of
+
+EARLIER = 100.0
+"""Weight of goals that were reached, beside 1 for the goals of the present priority."""
+CLOSE = Fraction(1, 1_000)
+"""A tight goal aims at its lower bound and so much of it more, so that the search has an end."""
+MAX_RERUNS = 3
+"""Searches from the start with the loads that were reached as ceilings, for less movement."""
+
+
+def reach_goals(
+    problem: ResourceProblem,
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Callable[[], bool],
+    ends_search: Callable[[], bool] | None = None,
+) -> ResourcePlacement:
+    """Reach goals in order of priority: a goal does not worsen what those before it reached, or their tolerance.
+
+    A tight goal minimises the largest load over the ideal load (the broker's share of the total by capacity); a goal
+    with a tolerance brings every target broker within the tolerance of its ideal load, or as near as is reached. Hard
+    limits go first, then soft ones, then the goals, then the moved weight, then leader changes.
+
+    Parameters
+    ----------
+    priorities : the goals, the most important first; those of one entry are reached jointly.
+    is_over : whether the deadline has passed; then the best placement so far is returned.
+    ends_search : whether the time of the search has passed, before the deadline, so that the bound on the movement has
+        time as well; None is the deadline.
+
+    Raises
+    ------
+    InfeasibleFlow : if some partition has no legal placement.
+    LimitExceeded : if loads or weights are so large that they cannot be added exactly.
+    """
+    ends = is_over if ends_search is None else ends_search
+    rules = rules_of(problem)
+    start = start_of(problem, rules)
+    exact = exact_answer(problem, rules, start, priorities, is_over)
+    if exact is not None:
+        return exact
+    aims = _Aims(problem, start)
+    goals = [goal for group in priorities for goal in group]
+    if len(goals) == 1 and is_one_load(problem, goals[0].name):
+        return _of_one_load(problem, rules, start, aims, goals[0], ends, is_over)
+    reached = [aims.range_of(goal) for goal in goals]
+    best = _all_at_once(problem, rules, start, aims, priorities, ends)
+    is_from_start = best is not None
+    if best is None:
+        best, reached = _one_by_one(problem, rules, start, aims, priorities, ends)
+    if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
+        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, ends, is_from_start)
+    proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
+    reached = [aims.widened(each, best) for each in reached]
+    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over).value
+    return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+
+
+def _of_one_load(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    goal: Goal,
+    ends: Callable[[], bool],
+    is_over: Callable[[], bool],
+) -> ResourcePlacement:
+    """A goal for a load that no leader changes, without limits."""
+    wanted = aims.range_of_one_load(goal)
+    one = OneLoad.of(problem, RESOURCES.index(goal.name), start, BrokerBounds(wanted.floor, wanted.ceiling))
+    best = one.search(ends)
+    reached = aims.widened(wanted, best)
+    best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
+    proof = ExcessProof((), Fraction(0), Fraction(0))
+    return answer(problem, rules, best.at, ranges=[reached], moved_bound=bound, proof=proof)
+
+
+def _all_at_once(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Callable[[], bool],
+) -> SearchedPlacement | None:
+    """A placement that reaches all goals jointly, whatever their priority; None if none is found.
+
+    Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and is
+    slower, since it may not worsen that goal on its way.
+    """
+    goals = [goal for group in priorities for goal in group]
+    if len(priorities) < 2 or not all(goal.tolerance for goal in goals):
+        return None
+    wanted = [aims.range_of(goal) for goal in goals]
+    best = least_of_searches(problem, rules, start, aims.bounds([], wanted), is_over)
+    # A goal may be listed twice: the bounds are those of the last one.
+    return best if best.penalty == 0 and all(aims.is_within(each, best) for each in wanted) else None
+
+
+def _one_by_one(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Callable[[], bool],
+) -> tuple[SearchedPlacement, list[GoalRange]]:
+    """A placement that reaches goals in order of priority, and what it reached."""
+    reached: list[GoalRange] = []
+    best: SearchedPlacement | None = None
+    for group in priorities:
+        wanted = [aims.range_of(goal) for goal in group]
+        bounds = aims.bounds(reached, wanted)
+        after = least_of_searches(problem, rules, start if best is None else best.at, bounds, is_over)
+        if best is None or all(aims.is_within(each, after) for each in reached):
+            best = after
+        reached += [aims.widened(each, best) for each in wanted]
+    if best is None:
+        best = search(problem, rules, start, aims.bounds([], []), is_over)
+    return best, reached
+
+
+def _with_less_movement(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    aims: "_Aims",
+    best: SearchedPlacement,
+    reached: list[GoalRange],
+    is_over: Callable[[], bool],
+    is_from_start: bool,
+) -> tuple[SearchedPlacement, list[GoalRange]]:
+    """Search again within what was reached: from the start, unless the placement is of that search, and from the best
+    placement.
+    """
+    for _ in range(MAX_RERUNS):
+        if is_over():
+            break
+        bounds = aims.bounds([], reached)
+        undone = search(problem, rules, best.at, bounds, is_over)
+        placements = [undone] if is_from_start else [undone, least_of_searches(problem, rules, start, bounds, is_over)]
+        better = min(placements, key=lambda each: (each.penalty, each.moved))
+        if (better.penalty, better.moved) >= (undone.penalty, best.moved):
+            break
+        best = better
+        wider = [aims.widened(each, best) for each in reached]
+        is_from_start = all(_is_same(*pair) for pair in zip(reached, wider, strict=True))
+        reached = wider
+    return best, reached
+
+
+def _is_same(one: GoalRange, other: GoalRange) -> bool:
+    """Whether two ranges of a goal are equal."""
+    return np.array_equal(one.ceiling, other.ceiling) and np.array_equal(one.floor, other.floor)
+
+
+class _Aims:
+    """Ceilings and floors of goals.
+
+    Shares of ideal loads are floating, and rounded to whole loads: what is proven is proven for these whole numbers.
+    """
+
+    def __init__(self, problem: ResourceProblem, start: Int32s) -> None:
+        self._problem = problem
+        totals = totals_of(problem)
+        self._ideal = ideal_loads(problem.loads, problem.movement.target, totals)
+        self._shares = share_bounds(problem, totals)
+        self._counts = topic_counts(problem, start)
+
+    def range_of(self, goal: Goal) -> GoalRange:
+        """What a goal aims at."""
+        target = self._problem.movement.target
+        if goal.name == TOPIC_REPLICAS:
+            return topic_range(self._problem, goal, self._counts)
+        column = RESOURCES.index(goal.name)
+        bound, ideal = self._shares[column], self._ideal[:, column]
+        top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.tolerance else Fraction(0)))
+        ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
+        floor = np.zeros_like(ceiling)
+        if goal.tolerance:
+            floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), 0)
+        return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
+
+    def range_of_one_load(self, goal: Goal) -> GoalRange:
+        """What a goal for one load aims at: levels that brokers can have together if replicas may be split."""
+        column = RESOURCES.index(goal.name)
+        ideal = self._ideal[:, column]
+        self._shares[column] = lowest_level(self._problem, column, ideal, self._shares[column])
+        wanted = self.range_of(goal)
+        if not goal.tolerance:
+            return wanted
+        level = highest_level(self._problem, column, ideal, 1 - goal.tolerance, wanted.ceiling)
+        if level == 1 - goal.tolerance:
+            return wanted
+        floor = np.ceil(ideal * float(level * (1 - CLOSE))).astype(np.int64)
+        return replace(wanted, floor=np.minimum(wanted.floor, floor))
+
+    def _lowest(self, column: int, bound: Fraction) -> Int64s:
+        """(brokers,) int64 ceilings at the lower bound."""
+        return np.array([int(bound * Fraction(ideal)) for ideal in self._ideal[:, column]], np.int64)
+
+    def widened(self, aimed: GoalRange, placement: SearchedPlacement) -> GoalRange:
+        """A range that holds what was reached: the same share of every broker's ideal load."""
+        target = self._problem.movement.target
+        if aimed.goal.name == TOPIC_REPLICAS:
+            counts = placement.counts if len(placement.counts) else topic_counts(self._problem, placement.at)
+            high = counts[:, target].max(axis=1, initial=0)
+            low = counts[:, target].min(axis=1, initial=NO_LIMIT)
+            return replace(aimed, ceiling=np.maximum(aimed.ceiling, high), floor=np.minimum(aimed.floor, low))
+        column = RESOURCES.index(aimed.goal.name)
+        load, ideal = placement.loads[:, column], self._ideal[:, column]
+        ceiling, floor = aimed.ceiling.copy(), aimed.floor.copy()
+        counted = target & (ideal > 0)
+        if (load > ceiling)[target].any():
+            top = (load[counted] / ideal[counted]).max(initial=0.0)
+            wider = np.where(counted, np.floor(ideal * top).astype(np.int64), load)
+            ceiling = np.where(target, np.maximum(np.maximum(ceiling, wider), load), ceiling)
+        if (load < floor)[target].any():
+            low = (load[counted] / ideal[counted]).min(initial=np.inf)
+            wider = np.where(counted, np.floor(ideal * low).astype(np.int64), 0)
+            floor = np.where(target, np.minimum(np.minimum(floor, wider), load), floor)
+        return replace(aimed, ceiling=ceiling, floor=floor)
+
+    def is_within(self, reached: GoalRange, placement: SearchedPlacement) -> bool:
+        """Whether a placement is within what was reached."""
+        return _is_same(self.widened(reached, placement), reached)
+
+    def is_as_wanted(self, reached: GoalRange) -> bool:
+        """Whether a goal was reached without widening what it aims at."""
+        return _is_same(self.range_of(reached.goal), reached)
+
+    def bounds(self, earlier: Sequence[GoalRange], present: Sequence[GoalRange]) -> Bounds:
+        """The bounds of goals that were reached and of those of the present priority, for the search."""
+        bounds = Bounds.none(self._problem)
+        target = self._problem.movement.target
+        for weight, ranges in ((EARLIER, earlier), (1.0, present)):
+            for each in ranges:
+                if each.goal.name == TOPIC_REPLICAS:
+                    unit = np.full(len(each.ceiling), weight / max(1, len(each.ceiling)))
+                    bounds = replace(bounds, topic_most=each.ceiling, topic_least=each.floor, topic_unit=unit)
+                    continue
+                column = RESOURCES.index(each.goal.name)
+                bounds.ceiling[:, column], bounds.floor[:, column] = each.ceiling, each.floor
+                bounds.unit[:, column] = np.where(target, weight / np.maximum(self._ideal[:, column], 1), 0)
+        return bounds

@@ -1,0 +1,219 @@
+"""Limits that conflict only together, across resources or for whole replicas: an irreducible infeasible subset of them.
+
+Sums prove that the limits of one resource conflict (`sums`). If none does and the search is above hard limits, an
+integer model of small problems decides (CP-SAT): a Boolean for each eligible broker of each partition, and one for its
+leader. If no placement is within all hard limits, those of a resource, then those of a broker, are left out as long as
+there is still none (a deletion filter). The same model finds the least total excess.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.bounds.sums import conflicts_of
+from app.core.reassignment.evaluation import excess_of, loads_of
+from app.core.reassignment.resource_problem import (
+    NO_LIMIT,
+    RESOURCES,
+    Bounds,
+    LimitConflict,
+    ResourceProblem,
+    SearchedPlacement,
+)
+from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.exact.placement_model import SOLVER_TIME, NotProven, PlacementModel, Sum
+from app.core.reassignment.solvers.search.search import rules_of, search
+
+MAX_CELLS = 2_000
+"""The most pairs of a partition and a broker of a model."""
+LARGEST_EXCESS = 1 << 60
+"""Of sums of shares of limits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeastExcess:
+    """What the model proves. at : (rows, widest) int32 placement, the leader in column 0, or None if none was found.
+
+    bound : on the hard excess, as in `Excess`.
+    """
+
+    conflicts: tuple[LimitConflict, ...]
+    at: Int32s | None = field(repr=False)
+    bound: Fraction
+
+
+def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]) -> LeastExcess | None:
+    """The hard limits that conflict, and the placement with the least excess; None if the problem is too large, if
+    consumers fetch from followers, or if that there is no placement within the limits is not proven.
+    """
+    rows, brokers = len(rules.cost), len(rules.rack_of)
+    limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
+    if problem.loads.reads is not None or rows * brokers > MAX_CELLS or not limited.any():
+        return None
+    if is_over() or not is_infeasible(problem, rules, limited):
+        return None
+    subset = _irreducible(problem, rules, limited, is_over)
+    solved = LimitModel(problem, rules)
+    upper = np.where(limited, problem.limits.upper, NO_LIMIT)
+    at, bound = solved.least(upper, shares=True)
+    any_limit = Fraction(1, max(1, int(problem.limits.upper[subset].max())))
+    return LeastExcess(tuple(_conflicts(problem, rules, subset)), at, max(any_limit, bound))
+
+
+def limit_conflicts(
+    problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]
+) -> tuple[LimitConflict, ...]:
+    """An irreducible subset of hard limits that conflict, once for each of its resources; all of them do conflict."""
+    limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
+    return tuple(_conflicts(problem, rules, _irreducible(problem, rules, limited, is_over)))
+
+
+def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_]) -> bool:
+    """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
+    solve = LimitModel(problem, rules)
+    for broker, column in zip(*np.nonzero(limited), strict=True):
+        solve.at_most(solve.of(int(broker), int(column)), int(problem.limits.upper[broker, column]))
+    return bool(solve.status() == "INFEASIBLE")
+
+
+def _irreducible(
+    problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_], is_over: Callable[[], bool]
+) -> NDArray[np.bool_]:
+    """(brokers, resources) bool limits that conflict, without those of any resource or broker that are not needed."""
+    subset = limited.copy()
+    for axis in (1, 0):
+        for place in range(limited.shape[axis]):
+            fewer = subset.copy()
+            if axis:
+                fewer[:, place] = False
+            else:
+                fewer[place] = False
+            if is_over() or not fewer.any() or (fewer == subset).all():
+                continue
+            if is_infeasible(problem, rules, fewer):
+                subset = fewer
+    return subset
+
+
+def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bool_]) -> list[LimitConflict]:
+    """The conflict, once for each of its resources: the least load above its limits if those of the others hold."""
+    columns = np.flatnonzero(subset.any(axis=0)).tolist()
+    brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())
+    conflicts = []
+    for column in columns:
+        solve = LimitModel(problem, rules)
+        for broker, other in zip(*np.nonzero(subset), strict=True):
+            if other != column:
+                solve.at_most(solve.of(int(broker), int(other)), int(problem.limits.upper[broker, other]))
+        upper = np.full_like(problem.limits.upper, NO_LIMIT)
+        upper[subset[:, column], column] = problem.limits.upper[subset[:, column], column]
+        available = int(problem.limits.upper[subset[:, column], column].sum())
+        more = max(1, ceil(solve.least(upper, shares=False)[1]))
+        names = [column, *(each for each in columns if each != column)]
+        joined = "+".join(RESOURCES[each] for each in names)
+        conflicts.append(LimitConflict(joined, brokers, available + more, available, False))
+    return conflicts
+
+
+class LimitModel(PlacementModel):
+    """The model with the loads of a problem."""
+
+    def __init__(self, problem: ResourceProblem, rules: LoadRules, *, solver_time: float = SOLVER_TIME) -> None:
+        super().__init__(rules, problem.may_lead, problem.behind, solver_time=solver_time)
+        self._loads = problem.loads
+        self._most = problem.loads.base.sum(axis=0) + rules.factor.max(initial=0) * np.maximum(
+            problem.loads.of_leader, problem.loads.of_follower
+        ).sum(axis=0)
+
+    def of(self, broker: int, column: int) -> Sum:
+        """The load of a broker by one resource."""
+        of_leader, of_follower = self._loads.of_leader[:, column], self._loads.of_follower[:, column]
+        return self.load(broker, of_leader, of_follower, int(self._loads.base[broker, column]))
+
+    def excess(self, upper: Int64s, *, shares: bool) -> tuple[Sum, int]:
+        """The sum of loads above limits, and in which parts of a limit it is counted.
+
+        Parameters
+        ----------
+        upper : (brokers, resources) int64, or `NO_LIMIT`. shares : count the load above a limit over the limit.
+
+        Raises `NotProven` if the sum may be too large.
+        """
+        cells = [(int(at), int(column)) for at, column in zip(*np.nonzero(upper < NO_LIMIT), strict=True)]
+        limits = [max(1, int(upper[cell])) if shares else 1 for cell in cells]
+        largest = sum(int(self._most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
+        scale = lcm(*limits)
+        if scale * largest > LARGEST_EXCESS:
+            scale = LARGEST_EXCESS // max(1, largest)
+        if scale < max(limits, default=1):
+            raise NotProven
+        total = Sum(())
+        for (broker, column), limit in zip(cells, limits, strict=True):
+            over = self.number(int(self._most[column]))
+            self.at_most(self.of(broker, column).plus(over.times(-1).terms), int(upper[broker, column]))
+            total = total.plus(over.times(scale // limit).terms)
+        return total, scale
+
+    def least(self, upper: Int64s, *, shares: bool) -> tuple[Int32s | None, Fraction]:
+        """Minimise the sum of loads above limits, as in `excess`: the placement, or None, and a lower bound."""
+        scale = 1
+        with suppress(NotProven):
+            total, scale = self.excess(upper, shares=shares)
+            self.minimum(total)
+        return self.placement() if self.is_placed else None, Fraction(max(0, self.bound), scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExcessProof:
+    """Conflicts of hard limits, and lower bounds on the hard and the soft excess."""
+
+    conflicts: tuple[LimitConflict, ...]
+    hard: Fraction
+    soft: Fraction
+
+
+def proven_excess(
+    problem: ResourceProblem,
+    rules: LoadRules,
+    bounds: Bounds,
+    placement: SearchedPlacement,
+    is_over: Callable[[], bool],
+) -> tuple[ExcessProof, SearchedPlacement]:
+    """What is proven of the excess of a placement, and the placement: another one if the model finds a smaller excess.
+
+    Parameters
+    ----------
+    bounds : of goals, for the search that undoes what a smaller excess does not need.
+    """
+    conflicts, hard, soft = conflicts_of(problem)
+    reached = hard_excess(problem, placement)
+    model = least_excess(problem, rules, is_over) if reached > hard else None
+    if model is None:
+        return ExcessProof(tuple(conflicts), hard, soft), placement
+    proof = ExcessProof(tuple(conflicts) or model.conflicts, max(hard, model.bound), soft)
+    if model.at is None:
+        return proof, placement
+    loads = loads_of(problem.loads, problem.movement.rack_of, model.at, model.at[:, 0])
+    hard_columns = ~problem.limits.is_soft
+    upper = np.where(hard_columns, np.maximum(problem.limits.upper, loads), problem.limits.upper)
+    within = replace(problem, limits=replace(problem.limits, upper=upper))
+    better = search(within, rules, model.at, bounds, is_over)
+    return proof, better if hard_excess(problem, better) < reached else placement
+
+
+def limits_conflict(problem: ResourceProblem) -> bool:
+    """Whether it is proven that no placement is within the hard limits: by sums, or by the model of a small problem."""
+    limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
+    is_small = problem.loads.reads is None and len(problem.leader) * len(limited) <= MAX_CELLS
+    return bool(conflicts_of(problem)[0]) or (is_small and is_infeasible(problem, rules_of(problem), limited))
+
+
+def hard_excess(problem: ResourceProblem, placement: SearchedPlacement) -> Fraction:
+    """The load above hard limits, in shares of the limits."""
+    return excess_of(placement.loads, np.where(problem.limits.is_soft, NO_LIMIT, problem.limits.upper))

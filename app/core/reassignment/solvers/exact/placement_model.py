@@ -1,0 +1,292 @@
+"""An exact model of a small problem (CP-SAT): a Boolean for each eligible broker of each partition, and for its leader.
+
+Solves are limited in deterministic time, so that the same problem always gets the same answer.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.integer import small_model_solver
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.rules import LoadRules
+
+SOLVER_TIME = 1.0
+"""Deterministic time of the longest attempt of a solve, about seconds."""
+ATTEMPTS = ((1, 0.2), (0, 0.8), (1, 1.0))
+"""Levels of linear relaxation, and the share of the time of a solve. Without relaxation, the least largest of some
+loads is proven in a fifth of the time, if a lower bound by linear programming is below it by one or two.
+"""
+
+
+LARGEST_SUM = 1 << 44
+"""Beyond it the presolve of OR-tools 9.15 has been seen to cut off optima and to call feasible models infeasible."""
+PART = 1 << 30
+"""Larger sums are two sums: of multiples of this, and of the remainders."""
+
+
+class NotProven(Exception):
+    """The time of a solve has passed before its answer was proven, or a sum is too large."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum:
+    """A linear expression. terms : each variable, its coefficient, and the largest value of the variable."""
+
+    terms: tuple[tuple[Any, int, int], ...]
+    constant: int = 0
+
+    @property
+    def size(self) -> int:
+        """An upper bound on its absolute value."""
+        return abs(self.constant) + sum(abs(coefficient) * most for _, coefficient, most in self.terms)
+
+    @property
+    def expression(self) -> Any:
+        """The expression of the solver. Raises `NotProven` if it is too large."""
+        if self.size > LARGEST_SUM:
+            raise NotProven
+        return sum((variable * coefficient for variable, coefficient, _ in self.terms), self.constant)
+
+    def plus(self, terms: Iterable[tuple[Any, int, int]], constant: int = 0) -> "Sum":
+        """With further terms."""
+        return Sum((*self.terms, *terms), self.constant + constant)
+
+    def times(self, factor: Fraction | int) -> "Sum":
+        """Each coefficient times a factor, rounded."""
+        terms = tuple((variable, round(coefficient * factor), most) for variable, coefficient, most in self.terms)
+        return Sum(terms, round(self.constant * factor))
+
+    def parts(self) -> tuple["Sum", "Sum"]:
+        """The multiples of `PART`, and the remainders, which are negative for some."""
+        highs = [(coefficient + PART // 2) // PART for _, coefficient, _ in self.terms]
+        high = self.constant // PART
+        split = [(term, high) for term, high in zip(self.terms, highs, strict=True)]
+        return (
+            Sum(tuple((variable, high, most) for (variable, _, most), high in split), high),
+            Sum(
+                tuple((variable, coefficient - high * PART, most) for (variable, coefficient, most), high in split),
+                self.constant - high * PART,
+            ),
+        )
+
+
+def add_legal_set(
+    model: Any, rules: LoadRules, row: int, brokers: Sequence[int], others: Collection[int] = ()
+) -> dict[int, Any]:
+    """Booleans of a row by broker: those chosen, with its replicas on the other brokers given, are a legal set."""
+    domain = int(rules.domain_of[row])
+    cells = {broker: model.new_bool_var("") for broker in brokers}
+    count = int(rules.factor[domain]) - len(others)
+    if count == 1:
+        model.add_exactly_one(cells.values())
+    else:
+        model.add(sum(cells.values()) == count)
+    racks = {int(rules.rack_of[broker]) for broker in brokers}
+    for rack in sorted(racks) if len(racks) > 1 else ():
+        inside = [cell for broker, cell in cells.items() if rules.rack_of[broker] == rack]
+        there = sum(int(rules.rack_of[broker]) == rack for broker in others)
+        least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
+        if least > 0 or most < min(count, len(inside)):
+            model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
+    pinned = int(rules.must_keep[row])
+    if pinned in cells:
+        model.add(cells[pinned] == 1)
+    return cells
+
+
+class PlacementModel:
+    """The legal sets of all partitions and, if brokers may lead, their leaders.
+
+    Parameters
+    ----------
+    may_lead : (brokers,) bool, or None if no load depends on leaders. behind : (rows, any) int32 current brokers whose
+        replica is not ready to lead, padded. Of a partition's replicas one that is ready leads before others, then one
+        on a broker that may lead.
+    solver_time : deterministic time of the longest attempt of a solve.
+    """
+
+    def __init__(
+        self,
+        rules: LoadRules,
+        may_lead: NDArray[np.bool_] | None,
+        behind: Int32s,
+        *,
+        solver_time: float = SOLVER_TIME,
+    ) -> None:
+        from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
+
+        self.model: Any = cp_model.CpModel()
+        self._rules, self._may_lead, self._behind = rules, may_lead, behind
+        self._solver_time = solver_time
+        self._solver: Any = None
+        self.bound, self.is_placed = 0, False
+        self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
+
+    def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
+        """Whether each broker has a replica of the row, and whether it leads."""
+        rules, model = self._rules, self.model
+        domain = rules.domain_of[row]
+        factor = int(rules.factor[domain])
+        current = {broker for broker in rules.current[row].tolist() if broker != NO_REPLICA}
+        brokers = sorted(set(np.flatnonzero(rules.may_receive[domain]).tolist()) | current)
+        leads = [0 if self._may_lead is None else model.new_bool_var("") for _ in brokers]
+        chosen = add_legal_set(model, rules, row, brokers)
+        cells = {broker: (chosen[broker], led) for broker, led in zip(brokers, leads, strict=True)}
+        if self._may_lead is not None:
+            behind, may_lead = self._behind[row], self._may_lead
+            rank = {broker: 2 * int(broker in behind) + int(not may_lead[broker]) for broker in brokers}
+            self._add_leader(cells, min(factor, 1), rank)
+        return cells
+
+    def _add_leader(self, cells: dict[int, tuple[Any, Any]], leaders: int, rank: dict[int, int]) -> None:
+        self.model.add(sum(leads for _, leads in cells.values()) == leaders)
+        for broker, (has, leads) in cells.items():
+            self.model.add_implication(leads, has)
+            for other, (there, _) in cells.items():
+                if rank[other] < rank[broker]:
+                    self.model.add_bool_or([leads.negated(), there.negated()])
+
+    def load(self, broker: int, of_leader: Int64s, of_follower: Int64s, base: int) -> Sum:
+        """The load of a broker: (rows,) int64 of each replica, as leader or as follower, and what else it has."""
+        terms: list[tuple[Any, int, int]] = []
+        for row, cells in enumerate(self._cells):
+            if broker in cells:
+                has, leads = cells[broker]
+                follows = int(of_follower[row])
+                terms.append((has, follows, 1))
+                if self._may_lead is not None:
+                    terms.append((leads, int(of_leader[row]) - follows, 1))
+        return Sum(tuple(term for term in terms if term[1]), base)
+
+    def count(self, broker: int, rows: Int64s) -> Sum:
+        """The replicas of some rows on a broker."""
+        return Sum(tuple((self._cells[row][broker][0], 1, 1) for row in rows.tolist() if broker in self._cells[row]))
+
+    def moved(self, weight: Int64s) -> Sum:
+        """The moved weight, with (rows,) int64 of one replica; 0 of partitions that have none now."""
+        rules = self._rules
+        terms, constant = [], 0
+        for row in np.flatnonzero(weight).tolist():
+            each = int(weight[row])
+            constant += int(rules.factor[rules.domain_of[row]]) * each
+            stays = rules.current[row][rules.stays_free[row]].tolist()
+            terms += [(self._cells[row][broker][0], -each, 1) for broker in stays]
+        return Sum(tuple(terms), constant)
+
+    def kept(self, chosen: NDArray[np.bool_]) -> Sum:
+        """Replicas that stay, of some: (rows, widest) bool of `rules.current`."""
+        cells = zip(*np.nonzero(chosen & self._rules.stays_free), strict=True)
+        return Sum(tuple((self._cells[row][int(self._rules.current[row, column])][0], 1, 1) for row, column in cells))
+
+    def changes(self, leader: Int32s) -> Sum:
+        """Partitions with another leader than their current one, (rows,) int32."""
+        led = [(cells, int(at)) for cells, at in zip(self._cells, leader, strict=True) if at != NO_LEADER]
+        return Sum(tuple((cells[at][1], -1, 1) for cells, at in led if at in cells), len(led))
+
+    def number(self, most: int) -> Sum:
+        """A new number from 0 to `most`."""
+        if most < PART:
+            return Sum(((self.model.new_int_var(0, most, ""), 1, most),))
+        low, high = self.model.new_int_var(0, PART - 1, ""), self.model.new_int_var(0, most // PART, "")
+        return Sum(((low, 1, PART - 1), (high, PART, most // PART)))
+
+    def at_most(self, total: Sum, most: int) -> None:
+        """Bound a sum from above."""
+        if total.size <= LARGEST_SUM:
+            self.model.add(total.expression <= most)
+            return
+        high, low = self._split(total)
+        self.model.add(high <= most // PART)
+        self.model.add(low <= most % PART)
+
+    def at_least(self, total: Sum, least: int) -> None:
+        """Bound a sum from below."""
+        self.at_most(total.times(-1), -least)
+
+    def _split(self, total: Sum) -> tuple[Any, Any]:
+        """Two expressions: a sum is at most `PART` · a + b if the first can be at most a while the second is at most b.
+
+        The second carries into the first. Raises `NotProven` if the sum is too large.
+        """
+        high, low = total.parts()
+        most = low.size // PART + 1
+        carry = self.model.new_int_var(-most, most, "")
+        return high.expression + carry, low.expression - carry * PART
+
+    def hint(self, at: Int32s) -> None:
+        """Start the search with a placement, (rows, widest) int32, the leader in column 0."""
+        for cells, brokers in zip(self._cells, at.tolist(), strict=True):
+            for broker, (has, leads) in cells.items():
+                self.model.add_hint(has, broker in brokers)
+                if self._may_lead is not None:
+                    self.model.add_hint(leads, broker == brokers[0])
+
+    def status(self) -> str:
+        """Solve, and name what the solver knows."""
+        status = ""
+        for level, share in ATTEMPTS:
+            self._solver = small_model_solver(share * self._solver_time)
+            self._solver.parameters.linearization_level = level
+            status = str(self._solver.status_name(self._solver.solve(self.model)))
+            if status in {"OPTIMAL", "INFEASIBLE"}:
+                break
+        return status
+
+    def is_feasible(self) -> bool:
+        """Whether there is a placement. Raises `NotProven`."""
+        status = self.status()
+        if status not in {"OPTIMAL", "FEASIBLE", "INFEASIBLE"}:
+            raise NotProven
+        return status != "INFEASIBLE"
+
+    def minimum(self, *totals: Sum, least: int | None = None) -> int:
+        """The least number, of `least` or more, that no sum exceeds. Raises `NotProven`; `bound` then is a lower bound.
+
+        If sums are large, first as a multiple of `PART`, then the remainder.
+        """
+        model, size = self.model, max(total.size for total in totals)
+        if size <= LARGEST_SUM and len(totals) == 1 and least is None:
+            return self._minimum(totals[0].expression, 1, 0)
+        if size <= LARGEST_SUM:
+            number = model.new_int_var(-size if least is None else min(least, size), max(size, least or 0), "")
+            for total in totals:
+                model.add(total.expression <= number)
+            return self._minimum(number, 1, 0)
+        split = [self._split(total) for total in totals]
+        most = size // PART + 1
+        high = model.new_int_var(-most if least is None else min(least // PART, most), most, "")
+        for above, below in split:
+            model.add(above <= high)
+            model.add(below < PART)
+        value = self._minimum(high, PART, 0)
+        model.add(high == value // PART)
+        model.clear_hints()
+        self.hint(self.placement())
+        low = model.new_int_var(max(0, (least or value) - value), PART - 1, "")
+        for _, below in split:
+            model.add(below <= low)
+        return self._minimum(low, 1, value)
+
+    def _minimum(self, objective: Any, unit: int, before: int) -> int:
+        """The least value of an objective, in a unit and added to another value. Raises `NotProven`."""
+        self.model.minimize(objective)
+        status = self.status()
+        self.bound = before + round(self._solver.best_objective_bound) * unit
+        self.is_placed = status in {"OPTIMAL", "FEASIBLE"}
+        if status != "OPTIMAL":
+            raise NotProven
+        return before + int(self._solver.value(objective)) * unit
+
+    def placement(self) -> Int32s:
+        """(rows, widest) int32 of the last solve, the leader in column 0."""
+        at = np.full((len(self._cells), int(self._rules.factor.max(initial=0))), NO_REPLICA, np.int32)
+        for row, cells in enumerate(self._cells):
+            has = [broker for broker, (there, _) in cells.items() if self._solver.boolean_value(there)]
+            leader = [each for each in has if self._may_lead is not None and self._solver.boolean_value(cells[each][1])]
+            at[row, : len(has)] = leader + [broker for broker in has if broker not in leader]
+        return at

@@ -1,0 +1,232 @@
+"""Less movement within bounds by exact models of regions, and its lower bound.
+
+1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). If the last
+   one has all cells, the solver's bound is one for every placement.
+2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
+   in fractions. If few large partitions move, it is closer than the bound by dual prices.
+
+Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
+
+Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.reassignment.bounds.heavy_bound import heavy_places
+from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.rules import LoadRules, Region, regions_of
+from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
+from app.core.reassignment.solvers.exact.core_cells import PricedRegion, priced_regions
+from app.core.reassignment.solvers.exact.heavy_starts import HeavyStarts
+from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
+
+MOST_CELLS = 2_000_000
+"""Rows times brokers of a region, at most: regrets of all of them are computed at once."""
+CORES = {300: 0.3, 2_000: 0.5, 10_000: 1.0}
+"""Free cells of a region's cores, about, and the deterministic time of their solves, about seconds."""
+RELAXED_CELLS = 2_000
+"""Cells of a region that are Booleans where the other partitions are fractions."""
+RELAXED_WORK, WORK = 0.5, 1.6
+"""Deterministic time, about seconds, of the solve of a relaxation, and of all solves."""
+CLOSE = 1e-4
+"""Relative gap of the movement at which the search ends."""
+
+
+@dataclass(slots=True, eq=False)
+class RegionSearch:
+    """The search, region by region.
+
+    Parameters
+    ----------
+    base_load : (brokers,) int64 of partitions outside the problem. within : of the loads.
+    best : the placement with the least movement so far; it is within the bounds.
+    bounds : of each region's movement. work : deterministic time that is left.
+    """
+
+    rules: LoadRules = field(repr=False)
+    base_load: Int64s = field(repr=False)
+    within: BrokerBounds
+    regions: list[PricedRegion] = field(repr=False)
+    best: CandidatePlacement = field(repr=False)
+    is_over: Callable[[], bool]
+    bounds: list[int] = field(init=False)
+    work: float = WORK
+
+    def __post_init__(self) -> None:
+        self.bounds = [region.bound(0, 0) for region in self.regions]
+        for place, region in enumerate(self.regions):
+            heavy = heavy_places(self.rules, self.base_load, self.within.high, region.region)
+            if heavy is not None:
+                self.bounds[place] = max(self.bounds[place], heavy.bound)
+
+    @property
+    def lower_bound(self) -> int:
+        """The bound on the movement of every placement within the bounds."""
+        return min(self.best.moved, sum(self.bounds))
+
+    def run(self) -> None:
+        """Solve cores until every region is close to its bound, none moves less, or the work is done."""
+        before = None
+        while (before is None or self.best.moved < before) and not self._is_done():
+            before = self.best.moved
+            for cells, work in CORES.items():
+                for place in self._open_regions():
+                    self._solve_core(place, cells, work)
+                for place in self._open_regions() if cells == min(CORES) else ():
+                    self._relax(place)
+
+    def _is_done(self) -> bool:
+        close = self.best.moved - sum(self.bounds) <= CLOSE * self.best.moved
+        return close or self.work <= 0 or self.is_over()
+
+    def _open_regions(self) -> Iterator[int]:
+        """Regions that are far from their bounds, those with the largest gap first."""
+        gaps = [self._moved(region) - bound for region, bound in zip(self.regions, self.bounds, strict=True)]
+        for place in np.argsort(-np.array(gaps), kind="stable").tolist():
+            if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
+                yield place
+
+    def _solve_core(self, place: int, cells: int, work: float) -> None:
+        region = self.regions[place]
+        elsewhere = self.best.moved - self._moved(region)
+        free, threshold = region.core(self.best, self.rules.load, cells)
+        bound = self._solve(free, work)
+        self.bounds[place] = max(self.bounds[place], region.bound(bound - elsewhere, threshold))
+
+    def _relax(self, place: int) -> None:
+        region = self.regions[place].region
+        elsewhere = self.best.moved - self._moved(self.regions[place])
+        free = cells_worth_moving(self.rules, self.best, region, RELAXED_CELLS)
+        if free is None:
+            return
+        bound, work = CellModel(self.rules, self.best, free).movement_lower_bound(
+            self.within, min(RELAXED_WORK, self.work), self.is_over
+        )
+        self.work -= work
+        self.bounds[place] = max(self.bounds[place], bound - elsewhere)
+
+    def _solve(self, free: FreeCells, work: float) -> int:
+        if not len(free.rows):
+            return self.best.moved
+        model = CellModel(self.rules, self.best, free)
+        solved = model.less_movement(self.within, min(work, self.work), self.is_over)
+        self.work -= solved.work
+        if solved.placement.moved < self.best.moved:
+            self.best = solved.placement
+        return solved.bound
+
+    def _moved(self, region: PricedRegion) -> int:
+        return _moved_within(self.rules, self.best, region.region)
+
+
+def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Region) -> int:
+    """The movement within a region."""
+    inside = np.isin(placement.at, region.brokers)
+    return movement_of(rules, np.where(inside, placement.at, NO_REPLICA))
+
+
+def pin_heavy(
+    rules: LoadRules,
+    base_load: Int64s,
+    start: CandidatePlacement,
+    within: BrokerBounds,
+    searched: Callable[[LoadRules], CandidatePlacement],
+    is_over: Callable[[], bool],
+) -> CandidatePlacement:
+    """The placement that moves least, of searches with each heavy replica pinned to the brokers where it may be
+    cheaper, one after another; the start if there are none.
+
+    Parameters
+    ----------
+    start : a legal placement within the bounds. searched : as of `HeavyStarts`.
+    """
+    best = start
+    for region in regions_of(rules):
+        heavy = heavy_places(rules, base_load, within.high, region)
+        if heavy is None:
+            continue
+        starts = HeavyStarts(rules, base_load, within, searched)
+        for row, broker in list(starts.places(heavy, _moved_within(rules, best, region))):
+            if is_over():
+                return best
+            if starts.rules.must_keep[row] != NO_REPLICA or (best.at[row] == broker).any():
+                continue
+            pinned, other = starts.search(row, broker)
+            merged = None if other is None else merged_in(rules, best, other, region)
+            if merged is not None and merged.moved < best.moved:
+                best, starts.rules = merged, pinned
+    return best
+
+
+def merged_in(
+    rules: LoadRules, best: CandidatePlacement, other: CandidatePlacement, region: Region
+) -> CandidatePlacement:
+    """A placement with the replicas of another one within a region. Each partition has as many there in both."""
+    inside = np.zeros(len(rules.rack_of), np.bool_)
+    inside[region.brokers] = True
+    at = np.concatenate([_within(best.at, ~inside), _within(other.at, inside)], axis=1)
+    at = np.take_along_axis(at, np.argsort(at == NO_REPLICA, axis=1, kind="stable"), axis=1)
+    return candidate(rules, at[:, : best.at.shape[1]], np.where(inside, other.loads, best.loads))
+
+
+def _within(at: Int32s, inside: NDArray[np.bool_]) -> Int32s:
+    """The replicas on some brokers; `NO_REPLICA` for the others."""
+    return np.where(inside[at] & (at != NO_REPLICA), at, NO_REPLICA).astype(np.int32)
+
+
+def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Region, most: int) -> FreeCells | None:
+    """All cells in a region of partitions that the start moves, and of those that shed the most load for their cost.
+
+    Parameters
+    ----------
+    most : cells, about; None if the former have more, or if there are no partitions.
+    """
+    is_moved = _moves(rules, start)
+    rows = most // max(1, len(region.brokers))
+    if np.count_nonzero(is_moved) > rows or not len(is_moved):
+        return None
+    per_cost = rules.load / np.maximum(rules.cost, 1)
+    chosen = np.sort(np.lexsort((-rules.load, -per_cost, ~is_moved))[:rows])
+    is_free = rules.may_receive[rules.domain_of[chosen]][:, region.brokers]
+    for column in rules.current[chosen].T:
+        is_free |= column[:, None] == region.brokers
+    return FreeCells(chosen, region.brokers, is_free)
+
+
+def _moves(rules: LoadRules, start: CandidatePlacement) -> NDArray[np.bool_]:
+    """(rows,) bool: whether a replica is where none is now, or is copied in place."""
+    moves = np.zeros(len(rules.load), np.bool_)
+    for column in start.at.T:
+        is_new = ~((rules.current == column[:, None]) & rules.stays_free).any(axis=1)
+        moves |= (column != NO_REPLICA) & is_new
+    return moves
+
+
+def search_regions(
+    rules: LoadRules,
+    base_load: Int64s,
+    start: CandidatePlacement,
+    within: BrokerBounds,
+    bound: int,
+    prices: Float64s,
+    is_over: Callable[[], bool],
+) -> tuple[CandidatePlacement, int]:
+    """The placement with the least movement that is found, and a lower bound on that of every placement within bounds.
+
+    Parameters
+    ----------
+    start : a legal placement within the bounds. bound : known so far. prices : as of `priced_regions`.
+    is_over : whether the deadline has passed.
+    """
+    largest = max((len(rules.load) * len(region.brokers) for region in regions_of(rules)), default=0)
+    if largest > MOST_CELLS or start.moved - bound <= CLOSE * start.moved or is_over():
+        return start, bound
+    regions = priced_regions(rules, base_load, within, prices)
+    search = RegionSearch(rules, base_load, within, regions, start, is_over)
+    search.run()
+    return search.best, max(min(bound, search.best.moved), search.lower_bound)

@@ -1,0 +1,270 @@
+"""Places of partitions: their cost, the cheapest one under dual prices, counts on brokers, order of replicas.
+
+Partitions are coupled only by the brokers' limited capacity. With a dual price on a replica at each broker instead,
+every partition chooses its cheapest place alone. For any prices, the sum of those costs less the value of the capacity
+is a lower bound on the cost of every placement within the capacity (Lagrangian relaxation); with the prices of an
+optimal flow it is the optimum. So one pass over the partitions proves, without a solver, what the solver returned.
+
+Slots: the replicas of partitions that have exactly one replica in each rack they may use.
+
+With three racks and three replicas, a partition has one slot in each rack. A slot stays on its current broker or moves
+to any receiver of its rack, whatever the other slots of the partition do: they are in other racks. So slots of one
+topic in one rack that move are interchangeable, and so are their destinations; only what it costs to move each differs.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.model import MovementProblem
+from app.core.reassignment.solvers.flow import places_kernel as kernel
+from app.core.replica_lists import per_broker
+
+LAST_IN_SYNC = 16
+"""Cost of losing the only replica in sync of a partition; losing one of several costs 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceCosts:
+    """The cost of each place of a partition; solvers minimise the sum.
+
+    Parameters
+    ----------
+    current : (rows, widest) int64 of each current broker. other : (rows,) int64 of any other broker.
+    """
+
+    current: Int64s = field(repr=False)
+    other: Int64s = field(repr=False)
+
+
+def movement_costs(problem: MovementProblem) -> PlaceCosts:
+    """The weight of each replica that is copied: none on a current broker, the weight elsewhere and where `is_copied`;
+    none for new partitions.
+    """
+    weight = np.where((problem.current != NO_REPLICA).any(axis=1), problem.weight, 0)
+    return PlaceCosts(np.where(problem.is_copied, weight[:, None], 0), weight)
+
+
+def sync_costs(problem: MovementProblem) -> PlaceCosts:
+    """The cost of replicas in sync that are not kept: 1 for each, `LAST_IN_SYNC` for the only one of a partition.
+
+    It is charged to every place but the current brokers in sync, which for a partition differs by a constant.
+    """
+    if problem.in_sync is None:
+        return PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
+    number = np.count_nonzero(problem.in_sync, axis=1)
+    elsewhere = np.where(number == 1, LAST_IN_SYNC, np.minimum(number, 1))
+    return PlaceCosts(np.where(problem.in_sync, 0, elsewhere[:, None]), elsewhere)
+
+
+def settled(problem: MovementProblem) -> NDArray[np.bool_]:
+    """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
+    table = problem.table
+    settles = np.zeros(len(problem.current), np.bool_)
+    kernel.settled(
+        problem.domain_of,
+        table.factor,
+        table.least,
+        table.most,
+        table.may_keep,
+        problem.rack_of,
+        problem.current,
+        settles,
+    )
+    return settles
+
+
+def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tuple[Int64s, Int32s]:
+    """The cheapest legal place of each partition under dual prices.
+
+    Complexity: O(rows · (widest + racks · most)), compiled, after sorting the brokers of each rack by price.
+
+    Parameters
+    ----------
+    problem, costs : the partitions and what their places cost.
+    prices : (brokers,) int64 of one replica there.
+
+    Returns
+    -------
+    (rows,) int64 cost of each partition's cheapest place, prices included; and those places, (rows, widest) int32,
+    padded with `NO_REPLICA`.
+    """
+    table = problem.table
+    ranked, ends = _ranked(problem, prices)
+    priced_costs = np.zeros(len(problem.current), np.int64)
+    chosen = np.full((len(priced_costs), problem.widest), NO_REPLICA, np.int32)
+    kernel.cheapest(
+        problem.domain_of,
+        table.factor,
+        table.least,
+        table.most,
+        table.may_keep,
+        ranked,
+        ends,
+        problem.rack_of,
+        problem.current,
+        costs.current,
+        costs.other,
+        problem.must_keep,
+        prices,
+        priced_costs,
+        chosen,
+    )
+    return priced_costs, chosen
+
+
+def can_be_placed(problem: MovementProblem) -> NDArray[np.bool_]:
+    """(rows,) bool: partitions with a legal placement."""
+    free = np.zeros(len(problem.broker_ids), np.int64)
+    return cheapest(problem, movement_costs(problem), free)[0] < kernel.NOTHING
+
+
+def _ranked(problem: MovementProblem, prices: Int64s) -> tuple[Int32s, Int64s]:
+    """(domains, racks, longest) int32 receivers of each rack by ascending price, and (domains, racks) how many.
+
+    No more are listed than a rack may have of one partition plus its current brokers.
+    """
+    table = problem.table
+    looked_at = int(table.most.max(initial=0)) + problem.current.shape[1]
+    shape = (len(problem.domains), problem.racks)
+    ends = np.zeros(shape, np.int64)
+    ranked = np.full((*shape, looked_at), NO_REPLICA, np.int32)
+    order = np.argsort(prices, kind="stable")
+    racks = problem.rack_of[order]
+    for domain in range(shape[0]):
+        receives = table.may_receive[domain][order]
+        for rack in np.unique(racks[receives]):
+            best = order[receives & (racks == rack)][:looked_at]
+            ranked[domain, rack, : len(best)] = best
+            ends[domain, rack] = len(best)
+    return ranked, ends
+
+
+def stay_put(problem: MovementProblem) -> tuple[Int32s, NDArray[np.bool_]]:
+    """(rows, widest) int32 current brokers of settled partitions, padding elsewhere; (rows,) bool, settled or not."""
+    stays = settled(problem)
+    replicas = np.full((len(stays), problem.widest), NO_REPLICA, np.int32)
+    width = min(problem.widest, problem.current.shape[1])
+    replicas[stays, :width] = problem.current[stays, :width]
+    return replicas, stays
+
+
+def counts(problem: MovementProblem, replicas: Int32s) -> Int64s:
+    """(brokers,) int64 replicas on each broker, `base` included."""
+    return problem.base + per_broker(replicas, len(problem.base))
+
+
+def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: NDArray[np.bool_]) -> Int64s:
+    """(brokers,) int64 as `counts`, without the replicas that active partitions may move."""
+    pinned = per_broker(problem.must_keep[is_active, None], len(problem.base))
+    return counts(problem, replicas[~is_active]) + pinned
+
+
+def costs_of(problem: MovementProblem, costs: PlaceCosts, replicas: Int32s) -> Int64s:
+    """(rows,) int64: the cost of each partition's place."""
+    total = np.zeros(len(replicas), np.int64)
+    for column in replicas.T:
+        matches = (problem.current == column[:, None]) & (column != NO_REPLICA)[:, None]
+        elsewhere = np.where((column != NO_REPLICA) & ~matches.any(axis=1), costs.other, 0)
+        total += np.where(matches, costs.current, 0).sum(axis=1) + elsewhere
+    return total
+
+
+def moved_weight(problem: MovementProblem, replicas: Int32s) -> int:
+    """The weight of all replicas that have to be copied: see `ReplicaPlacement`."""
+    return int(costs_of(problem, movement_costs(problem), replicas).sum())
+
+
+def in_order(problem: MovementProblem, replicas: Int32s) -> Int32s:
+    """Each row with the brokers that keep their replica in column order, and new brokers by ascending position in the
+    gaps.
+    """
+    ordered = np.full_like(replicas, NO_REPLICA)
+    kernel.put_in_order(problem.current, np.sort(replicas, axis=1), ordered)
+    return ordered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """The slots of some partitions, in the order of rows.
+
+    Parameters
+    ----------
+    row : (slots,) int64. rack : (slots,) int32.
+    current_broker : (slots,) int32, the one that may keep the replica; `NO_REPLICA` if it has to be placed.
+    column : (slots,) int64 of that broker in the list of current brokers; 0 without one.
+    is_pinned : (slots,) bool, the current broker must keep its replica.
+    receivers : (slots,) int64 index of the partition's set of receivers in `sets`, (sets, brokers) bool.
+    """
+
+    row: Int64s = field(repr=False)
+    rack: Int32s = field(repr=False)
+    current_broker: Int32s = field(repr=False)
+    column: Int64s = field(repr=False)
+    is_pinned: NDArray[np.bool_] = field(repr=False)
+    receivers: Int64s = field(repr=False)
+    sets: NDArray[np.bool_] = field(repr=False)
+
+    @property
+    def is_free(self) -> NDArray[np.bool_]:
+        """(slots,) bool: slots whose current broker may keep the replica and need not."""
+        return np.asarray((self.current_broker != NO_REPLICA) & ~self.is_pinned, np.bool_)
+
+    def costs_of_staying(self, costs: PlaceCosts) -> Int64s:
+        """(slots,) int64: the cost of the current broker; that of another broker for slots without one."""
+        costs_there = (
+            costs.current[self.row, self.column] if costs.current.shape[1] else np.zeros(len(self.row), np.int64)
+        )
+        return np.asarray(np.where(self.current_broker != NO_REPLICA, costs_there, costs.other[self.row]), np.int64)
+
+    def costs_of_leaving(self, costs: PlaceCosts) -> Int64s:
+        """(slots,) int64: by how much another broker costs more than the current broker; 0 without one."""
+        return np.asarray(costs.other[self.row] - self.costs_of_staying(costs), np.int64)
+
+    def replicas(self, at: Int32s, rows: int, widest: int) -> Int32s:
+        """(rows, widest) int32: the brokers of each partition, unordered, from (slots,) int32 brokers of slots."""
+        lists = np.full((rows, widest), NO_REPLICA, np.int32)
+        lists[self.row, np.arange(len(self.row)) - np.searchsorted(self.row, self.row)] = at
+        return lists
+
+
+def slots_of(problem: MovementProblem) -> tuple[Slots, NDArray[np.bool_]]:
+    """The slots of all partitions that consist of slots, and (rows,) bool which those are.
+
+    A partition does if each rack has to have one of its replicas, or none, and has one broker at most that may keep
+    one. Complexity: O(rows · (racks + widest)).
+    """
+    table, racks, domain = problem.table, problem.racks, problem.domain_of
+    # What the other racks need and may have bounds each rack as well.
+    factor = table.factor[:, None]
+    most = np.minimum(table.most, factor - table.least.sum(axis=1)[:, None] + table.least)
+    least = np.maximum(table.least, factor - table.most.sum(axis=1)[:, None] + table.most)
+    is_settled = ((least == most) & (most <= 1)).all(axis=1)
+    current = problem.current
+    may_keep = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
+    may_keep |= (current != NO_REPLICA) & (current == problem.must_keep[:, None])
+    row, column = np.nonzero(may_keep)
+    cell = row * racks + problem.rack_of[current[row, column]]
+    has_one = np.bincount(cell, minlength=len(current) * racks).reshape(-1, racks).max(axis=1, initial=0) <= 1
+    consists = np.asarray(is_settled[domain] & has_one, np.bool_)
+
+    slot_row, rack = np.nonzero((most[domain] == 1) & consists[:, None])
+    of_cell = np.full(len(current) * racks, -1, np.int64)
+    of_cell[cell] = column
+    at = of_cell[slot_row * racks + rack]
+    has_current_broker = at >= 0
+    current_broker = np.full(len(slot_row), NO_REPLICA, np.int32)
+    current_broker[has_current_broker] = current[slot_row[has_current_broker], at[has_current_broker]]
+    sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
+    slots = Slots(
+        row=slot_row,
+        rack=rack.astype(np.int32),
+        current_broker=current_broker,
+        column=np.maximum(at, 0),
+        is_pinned=has_current_broker & (current_broker == problem.must_keep[slot_row]),
+        receivers=set_of.reshape(-1)[domain[slot_row]].astype(np.int64),
+        sets=sets,
+    )
+    return slots, consists

@@ -1,0 +1,369 @@
+"""The flow network of topics balanced over brokers: slots by topic and rack, and the other partitions one by one.
+
+    topic in a rack ──(free)──→ any receiver of the rack ──→ sink
+                    ←──(cost of the replica that leaves)── broker that has replicas of the topic
+
+What a topic has on a broker is a convex function of its movement: replicas leave in the order of their costs, and any
+may come for nothing. So partitions that consist of slots need no nodes: a topic is a node in each rack, and each of its
+places on brokers an arc in, and one arc out for each replica that may leave. With 100,000 partitions of 2,000 topics
+and 300 brokers the network has 6,000 nodes, where partitions and places as nodes are a million.
+
+Other partitions (several replicas in a rack, or a choice of racks) are in the network as `placement_network` builds it.
+Topics with such partitions have a *place* on each broker as a node, which their slots pass as well.
+
+A topic's excess on a broker is convex, too: each replica that leaves or comes decreases it by one, leaves it, or
+increases it by one, in this order. If the bands of topics are hard, replicas of the first kind are moved from the
+start, those of the last kind have no arc, and what is left is small.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.flow import InfeasibleFlow, Network
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.model import BrokerBounds, MovementProblem
+from app.core.reassignment.solvers.flow.network import (
+    BrokerArcs,
+    CandidateReceivers,
+    PlacementNetwork,
+    TopicArcs,
+    placement_network,
+)
+from app.core.reassignment.solvers.flow.places import PlaceCosts, Slots, movement_costs, slots_of
+from app.core.reassignment.solvers.flow.within_band import tie_costs
+from app.core.replica_lists import per_broker
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicBands:
+    """What each topic may have on each broker.
+
+    Parameters
+    ----------
+    topic_of : (rows,) int64 of each partition. low, high : (topics, brokers) int64.
+    """
+
+    topic_of: Int64s = field(repr=False)
+    low: Int64s = field(repr=False)
+    high: Int64s = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicNetwork:
+    """The network of all partitions, and the meaning of its arcs.
+
+    Parameters
+    ----------
+    problem, slots : what it places. rows : (detailed,) int64 partitions that do not consist of slots.
+    flow : the network. excess : (arcs,) int64 cost of each arc in replicas outside the bands of topics.
+    leaving : (slots,) bool, slots that leave their current broker from the start; those without one do.
+    coming : (arrivals,) int64 pool · brokers + broker, receivers that get a replica from the start.
+    pool_of : (slots,) int64 index of the topic in the rack, of so many `pools`.
+    """
+
+    problem: MovementProblem
+    slots: Slots
+    rows: Int64s
+    flow: Network
+    excess: Int64s = field(repr=False)
+    leaving: NDArray[np.bool_] = field(repr=False)
+    coming: Int64s = field(repr=False)
+    pool_of: Int64s = field(repr=False)
+    pools: int
+    _candidates: CandidateReceivers = field(repr=False)
+    _topics: TopicArcs | None
+    _capacity: BrokerArcs
+    _detailed: PlacementNetwork
+    _ins: "_Coming" = field(repr=False)
+    _out_slot: Int64s = field(repr=False)
+
+    def costs(self, costs: PlaceCosts) -> Int64s:
+        """(arcs,) int64 cost of each arc, from those of places."""
+        nothing = np.zeros(len(self._ins.pool), np.int64)
+        leaving = self.slots.costs_of_leaving(costs)[self._out_slot]
+        return np.concatenate([self._of_detailed(costs).costs, nothing, leaving])
+
+    def constant(self, costs: PlaceCosts) -> int:
+        """What every flow costs besides its arcs."""
+        fixed = self.slots.costs_of_staying(costs).sum() + self.slots.costs_of_leaving(costs)[self.leaving].sum()
+        return int(fixed)
+
+    def least_by_topic(self, costs: PlaceCosts) -> int:
+        """A lower bound without a flow: the cheapest replicas that have to leave, each topic and rack on its own.
+
+        What comes to a topic in a rack from the start, less what leaves, has to leave as well, at least.
+        """
+        lacking = np.bincount(self.coming // len(self.problem.base), minlength=self.pools)
+        lacking = lacking - np.bincount(self.pool_of[self.leaving], minlength=self.pools)
+        slot = self._out_slot
+        leaving, pool = self.slots.costs_of_leaving(costs)[slot], self.pool_of[slot]
+        order = np.lexsort((leaving, pool))
+        starts = np.searchsorted(pool[order], np.arange(self.pools))
+        is_least = np.arange(len(order)) - starts[pool[order]] < lacking[pool[order]]
+        return self.constant(costs) + int(leaving[order][is_least].sum())
+
+    def places(self, amounts: Int64s) -> Int32s:
+        """(rows, widest) int32 brokers of each partition under a flow, unordered, padded with `NO_REPLICA`."""
+        problem, brokers = self.problem, len(self.problem.base)
+        detailed = len(self._detailed.costs)
+        ins = amounts[detailed : detailed + len(self._ins.pool)]
+        leaves = self.leaving.copy()
+        leaves[self._out_slot[amounts[detailed + len(ins) :] > 0]] = True
+        arrivals = np.concatenate([self.coming, np.repeat(self._ins.pool * brokers + self._ins.broker, ins)])
+        leaving = np.flatnonzero(leaves)
+        leaving = leaving[np.argsort(self.pool_of[leaving], kind="stable")]
+        at = self.slots.current_broker.copy()
+        # Replicas of a topic that leave brokers of a rack are interchangeable, and so are the receivers.
+        at[leaving] = np.sort(arrivals) % brokers
+        replicas = self.slots.replicas(at, len(problem.current), problem.widest)
+        if len(self.rows):
+            replicas[self.rows] = self._detailed.places(amounts[:detailed], problem.must_keep, problem.widest)
+        return replicas
+
+    def _of_detailed(self, costs: PlaceCosts) -> PlacementNetwork:
+        return placement_network(self.problem, costs, self.rows, self._capacity, self._candidates, self._topics)
+
+
+def topic_network(
+    problem: MovementProblem,
+    within: BrokerBounds | None,
+    topics: TopicBands,
+    candidates: CandidateReceivers,
+    *,
+    is_hard: bool,
+) -> TopicNetwork:
+    """Build the network.
+
+    Complexity: O(slots · log(slots) + topics · brokers), and that of `placement_network` for the other partitions.
+
+    Parameters
+    ----------
+    problem : the partitions and their eligible brokers. within : bounds of the target brokers' counts; None has none.
+    topics : the bands of topics, on bounded brokers.
+    candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
+    is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
+        sets of receivers, is a cost all the same.
+
+    Raises
+    ------
+    InfeasibleFlow : a topic is below its hard band on a broker that may not receive it.
+    """
+    places = _Places.of(problem, topics)
+    slots, brokers = places.slots, len(problem.base)
+    ins, outs = places.coming(), places.leaving()
+    leaving, coming = slots.current_broker == NO_REPLICA, np.empty(0, np.int64)
+    if is_hard:
+        leaving[outs.slot[outs.excess < 0]] = True
+        coming = ins.from_the_start(brokers)
+        places.require(coming)
+        ins, outs = ins.within(), outs.within()
+    level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
+        slots.current_broker[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
+    )
+    capacity = _capacity(problem, within, level)
+    nothing = PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
+    arcs_of_places = places.arcs()
+    detailed = placement_network(problem, nothing, places.rows, capacity, candidates, arcs_of_places)
+    first_pool, pools = len(detailed.flow.supplies), places.pools
+    supplies = np.append(detailed.flow.supplies, np.zeros(pools, np.int64))
+    supplies[first_pool:] = np.bincount(places.pool_of[leaving], minlength=pools)
+    supplies[first_pool:] -= np.bincount(coming // brokers, minlength=pools)
+    stock = places.stock.reshape(-1, brokers)[places.is_node].ravel()
+    supplies[detailed.first_place : detailed.first_place + len(stock)] += stock
+    supplies[detailed.first_broker + brokers] -= supplies.sum()
+    to = places.nodes(places.topic_of_family[ins.pool // problem.racks], ins.broker, detailed)
+    start = places.nodes(places.topic[outs.slot], slots.current_broker[outs.slot].astype(np.int64), detailed)
+    return TopicNetwork(
+        problem=problem,
+        slots=slots,
+        rows=places.rows,
+        flow=Network(
+            supplies,
+            np.concatenate([detailed.flow.tails, ins.pool + first_pool, start]).astype(np.int32),
+            np.concatenate([detailed.flow.heads, to, places.pool_of[outs.slot] + first_pool]).astype(np.int32),
+            np.concatenate([detailed.flow.capacities, ins.capacity, np.ones(len(outs.slot), np.int64)]),
+        ),
+        excess=np.concatenate([detailed.costs, ins.excess, outs.excess]),
+        leaving=leaving,
+        coming=coming,
+        pool_of=places.pool_of,
+        pools=pools,
+        _candidates=candidates,
+        _topics=None if arcs_of_places is None else replace(arcs_of_places, costs=np.zeros_like(arcs_of_places.costs)),
+        _capacity=capacity,
+        _detailed=detailed,
+        _ins=ins,
+        _out_slot=outs.slot,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Coming:
+    """Arcs from a topic in a rack to receivers there, which fill in the order of their excess.
+
+    Parameters
+    ----------
+    pool, broker, capacity, excess : (arcs,) int64.
+    """
+
+    pool: Int64s
+    broker: Int64s
+    capacity: Int64s
+    excess: Int64s
+
+    def from_the_start(self, brokers: int) -> Int64s:
+        """Pool · brokers + broker, for each replica that is lacking in a band."""
+        is_lacking = self.excess < 0
+        return np.repeat(self.pool * brokers + self.broker, np.where(is_lacking, self.capacity, 0))
+
+    def within(self) -> "_Coming":
+        """The arcs within bands."""
+        fits = self.excess == 0
+        return _Coming(self.pool[fits], self.broker[fits], self.capacity[fits], self.excess[fits])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Leaving:
+    """Arcs from places to the topic in the rack, one for each slot; those of a place have ascending excess and costs.
+
+    Parameters
+    ----------
+    slot, excess : (arcs,) int64.
+    """
+
+    slot: Int64s
+    excess: Int64s
+
+    def within(self) -> "_Leaving":
+        """The arcs within bands."""
+        return _Leaving(self.slot[self.excess == 0], self.excess[self.excess == 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """Places of topics on brokers. Families are topics with one set of receivers; each has a pool in every rack.
+
+    Parameters
+    ----------
+    rows : partitions that do not consist of slots. topic, pool_of : (slots,) int64.
+    receives : (families, brokers) bool. topic_of_family : (families,) int64.
+    is_node : (topics,) bool, topics whose places are nodes, since other partitions or families share them.
+    stock : (topics · brokers,) int64 slots that may leave. low, high : the same shape, the band without pinned ones.
+    """
+
+    problem: MovementProblem
+    slots: Slots
+    rows: Int64s
+    topic_of: Int64s
+    topic: Int64s
+    pool_of: Int64s
+    receives: NDArray[np.bool_]
+    topic_of_family: Int64s
+    is_node: NDArray[np.bool_]
+    stock: Int64s
+    low: Int64s
+    high: Int64s
+
+    @classmethod
+    def of(cls, problem: MovementProblem, topics: TopicBands) -> "_Places":
+        slots, consists = slots_of(problem)
+        rows, brokers, number = np.flatnonzero(~consists), len(problem.base), len(topics.low)
+        topic = topics.topic_of[slots.row]
+        families, family = np.unique(slots.receivers * number + topic, return_inverse=True)
+        is_node = np.bincount(families % number, minlength=number) > 1
+        is_node[topics.topic_of[rows]] = True
+        must = problem.must_keep
+        pinned = np.bincount((topics.topic_of * brokers + must)[must != NO_REPLICA], minlength=number * brokers)
+        bounded, everything = np.tile(problem.is_bounded, number), int(problem.factors.sum()) + 1
+        low = np.where(bounded, np.maximum(topics.low.ravel() - pinned, 0), 0)
+        high = np.where(bounded, np.clip(topics.high.ravel() - pinned, low, everything), everything)
+        cells = (topic * brokers + slots.current_broker)[slots.is_free]
+        return cls(
+            problem=problem,
+            slots=slots,
+            rows=rows,
+            topic_of=topics.topic_of,
+            topic=topic,
+            pool_of=family.reshape(-1) * problem.racks + slots.rack,
+            receives=slots.sets[families // number],
+            topic_of_family=families % number,
+            is_node=is_node,
+            stock=np.bincount(cells, minlength=number * brokers),
+            low=low,
+            high=high,
+        )
+
+    @property
+    def pools(self) -> int:
+        """The number of pools."""
+        return len(self.receives) * self.problem.racks
+
+    def require(self, coming: Int64s) -> None:
+        """Raise `InfeasibleFlow` if what is lacking in bands cannot come."""
+        lacking = np.maximum(self.low - self.stock, 0).reshape(len(self.is_node), -1)
+        if lacking[~self.is_node].sum() != len(coming):
+            raise InfeasibleFlow
+
+    def coming(self) -> _Coming:
+        """As far as the lower end of the band, as far as the upper end, and beyond it; at once to places."""
+        everything = int(self.problem.factors.sum()) + 1
+        is_node = np.repeat(self.is_node, len(self.problem.base))
+        below = np.where(is_node, 0, np.maximum(self.low - self.stock, 0))
+        within = np.where(is_node, everything, np.maximum(self.high - np.maximum(self.stock, self.low), 0))
+        above = np.where(is_node | (self.high >= everything), 0, everything)
+        kinds = []
+        for excess, tier in enumerate((below, within, above), start=-1):
+            capacity = np.where(self.receives, tier.reshape(len(self.is_node), -1)[self.topic_of_family], 0)
+            family, broker = np.nonzero(capacity)
+            pool = family * self.problem.racks + self.problem.rack_of[broker]
+            kinds.append((pool, broker, capacity[family, broker], np.full(len(pool), excess)))
+        return _Coming(*(np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True)))
+
+    def leaving(self) -> _Leaving:
+        """The slots that may leave, those of each place by ascending cost."""
+        movement, ties = movement_costs(self.problem), tie_costs(self.problem)
+        slot = np.flatnonzero(self.slots.is_free)
+        cell = (self.topic * len(self.problem.base) + self.slots.current_broker)[slot]
+        tie, cost = self.slots.costs_of_leaving(ties)[slot], self.slots.costs_of_leaving(movement)[slot]
+        order = np.lexsort((tie, cost, cell))
+        slot, cell = slot[order], cell[order]
+        left = self.stock[cell] - (np.arange(len(cell)) - np.searchsorted(cell, cell))
+        excess = np.where(left > self.high[cell], -1, np.where(left <= self.low[cell], 1, 0))
+        return _Leaving(slot, np.where(self.is_node[self.topic[slot]], 0, excess))
+
+    def arcs(self) -> TopicArcs | None:
+        """From places that are nodes: a replica below the band is free, one within costs 1, one above 2.
+
+        The sum differs from the excess by a constant. On brokers that are no targets a replica costs 1.
+        """
+        if not self.is_node.any():
+            return None
+        brokers, everything = len(self.problem.base), int(self.problem.factors.sum()) + 1
+        low, high = (each.reshape(-1, brokers)[self.is_node] for each in (self.low, self.high))
+        kinds = []
+        for cost, capacity in enumerate((low, high - low, np.where(high >= everything, 0, everything))):
+            topic, broker = np.nonzero(capacity)
+            kinds.append((topic, broker, capacity[topic, broker], np.full(len(topic), cost)))
+        columns = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
+        return TopicArcs(int(self.is_node.sum()), self._index()[self.topic_of], *columns)
+
+    def nodes(self, topic: Int64s, broker: Int64s, network: PlacementNetwork) -> Int64s:
+        """(n,) int64 nodes of topics on brokers: places, or the brokers."""
+        place = network.first_place + self._index()[topic] * len(self.problem.base) + broker
+        return np.where(self.is_node[topic], place, network.first_broker + broker)
+
+    def _index(self) -> Int64s:
+        """(topics,) int64 index among those whose places are nodes; 0 of others."""
+        return np.where(self.is_node, np.cumsum(self.is_node) - 1, 0)
+
+
+def _capacity(problem: MovementProblem, within: BrokerBounds | None, level: Int64s) -> BrokerArcs:
+    """What comes to brokers, less what leaves: within bounds of their counts, from (brokers,) int64 that are there."""
+    frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
+    low, high = np.zeros_like(frozen), np.full_like(frozen, int(problem.factors.sum()) + 1)
+    if within is not None:
+        low = np.where(problem.is_bounded, np.maximum(within.low - frozen, 0), 0)
+        high = np.where(problem.is_bounded, np.maximum(within.high - frozen, low), high)
+    return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))

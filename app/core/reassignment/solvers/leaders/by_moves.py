@@ -1,0 +1,340 @@
+"""Replicas that move for the balance of leaders: the fewest bytes that bring leaders by count within a band.
+
+A broker leads a partition of which it has a replica at no cost, and any other broker at the cost of a replica, which
+takes the place of another one. So leadership is a commodity of its own: each partition has one leader, on one of its
+present brokers for nothing, or on a receiver for its weight. That is the least movement of a factor of 1, which
+`counts` solves exactly, with its bound. A replica that is left out is one in the rack of the new one, so that
+partitions span the racks that they did; else one whose rack may have fewer.
+
+Replica counts and bytes of brokers are not balanced by it: a broker that gets a leader loses no replica for it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.certificate import Certificate
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.bounds.bands import narrowest_band
+from app.core.reassignment.model import Balance, Band, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.least_movement import SOLVER, BudgetTooSmall, never
+from app.core.reassignment.solvers.flow.places import (
+    PlaceCosts,
+    cheapest,
+    counts,
+    in_order,
+    moved_weight,
+    movement_costs,
+)
+from app.core.reassignment.solvers.flow.weighted import Levels, narrowest_levels, summary
+from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
+from app.core.reassignment.solvers.leaders.problem import leader_candidates
+from app.core.replica_lists import not_among, per_broker
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovedForLeaders:
+    """Replica lists in which leaders can be within a band.
+
+    Parameters
+    ----------
+    placement : the lists, with the certificate of the movement.
+    bounds : of the leaders of each broker, `base` included. Some choice of leaders among the lists is within them.
+    """
+
+    placement: ReplicaPlacement
+    bounds: BrokerBounds = field(repr=False)
+
+
+def move_for_leaders(
+    problem: MovementProblem,
+    lists: Int32s,
+    may_lead: Bools,
+    base: Int64s,
+    balance: Balance,
+    *,
+    budget: int | None = None,
+    fewest_changes: bool = False,
+    is_ready: Bools | None = None,
+    is_over: Callable[[], bool] = never,
+) -> MovedForLeaders:
+    """Minimise the movement, or the leader changes, with which leaders are within a balance.
+
+    Hard constraints: the domains of the problem; each partition has as many replicas of its list as it had but one at
+    most, and is led by a broker that may lead if it has a replica on one. Goals, in lexicographic order, each reached
+    exactly: the balance, the least weight moved, the fewest replicas moved.
+
+    Parameters
+    ----------
+    problem : the partitions; its band, `base` and shares are of replicas, but `share` of leaders as well.
+    lists : (rows, width) int32 legal placement, the present leader first. Rows that differ from `problem.current` are
+        moved already, and receive no further replica; their movement is in the certificate.
+    may_lead : (brokers,) bool; those that may not receive nothing.
+    base : (brokers,) int64 leaders of partitions outside the problem.
+    balance : of the leaders of targets that may lead; not `KEEP`.
+    budget : most weight that is moved; the band then has the smallest upper end that it pays for, and with that the
+        largest lower end, up to that of the narrowest band. is_over : as in `least_movement`.
+    fewest_changes : whether the fewest leader changes come before the least weight moved. Weights then count as
+        multiples of a unit, up to a ten-millionth of the largest one for 10⁵ partitions.
+    is_ready : (rows, width) bool of the lists, as of `LeaderProblem`.
+
+    Raises
+    ------
+    BudgetTooSmall : the lists alone move more.
+    ValueError : with `KEEP`, which bounds no leaders.
+
+    Examples
+    --------
+    Broker 0 leads all four partitions, and broker 2 has no replica of any. The lightest gets one, in place of broker 1.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, move_for_leaders
+    >>> every, two = np.ones(3, bool), np.full(1, 2, np.int64)
+    >>> problem = MovementProblem(
+    ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=every,
+    ...     base=np.zeros(3, np.int64), domains=(Domain(2, every, every, two * 0, two),),
+    ...     domain_of=np.zeros(3, np.int32), current=np.array([[0, 1]] * 3, np.int32),
+    ...     is_copied=np.zeros((3, 2), bool), must_keep=np.full(3, -1, np.int32), weight=np.array([5, 3, 4]))
+    >>> moved = move_for_leaders(problem, problem.current, every, np.zeros(3, np.int64), TIGHT)
+    >>> moved.placement.replicas.tolist(), moved.placement.moved, moved.placement.certificate.optimal
+    ([[0, 1], [0, 2], [0, 1]], 3, True)
+    """
+    if balance.tolerance is None:
+        raise ValueError("keep bounds no leaders")
+    alone = leadership(problem, lists, may_lead, base, is_ready)
+    spent = moved_weight(problem, lists)
+    costs = _change_costs(alone, lists[:, 0]) if fewest_changes else None
+    search = _Search(alone, balance, alone.current[:, :1].copy(), is_over, costs)
+    found = search.within(0, 0)
+    if budget is not None:
+        if spent > budget:
+            raise BudgetTooSmall(spent)
+        if moved_weight(alone, found.leaders) > budget - spent:
+            found = search.affordable(budget - spent)
+    return MovedForLeaders(_placed(problem, lists, alone, found, spent), found.bounds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """Leaders, (rows, 1) int32, within bounds, and a lower bound on the weight that any within them move."""
+
+    leaders: Int32s
+    bounds: BrokerBounds
+    bound: int
+
+
+class _Search:
+    """The least movement of a leadership problem within bounds of different width."""
+
+    def __init__(
+        self,
+        alone: MovementProblem,
+        balance: Balance,
+        start: Int32s,
+        is_over: Callable[[], bool],
+        costs: PlaceCosts | None,
+    ) -> None:
+        self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
+        self.narrowest = narrowest_band(alone) if alone.share is None else narrowest_levels(alone)
+        self.balance = balance
+
+    def within(self, below: int, above: int) -> _Found:
+        """The least movement within the balance's bounds, wider by so many leaders at the lower and upper end."""
+        bounds = BrokerBounds(self._bounds(below).low, self._bounds(above).high)
+        leaders, bound = least_within(self.alone, bounds, is_over=self.is_over, start=self.start)
+        if self.costs is not None and not self.is_over():
+            # The bound stays that of the movement, which fewer changes may cost more of.
+            leaders, _ = least_within(self.alone, bounds, is_over=self.is_over, start=self.start, costs=self.costs)
+        return _Found(leaders, bounds, bound)
+
+    def affordable(self, budget: int) -> _Found:
+        """The smallest upper end that a budget pays for, then the largest lower end, by bisection.
+
+        At the widths of the present leaders nothing moves.
+        """
+        widest = _width(self.alone, self.narrowest, self.start)
+        found = _Found(self.start, BrokerBounds(self._bounds(widest).low, self._bounds(widest).high), 0)
+        above = widest
+        for is_upper in (True, False):
+            low, high = 0, widest - 1
+            while low <= high and not self.is_over():
+                width = (low + high) // 2
+                tried = self.within(widest, width) if is_upper else self.within(width, above)
+                if moved_weight(self.alone, tried.leaders) <= budget:
+                    found, high = tried, width - 1
+                    above = width if is_upper else above
+                else:
+                    low = width + 1
+        return found
+
+    def _bounds(self, width: int) -> BrokerBounds:
+        """The bounds of the balance, wider by so many leaders."""
+        if self.balance.tolerance is None:
+            raise ValueError("keep bounds no leaders")
+        if isinstance(self.narrowest, Levels):
+            return self.narrowest.bounds(width, self.balance.tolerance, self.balance.below)
+        alone, tight = self.alone, self.narrowest
+        total = alone.shared_count
+        band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)
+        wider = Band(max(min(band.low, tight.low - width), 0), max(band.high, tight.high + width))
+        return alone.bounds(wider)
+
+
+def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
+    """A leader that changes costs more than the weight of all replicas, in units of which that is the largest cost.
+
+    Parameters
+    ----------
+    present : (rows,) int32 present leaders.
+    """
+    rows, heaviest = max(1, len(present)), int(alone.weight.max(initial=0))
+    unit = max(1, -(-heaviest * rows // (LARGEST_SCALED // 2)))
+    weight = -(-alone.weight // unit)
+    change = rows * int(weight.max(initial=0)) + 1
+    return PlaceCosts(np.where(alone.current == present[:, None], 0, change).astype(np.int64), change + weight)
+
+
+def leadership(
+    problem: MovementProblem, lists: Int32s, may_lead: Bools, base: Int64s, is_ready: Bools | None = None
+) -> MovementProblem:
+    """The problem of leaders alone: each partition has a factor of 1, and its present leader is in the first column.
+
+    Parameters
+    ----------
+    problem, lists, may_lead, base, is_ready : as in `move_for_leaders`.
+    """
+    in_racks = _in_racks(problem, lists)
+    reach = _reachable(problem, in_racks)
+    reach &= (problem.must_keep == NO_REPLICA)[:, None] & ~_differs(problem, lists)[:, None]
+    may = leader_candidates(lists, may_lead, is_ready)
+    # A replica that may not lead, such as one out of sync, is not received once more.
+    closed = np.sort(np.where(may | ~np.append(may_lead, False)[lists], NO_REPLICA, lists), axis=1)
+    keys, domain_of = np.unique(np.column_stack([problem.domain_of, reach, closed]), axis=0, return_inverse=True)
+    every, racks = np.ones(len(base), np.bool_), problem.racks
+    one, none = np.ones(racks, np.int64), np.zeros(racks, np.int64)
+    domains = tuple(
+        Domain(
+            1,
+            every,
+            problem.domains[int(key[0])].may_receive
+            & may_lead
+            & key[1 : 1 + problem.racks].astype(np.bool_)[problem.rack_of]
+            & ~np.isin(np.arange(len(base)), key[1 + problem.racks :]),
+            none,
+            one,
+        )
+        for key in keys
+    )
+    candidates = np.where(may, lists, NO_REPLICA)
+    order = np.argsort(candidates == NO_REPLICA, axis=1, kind="stable")
+    led = base + per_broker(candidates[:, :1], len(base))
+    cap = None if problem.floor_cap is None else np.where(may_lead & (problem.floor_cap >= 0), led, -1)
+    return replace(
+        problem,
+        target=problem.target & may_lead,
+        base=base,
+        floor_cap=cap,
+        domains=domains,
+        domain_of=domain_of.reshape(-1).astype(np.int32),
+        current=np.take_along_axis(candidates, order, axis=1).astype(np.int32),
+        is_copied=np.zeros(lists.shape, np.bool_),
+        must_keep=np.full(len(lists), NO_REPLICA, np.int32),
+        in_sync=None,
+    )
+
+
+def _in_racks(problem: MovementProblem, lists: Int32s) -> Int64s:
+    """(rows, racks) int64 replicas of each partition in each rack."""
+    row, column = np.nonzero(lists != NO_REPLICA)
+    cells = row * problem.racks + problem.rack_of[lists[row, column]]
+    return np.bincount(cells, minlength=len(lists) * problem.racks).reshape(len(lists), problem.racks)
+
+
+def _reachable(problem: MovementProblem, in_racks: Int64s) -> Bools:
+    """(rows, racks) bool: whether a rack may receive a replica for one that leaves, from this rack or another."""
+    table = problem.table
+    least, most = table.least[problem.domain_of], table.most[problem.domain_of]
+    may_leave = in_racks > least
+    # A rack without a replica is not the one that loses it.
+    some_leaves = np.count_nonzero(may_leave, axis=1) > 0
+    return np.asarray((in_racks > 0) | ((in_racks < most) & some_leaves[:, None]), np.bool_)
+
+
+def _differs(problem: MovementProblem, lists: Int32s) -> Bools:
+    """(rows,) bool: partitions whose replicas are not those of `problem.current`, or are copied all the same."""
+    width = max(lists.shape[1], problem.current.shape[1])
+    now, before = (
+        np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=NO_REPLICA)
+        for each in (lists, problem.current)
+    )
+    differs: Bools = (np.sort(now, axis=1) != np.sort(before, axis=1)).any(axis=1)
+    return np.logical_or(differs, problem.is_copied.any(axis=1))
+
+
+def _width(alone: MovementProblem, narrowest: Band | Levels, leaders: Int32s) -> int:
+    """By how much the narrowest bounds have to be wider at both ends until they contain these leaders."""
+    led = counts(alone, leaders)
+    if isinstance(narrowest, Levels):
+        return narrowest.width(led)
+    return alone.width(led, narrowest)
+
+
+def _placed(
+    problem: MovementProblem, lists: Int32s, alone: MovementProblem, found: _Found, spent: int
+) -> ReplicaPlacement:
+    replicas = with_leaders(problem, lists, found.leaders[:, 0])
+    # Forced moves could serve leaders as well: then no more than the forced ones is proven.
+    proven = min(found.bound, moved_weight(alone, found.leaders)) if not spent else forced_weight(problem)
+    band = summary(alone.target, found.bounds)
+    words = (
+        "distinct brokers that each partition may be on",
+        "replicas of a partition spread over racks",
+        f"{band.low} to {band.high} leaders on every target broker",
+    )
+    certificate = Certificate("moved weight", moved_weight(problem, replicas), proven, SOLVER, words)
+    return ReplicaPlacement(in_order(problem, replicas), None, certificate)
+
+
+def forced_weight(problem: MovementProblem) -> int:
+    """A weight that no legal placement moves less than."""
+    free = np.zeros(len(problem.broker_ids), np.int64)
+    return int(cheapest(problem, movement_costs(problem), free)[0].sum())
+
+
+def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> Int32s:
+    """(rows, width) int32 lists in which each leader has a replica, in place of one that racks let leave.
+
+    Of several that may leave, a follower does, out of sync or in the rack of the new replica if there is one, on the
+    broker that has the most replicas.
+
+    Parameters
+    ----------
+    lists : (rows, width) int32. leaders : (rows,) int32.
+    """
+    replicas = lists.copy()
+    on_each = problem.base + per_broker(lists, len(problem.base))
+    in_racks, table = _in_racks(problem, lists), problem.table
+    out_of_sync = np.zeros(lists.shape, np.bool_)
+    if problem.in_sync is not None:
+        is_out = (problem.current != NO_REPLICA) & ~problem.in_sync
+        out_of_sync = ~not_among(lists, np.where(is_out, problem.current, NO_REPLICA))
+    lacking = np.flatnonzero((leaders != NO_REPLICA) & ~(lists == leaders[:, None]).any(axis=1))
+    for row in lacking.tolist():
+        leader, here = int(leaders[row]), in_racks[row]
+        least, most = table.least[problem.domain_of[row]], table.most[problem.domain_of[row]]
+        rack = int(problem.rack_of[leader])
+        places = np.flatnonzero(lists[row] != NO_REPLICA)
+        racks = problem.rack_of[lists[row, places]]
+        same = racks == rack
+        may_leave = same | ((here[racks] > least[racks]) & bool(here[rack] < most[rack]))
+        stays_in_sync = ~out_of_sync[row, places]
+        # The last key counts most: legal, out of sync, in the same rack, not the first of the list, the fullest broker.
+        place = places[np.lexsort((-on_each[lists[row, places]], places == 0, ~same, stays_in_sync, ~may_leave))[0]]
+        on_each[replicas[row, place]] -= 1
+        on_each[leader] += 1
+        replicas[row, place] = leader
+    return replicas

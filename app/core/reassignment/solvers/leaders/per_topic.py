@@ -1,0 +1,153 @@
+"""Leaders by count with bands of topics: the brokers lead alike many partitions of each topic, and of all.
+
+A topic on a broker is a node of a flow, between the partitions and the broker. Minimums of topics are lower bounds of
+these nodes, and the band of the cluster bounds the brokers. Goals, in lexicographic order, each reached exactly:
+
+1. the least excess: by how many leaders topics are outside their bands, over all target brokers;
+2. the fewest changes, then the fewest leaders on new replicas.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.flow import InfeasibleFlow, Network, min_cost_flow
+from app.core.model import NO_LEADER, Int32s, Int64s
+from app.core.reassignment.model import UNLIMITED, band_around
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics
+
+
+def topic_bands(
+    totals: Int64s,
+    tolerance: Sequence[Fraction | None],
+    target: NDArray[np.bool_],
+    pinned: Int64s,
+    share: Int64s | None = None,
+) -> tuple[Int64s, Int64s]:
+    """(topics, brokers) int64 twice: the fewest and the most leaders of each topic on a broker, besides pinned ones.
+
+    Parameters
+    ----------
+    totals : (topics,) int64 partitions with a leader. tolerance : of each topic's mean; None has no band.
+    target : (brokers,) bool, the brokers that have a band. pinned : (topics, brokers) int64 leaders that are given.
+    share : (brokers,) int64 weights, in proportion to which brokers have the mean; None is the same for all.
+    """
+    weights, of_broker = np.unique(np.ones(len(target), np.int64) if share is None else share, return_inverse=True)
+    number = max(1, int(weights[of_broker][target].sum()))
+    band_of = cache(band_around)
+    bands = [
+        [band_of(Fraction(total * weight, number), most) for weight in weights.tolist()]
+        for total, most in zip(totals.tolist(), tolerance, strict=True)
+    ]
+    ends = np.array([[(band.low, band.high) for band in row] for row in bands], np.int64)
+    low, high = (ends.reshape(len(bands), len(weights), 2)[:, of_broker.reshape(-1), end] - pinned for end in (0, 1))
+    return np.where(target, np.maximum(low, 0), 0), np.where(target, np.maximum(high, 0), UNLIMITED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicLeaders:
+    """The leaders with the least excess of topics, then the least cost; the lower bound on that cost."""
+
+    leaders: Int32s
+    bound: int
+
+
+def with_topics(problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low: Int64s, high: Int64s) -> TopicLeaders:
+    """Choose the leaders within bounds of the brokers, which have to be feasible.
+
+    Complexity: two minimum-cost flows over rows, their candidates and the topics on brokers.
+
+    Parameters
+    ----------
+    costs : (rows, width) int32 as of `change_costs`. low, high : (brokers,) int64 bounds of loads without `base`.
+
+    Raises
+    ------
+    InfeasibleFlow : the bounds or the minimums of topics cannot hold.
+    """
+    rows, brokers = len(problem.leader), len(problem.base)
+    is_led = (costs >= 0).any(axis=1)
+    row, column = np.nonzero(costs >= 0)
+    broker = problem.replicas[row, column].astype(np.int64)
+    group, tiers = _groups(problem, topics)
+    # The last group has neither bands nor minimums: its partitions go to brokers at once.
+    is_free = group[row] == len(tiers.least)
+    cells, place = np.unique(group[row][~is_free] * brokers + broker[~is_free], return_inverse=True)
+    first_place, first_broker = rows, rows + len(cells)
+    sink = first_broker + brokers
+    heads = first_broker + broker
+    heads[~is_free] = first_place + place.reshape(-1)
+    least, below, within, above = (
+        each.ravel()[cells] for each in (tiers.least, tiers.below, tiers.within, tiers.above)
+    )
+    if least.sum() < tiers.least.sum():
+        raise InfeasibleFlow
+    supplies = np.zeros(sink + 1, np.int64)
+    supplies[:rows] = is_led
+    supplies[first_place:first_broker] = -least
+    np.add.at(supplies, first_broker + cells % brokers, least)
+    low, high = np.maximum(low, 0), np.maximum(high, np.maximum(low, 0))
+    supplies[first_broker:sink] -= low
+    supplies[sink] = -supplies.sum()
+    each, tier_tails, tier_heads = (
+        np.arange(len(cells)),
+        first_place + np.arange(len(cells)),
+        first_broker + cells % brokers,
+    )
+    tails = [row, *[tier_tails] * 3, first_broker + np.arange(brokers)]
+    heads_of = [heads, *[tier_heads] * 3, np.full(brokers, sink)]
+    capacities = [np.ones(len(row), np.int64), below, within, above, high - low]
+    network = Network(
+        supplies,
+        np.concatenate(tails).astype(np.int32),
+        np.concatenate(heads_of).astype(np.int32),
+        np.concatenate(capacities).astype(np.int64),
+    )
+    rest = np.zeros(brokers, np.int64)
+    nothing = np.zeros(len(each), np.int64)
+    excess = np.concatenate([np.zeros(len(row), np.int64), nothing, nothing + 1, nothing + 2, rest])
+    changes = np.concatenate([costs[row, column].astype(np.int64), nothing, nothing, nothing, rest])
+    flow = min_cost_flow(network, [excess, changes])
+    leaders = np.full(rows, NO_LEADER, np.int32)
+    is_chosen = flow.amounts[: len(row)] > 0
+    leaders[row[is_chosen]] = broker[is_chosen]
+    return TopicLeaders(leaders, flow.lower_bounds[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tiers:
+    """(groups, brokers) int64: leaders that are required, then below the band, within it and above it."""
+
+    least: Int64s
+    below: Int64s
+    within: Int64s
+    above: Int64s
+
+
+def _groups(problem: LeaderProblem, topics: LeaderTopics) -> tuple[Int64s, _Tiers]:
+    """(rows,) int64 group of each row: its topic with a band and its topic with a minimum; and what groups may have."""
+    rows, brokers = len(problem.leader), len(problem.base)
+    of_minimum = np.full(rows, -1, np.int64) if problem.minimums is None else problem.minimums.topic.astype(np.int64)
+    pair = (topics.topic + 1) * (int(of_minimum.max(initial=-1)) + 2) + of_minimum + 1
+    pairs, first, group = np.unique(pair, return_index=True, return_inverse=True)
+    group = group.reshape(-1)
+    if len(pairs) and pairs[0] == 0:
+        group = np.where(group == 0, len(pairs), group) - 1
+        pairs, first = pairs[1:], first[1:]
+    everything = rows + 1
+    low, high = np.zeros((len(pairs), brokers), np.int64), np.full((len(pairs), brokers), everything)
+    least = np.zeros((len(pairs), brokers), np.int64)
+    has_band = topics.topic[first] >= 0
+    low[has_band] = topics.low[topics.topic[first][has_band]]
+    high[has_band] = np.minimum(topics.high[topics.topic[first][has_band]], everything)
+    if problem.minimums is not None:
+        has_minimum = of_minimum[first] >= 0
+        least[has_minimum] = problem.minimums.least[of_minimum[first][has_minimum]]
+    below = np.maximum(low - least, 0)
+    within = np.maximum(high - np.maximum(low, least), 0)
+    above = np.where(high >= everything, 0, everything)
+    return group, _Tiers(least, below, within, above)

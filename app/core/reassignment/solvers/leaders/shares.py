@@ -1,0 +1,277 @@
+"""Leadership as a flow between brokers: the smallest maximum and the largest minimum load, exactly.
+
+Each row sends its weight to its candidates, each broker passes on between its minimum and its maximum. If every weight
+is 1, an integral flow is a choice of leaders; with other weights it may split a partition between candidates, and what
+it cannot reach no choice can.
+
+Leaders by count with minimums: each broker leads at least a stated number of partitions of a topic.
+
+A minimum of a topic on a broker becomes a node beside the broker, which leads exactly the minimum. Partitions of the
+topic may be led by the node as well as by the broker itself, at the same cost, and the broker's base includes the
+minimum. Every choice that meets the minimums is a flow between brokers and these nodes, and every such flow a choice,
+so that the band and the changes are as exact as without minimums.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.model import Band
+from app.core.reassignment.solvers.leaders import shares_kernel as kernel
+from app.core.reassignment.solvers.leaders.problem import NOT_A_CANDIDATE, LeaderMinimums, LeaderProblem
+from app.core.replica_lists import sums_by
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """The amount of each row that each candidate leads; methods that balance loads change `amounts` in place.
+
+    Parameters
+    ----------
+    table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `problem.NOT_A_CANDIDATE`.
+    amounts : (rows, width) int64; they sum to the row's weight.
+    target : (brokers,) bool. base : (brokers,) int64.
+    exact : (brokers,) int64, the load of brokers that lead exactly so much, −1 for others; None if there are none.
+        `meet_exact` comes first, and may be infeasible; the balance then leaves these loads as they are.
+    """
+
+    table: Int32s = field(repr=False)
+    costs: Int32s = field(repr=False)
+    amounts: Int64s = field(repr=False)
+    target: NDArray[np.bool_]
+    base: Int64s
+    exact: Int64s | None = None
+
+    @classmethod
+    def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
+        """Every row led whole by a cheapest candidate, the least loaded one if there are several."""
+        table = np.ascontiguousarray(table, np.int32)
+        costs = np.ascontiguousarray(costs, np.int32)
+        started = kernel.start(table, costs, weight.astype(np.int64), base.astype(np.int64))
+        return cls(table, costs, started, target, base.astype(np.int64))
+
+    @classmethod
+    def of_part(cls, part: LeaderProblem, costs: Int32s) -> "Shares":
+        """The same, of the rows of a problem, whose candidates cost (rows, width) int32."""
+        return cls.of(part.replicas, costs, part.weight, part.target, part.base)
+
+    def without_costs(self) -> "Shares":
+        """A copy in which every candidate costs the same."""
+        return replace(self, costs=np.minimum(self.costs, 0), amounts=self.amounts.copy())
+
+    def loads(self) -> Int64s:
+        """(brokers,) int64: what each broker leads, without `base`."""
+        is_led = self.amounts > 0
+        return sums_by(self.table[is_led], self.amounts[is_led], len(self.base))
+
+    def columns(self) -> Int64s:
+        """(rows,) int64: the candidate that leads most of each row."""
+        return np.argmax(self.amounts, axis=1) if self.amounts.size else np.zeros(len(self.amounts), np.int64)
+
+    def leaders(self) -> Int32s:
+        """(rows,) int32: the broker that leads most of each row, `NO_LEADER` if no replica is a candidate."""
+        leaders = np.full(len(self.table), NO_LEADER, np.int32)
+        is_led = (self.costs >= 0).any(axis=1)
+        leaders[is_led] = self.table[is_led, self.columns()[is_led]]
+        return leaders
+
+    def settle(self, low: Int64s, high: Int64s) -> Int64s:
+        """Bring every load within its bounds at the least cost; the dual prices that prove it.
+
+        The shares have to be as `of` returns them, and the bounds feasible.
+
+        Returns
+        -------
+        (brokers,) int64: with `costs` + prices, each row is led by a cheapest candidate; a broker above its minimum has
+        a price >= 0, one below its maximum a price <= 0.
+        """
+        excess, up, down = self._excess(low, high)
+        prices = np.zeros(len(self.base) + 1, np.int64)
+        kernel.settle(self.table, self.costs, self.amounts, prices, excess, up, down)
+        if (excess > 0).any():
+            raise RuntimeError(f"{int(excess[excess > 0].sum())} of what brokers lead is outside all bounds")
+        prices_of_brokers: Int64s = prices[-1] - prices[:-1]
+        return prices_of_brokers
+
+    def narrow(self) -> Band:
+        """Balance the target brokers within the narrowest band: the smallest maximum, then the largest minimum."""
+        high = self.narrow_high()
+        return Band(self._narrow_low(high), high)
+
+    def narrow_high(self) -> int:
+        """Balance the target brokers to the smallest maximum, `base` included; 0 without targets.
+
+        If a maximum is infeasible, the flow leaves brokers that lead only what no other can take over. Their mean is a
+        lower bound, and the next value to try (discrete Newton); few rounds are needed.
+        """
+        brokers = int(np.count_nonzero(self.target))
+        if not brokers:
+            return 0
+        is_within_targets = (self.target[self.table] | (self.costs < 0)).all(axis=1)
+        total = int(self.amounts[is_within_targets].sum()) + int(self.base[self.target].sum())
+        high = -(-total // brokers)
+        while (full := self._blocking(self._lows(0, is_bound=False), self._highs(high))).any():
+            full &= self.target
+            high = -(-int((self.loads() + self.base)[full].sum()) // int(np.count_nonzero(full)))
+        return high
+
+    def meet_exact(self) -> None:
+        """Bring loads to `exact`, as far as feasible."""
+        self._blocking(self._lows(0, is_bound=False), self._unbounded())
+
+    def reach(self, low: Int64s, high: Int64s) -> bool:
+        """Bring loads, without `base`, within bounds of each broker as far as feasible; whether they all are."""
+        return not self._blocking(low, high).any()
+
+    def _narrow_low(self, high: int) -> int:
+        """The largest minimum for that maximum, likewise, by brokers that can take over nothing from others."""
+        brokers = int(np.count_nonzero(self.target))
+        if not brokers:
+            return 0
+        may_be_led_by_targets = (self.target[self.table] & (self.costs >= 0)).any(axis=1)
+        total = int(self.amounts[may_be_led_by_targets].sum()) + int(self.base[self.target].sum())
+        low = min(high, total // brokers)
+        while (underfull := self._blocking(self._lows(low), self._highs(high))).any():
+            if self.exact is not None:
+                underfull &= self.exact < 0
+            there = int((self.loads() + self.base)[underfull].sum())
+            low = there // int(np.count_nonzero(underfull))
+        return low
+
+    def cap(self, most: int) -> None:
+        """Balance the loads so that no target broker exceeds a maximum, `base` included, as far as feasible."""
+        self._blocking(self._lows(0, is_bound=False), self._highs(most))
+
+    def even_out(self) -> Int64s:
+        """Balance the loads of all brokers, `base` included, to the fairest choice (decreasing minimisation).
+
+        The largest load is minimal, then the second largest, and so on. Brokers are partitioned where the flow from
+        those above the mean of a group to those below it is blocked: nothing above the cut can go below it, and nothing
+        below should go above. Until every group is within one of its mean.
+
+        Returns
+        -------
+        (brokers,) int64 the group of each broker.
+
+        Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for the structure.
+        """
+        brokers = len(self.base)
+        group, closed = np.zeros((2, brokers), np.int64)
+        no_prices = np.zeros(brokers + 1, np.int64)
+        while True:
+            loads = self.loads() + self.base
+            level = _levels(loads, group)
+            if (level == loads).all():
+                return group
+            excess = np.concatenate([loads - level, np.zeros(1, np.int64)])
+            reached = kernel.saturate(self.table, self.costs, self.amounts, group, no_prices, excess, closed, closed)
+            group = np.unique(2 * group + reached[:-1], return_inverse=True)[1].astype(np.int64)
+
+    def _lows(self, low: int, *, is_bound: bool = True) -> Int64s:
+        """(brokers,) int64 minimum loads without `base`; -1 where there is no bound."""
+        lows = np.where(self.target & is_bound, low - self.base, -1)
+        return lows if self.exact is None else np.where(self.exact < 0, lows, self.exact)
+
+    def _highs(self, high: int) -> Int64s:
+        """(brokers,) int64 maximum loads without `base`; above everything where there is no bound."""
+        return np.where(self.target, high - self.base, self._unbounded())
+
+    def _unbounded(self) -> Int64s:
+        """(brokers,) int64 maximum loads without any bound but `exact`."""
+        everything = np.full(len(self.base), int(self.amounts.sum()) + 1)
+        return everything if self.exact is None else np.where(self.exact < 0, everything, self.exact)
+
+    def _excess(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """By how much loads are outside their bounds, with the balancing entry last; and the slack within, up and
+        down.
+        """
+        loads = self.loads()
+        low = np.minimum(low, high)
+        within = np.clip(loads, low, high)
+        excess = loads - within
+        return np.append(excess, -excess.sum()), high - within, within - low
+
+    def _blocking(self, low: Int64s, high: Int64s) -> NDArray[np.bool_]:
+        """Bring the loads within their bounds; (brokers,) bool: the brokers that prove what is infeasible.
+
+        If excess is left, those that it can reach; if want is left, those that no broker with slack can reach.
+        """
+        excess, up, down = self._excess(low, high)
+        brokers = len(self.base)
+        no_groups, no_prices = np.zeros(brokers, np.int64), np.zeros(brokers + 1, np.int64)
+        reached = kernel.saturate(self.table, self.costs, self.amounts, no_groups, no_prices, excess, up, down)
+        if not (excess > 0).any():
+            return np.zeros(brokers, np.bool_)
+        return reached[:-1] if (excess[:-1] > 0).any() else ~reached[:-1]
+
+
+def _levels(loads: Int64s, group: Int64s) -> Int64s:
+    """The level of each broker: the mean of its group, rounded up while some load exceeds that, then rounded down.
+
+    Its own load if the whole group is within one of the mean.
+    """
+    sizes = np.bincount(group)
+    totals, largest = sums_by(group, loads, len(sizes)), np.zeros(len(sizes), np.int64)
+    least = np.full(len(sizes), np.iinfo(np.int64).max)
+    np.maximum.at(largest, group, loads)
+    np.minimum.at(least, group, loads)
+    floor, ceiling = totals // sizes, -(-totals // sizes)
+    level = np.where(largest > ceiling, ceiling, floor)[group]
+    return np.where(((largest > ceiling) | (least < floor))[group], level, loads)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimumNodes:
+    """The flow between brokers and the nodes of minimums.
+
+    Parameters
+    ----------
+    shares : of brokers, and of a node for each topic and broker after them. costs : (rows, 2 · width) int32.
+    least : (topics, brokers) int64.
+    """
+
+    shares: Shares
+    costs: Int32s = field(repr=False)
+    least: Int64s
+
+    @classmethod
+    def of(cls, problem: LeaderProblem, minimums: LeaderMinimums, costs: Int32s) -> "MinimumNodes":
+        """The flow of rows of a problem; `costs` as of `change_costs`."""
+        topics, brokers = minimums.least.shape
+        replicas, topic = problem.replicas, minimums.topic[:, None]
+        has_node = (topic >= 0) & (costs != NOT_A_CANDIDATE)
+        # A broker without a minimum needs no node.
+        has_node &= minimums.least[np.maximum(topic, 0), replicas] > 0
+        nodes = np.where(has_node, brokers * (1 + topic) + replicas, NO_REPLICA).astype(np.int32)
+        table = np.concatenate([replicas, nodes], axis=1)
+        all_costs = np.concatenate([costs, np.where(has_node, costs, NOT_A_CANDIDATE)], axis=1).astype(np.int32)
+        of_nodes = np.zeros(topics * brokers, np.int64)
+        shares = Shares.of(
+            table,
+            all_costs,
+            problem.weight,
+            np.concatenate([problem.target, of_nodes > 0]),
+            np.concatenate([problem.base + minimums.least.sum(axis=0), of_nodes]),
+        )
+        exact = np.concatenate([np.full(brokers, -1, np.int64), minimums.least.ravel()])
+        return cls(replace(shares, exact=exact), all_costs, minimums.least)
+
+    def leaders(self) -> Int32s:
+        """(rows,) int32 the brokers that lead."""
+        leaders = self.shares.leaders()
+        return np.where(leaders < 0, leaders, leaders % self.least.shape[1]).astype(np.int32)
+
+    def bounds(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s]:
+        """Bounds of all nodes, from those of the brokers without `base`."""
+        least = self.least.sum(axis=0)
+        return tuple(np.concatenate([each - least, self.least.ravel()]) for each in (low, high))  # type: ignore[return-value] # two
+
+
+def attainable_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> Int64s:
+    """(topics, brokers) int64: minimums that can be met together, with the least total below what is stated."""
+    costs = np.where(problem.candidates(), 0, NOT_A_CANDIDATE).astype(np.int32)
+    spread = MinimumNodes.of(problem, minimums, costs).shares
+    spread.meet_exact()
+    return np.minimum(spread.loads()[len(problem.base) :].reshape(minimums.least.shape), minimums.least)

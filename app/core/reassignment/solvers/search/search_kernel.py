@@ -1,0 +1,364 @@
+"""Lower the penalty of brokers by moves of replicas, transfers of leaders and swaps, the cheapest per penalty first.
+
+The broker with the largest penalty changes next: of all changes that lower the penalty, those with the largest decrease
+for their cost are made. Receivers are the brokers with the most slack, in all resources and in the worst one, and the
+current brokers of a partition. If no single change helps, swaps with samples of their replicas are tried.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.compiled.arrays import FloatVector, Int64Vector
+from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.search.changes_kernel import (
+    NO_CHANGE,
+    TRANSFER,
+    best_from,
+    best_to,
+    cost_of_move,
+    lacking_resource,
+    rise_if_gone,
+    slots_to_fill,
+    worth,
+    worth_if_led,
+)
+from app.core.reassignment.solvers.search.moves_kernel import stays_free
+from app.core.reassignment.solvers.search.receivers_kernel import receivers_for
+from app.core.reassignment.solvers.search.state_kernel import (
+    NOWHERE,
+    ResourceRules,
+    SearchState,
+    add_row,
+    link,
+    may_place,
+    may_transfer,
+    move_cost,
+    place,
+    refresh,
+    rise_if_placed,
+    sampled,
+    topic_penalty,
+    transfer,
+)
+from app.core.reassignment.solvers.search.swaps_kernel import make_swaps
+
+SMALLEST_DECREASE = 1e-5
+"""A change has to lower the penalty of a broker by this part of it."""
+WORTH = 0.5
+
+
+@compiled
+def begin(rules: LoadRules, resources: ResourceRules, state: SearchState) -> None:
+    """Compute loads (base is in them), counts, lists and penalties of a placement."""
+    rows, width = state.at.shape
+    state.first[:] = NOWHERE
+    for row in range(rows):
+        if state.at[row, 0] < 0:
+            continue
+        if len(resources.of_reads):
+            add_row(rules, resources, state, row, 1)
+        for column in range(width):
+            broker = state.at[row, column]
+            if broker < 0:
+                continue
+            link(state, row * width + column)
+            if len(resources.topic_of):
+                state.counts[resources.topic_of[row], broker] += 1
+            if not len(resources.of_reads):
+                for resource in range(state.loads.shape[1]):
+                    of_slot = resources.of_follower[row, resource] if column else resources.of_leader[row, resource]
+                    state.loads[broker, resource] += of_slot
+    renew(resources, state)
+
+
+@subroutine
+def renew(resources: ResourceRules, state: SearchState) -> None:
+    """Compute penalties anew, and let every broker be tried again."""
+    for broker in range(len(state.penalty)):
+        refresh(resources, state, broker)
+        state.is_stuck[broker] = False
+
+
+@subroutine
+def _renew_topics(rules: LoadRules, resources: ResourceRules, state: SearchState, of_topics: FloatVector) -> None:
+    """Compute the penalties of the topics on all brokers anew."""
+    if len(resources.topic_of):
+        for broker in range(len(of_topics)):
+            of_topics[broker] = _penalty_of_topics(rules, resources, state, broker)
+
+
+@subroutine
+def _penalty_of_topics(rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int) -> float:
+    total = 0.0
+    if rules.target[broker]:
+        for topic in range(len(resources.topic_most)):
+            total += topic_penalty(resources, topic, state.counts[topic, broker])
+    return total
+
+
+@subroutine
+def _move(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int, of_topics: FloatVector
+) -> None:
+    """Move a replica, and compute the penalties of topics of its two brokers anew."""
+    width = state.at.shape[1]
+    broker = state.at[slot // width, slot % width]
+    place(rules, resources, state, slot, to)
+    if len(resources.topic_of):
+        of_topics[broker] = _penalty_of_topics(rules, resources, state, broker)
+        of_topics[to] = _penalty_of_topics(rules, resources, state, to)
+
+
+@compiled
+def lower_penalty(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, per_cost: float, turns: int
+) -> tuple[int, bool]:
+    """Give the worst broker so many turns; how many changes were made, and whether no more change lowers the penalty.
+
+    Parameters
+    ----------
+    per_cost : 1 over the mean cost of a move.
+    """
+    brokers = len(state.penalty)
+    of_topics = np.zeros(brokers)
+    _renew_topics(rules, resources, state, of_topics)
+    done, since_all_were_tried = 0, 0
+    for _ in range(turns):
+        worst = _worst(state, of_topics)
+        if worst < 0 and since_all_were_tried:
+            # What was changed meanwhile may help those that nothing helped before.
+            state.is_stuck[:] = False
+            since_all_were_tried = 0
+            worst = _worst(state, of_topics)
+        if worst < 0:
+            return done, True
+        least = SMALLEST_DECREASE * (state.penalty[worst] + of_topics[worst])
+        receivers = receivers_for(rules, resources, state, worst)
+        made = shed(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+        if not made:
+            made = fill(rules, resources, state, worst, per_cost, least, of_topics)
+        if made:
+            done += made
+            state.is_stuck[:] = False
+            since_all_were_tried = 0
+            continue
+        made = _change_once(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+        if not made:
+            made = make_swaps(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+            if made:
+                _renew_topics(rules, resources, state, of_topics)
+        if not made:
+            state.is_stuck[worst] = True
+            continue
+        done += made
+        since_all_were_tried += 1
+        state.singles[0] += 1
+        if state.singles[0] % max(1, brokers // 4) == 0:
+            state.is_stuck[:] = False
+            since_all_were_tried = 0
+    return done, False
+
+
+@subroutine
+def _change_once(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    broker: int,
+    receivers: Int64Vector,
+    per_cost: float,
+    least: float,
+    of_topics: FloatVector,
+) -> int:
+    """Make the best single change of a broker. Returns the number of changes made: 0 if none lowers the penalty."""
+    change, best = np.full(3, NO_CHANGE), np.zeros(1)
+    best_from(rules, resources, state, broker, receivers, per_cost, least, change, best)
+    best_to(rules, resources, state, broker, per_cost, least, change, best)
+    if change[0] == NO_CHANGE:
+        return 0
+    slot, width = change[1], state.at.shape[1]
+    if change[0] == TRANSFER:
+        transfer(rules, resources, state, slot // width, slot % width)
+    else:
+        _move(rules, resources, state, slot, change[2], of_topics)
+    return 1
+
+
+@subroutine
+def _worst(state: SearchState, of_topics: FloatVector) -> int:
+    """The broker with the largest penalty, of those that some change may help; -1 if there is none."""
+    worst = NOWHERE
+    for broker in range(len(state.penalty)):
+        weight = state.penalty[broker] + of_topics[broker]
+        if state.is_stuck[broker] or weight <= 1e-12:
+            continue
+        if worst < 0 or weight > state.penalty[worst] + of_topics[worst]:
+            worst = broker
+    return worst
+
+
+@subroutine
+def fill(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    broker: int,
+    per_cost: float,
+    least: float,
+    of_topics: FloatVector,
+) -> int:
+    """If a broker is below a floor, make many changes of samples of its replicas and those of sending brokers, the
+    largest decreases for their cost first, until half of its penalty is left; how many.
+    """
+    lacking = lacking_resource(resources, state, broker)
+    if lacking < 0:
+        return 0
+    width = state.at.shape[1]
+    slots = slots_to_fill(rules, resources, state, broker, lacking)
+    values = np.zeros(len(slots))
+    for i in range(len(slots)):
+        values[i] = _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least)
+    enough = 0.5 * (state.penalty[broker] + of_topics[broker])
+    made = 0
+    for i in np.argsort(-values):
+        if values[i] <= 0 or state.penalty[broker] + of_topics[broker] <= enough:
+            break
+        if _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least) < WORTH * values[i]:
+            continue
+        row, sender = slots[i] // width, state.at[slots[i] // width, slots[i] % width]
+        if sender == broker:
+            transfer(rules, resources, state, row, slots[i] % width)
+        else:
+            _move(rules, resources, state, slots[i], broker, of_topics)
+        made += 1
+    return made
+
+
+@subroutine
+def _worth_of_filling(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    slot: int,
+    broker: int,
+    per_cost: float,
+    least: float,
+) -> float:
+    """What it is worth that a replica leads, if it is on the broker, or goes there; 0 if it may not."""
+    width = state.at.shape[1]
+    row, column = slot // width, slot % width
+    if state.at[row, column] == broker:
+        if column == 0 or not may_transfer(resources, state, row, column):
+            return 0.0
+        return worth_if_led(rules, resources, state, row, column, least)
+    if not may_place(rules, resources, state, slot, broker):
+        return 0.0
+    cost = cost_of_move(rules, resources, state, slot, broker, per_cost)
+    return worth(rise_if_placed(rules, resources, state, slot, broker), cost, least)
+
+
+@subroutine
+def shed(
+    rules: LoadRules,
+    resources: ResourceRules,
+    state: SearchState,
+    broker: int,
+    receivers: Int64Vector,
+    per_cost: float,
+    least: float,
+    of_topics: FloatVector,
+) -> int:
+    """Make many changes of one broker, the largest decreases for their cost first, until half of its penalty is left.
+    Returns the number of changes.
+
+    Each replica goes to the first receiver, from a random one on, that has no more violations then; if there is none,
+    to the one with the smallest rise. A change that falls short of its estimate by `WORTH` waits for a later turn.
+    """
+    width = state.at.shape[1]
+    slots, columns, values = _estimates(rules, resources, state, broker, per_cost, least)
+    enough = 0.5 * (state.penalty[broker] + of_topics[broker])
+    made = 0
+    for i in np.argsort(-values):
+        slot, column = slots[i], columns[i]
+        row = slot // width
+        if state.at[row, slot % width] != broker or state.penalty[broker] + of_topics[broker] <= enough:
+            continue
+        if column:
+            if worth_if_led(rules, resources, state, row, column, least) >= WORTH * values[i]:
+                transfer(rules, resources, state, row, column)
+                made += 1
+            continue
+        to = _receiver(rules, resources, state, slot, receivers)
+        if to < 0:
+            continue
+        cost = per_cost * move_cost(rules, row, broker, to)
+        value = worth(rise_if_placed(rules, resources, state, slot, to), cost, least)
+        if value >= WORTH * values[i]:
+            _move(rules, resources, state, slot, to, of_topics)
+            made += 1
+    return made
+
+
+@subroutine
+def _estimates(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int, per_cost: float, least: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Slots of a broker's changes, the column that leads then (0 if the replica moves), and what they are worth.
+
+    A move is worth what it is if its receiver has no more violations.
+    """
+    width = state.at.shape[1]
+    count = 0
+    slot = state.first[broker]
+    while slot != NOWHERE:
+        count += 1
+        slot = state.after[slot]
+    slots, columns, values = np.empty(2 * count, np.int64), np.zeros(2 * count, np.int64), np.zeros(2 * count)
+    some = 0
+    slot = state.first[broker]
+    while slot != NOWHERE:
+        after = state.after[slot]
+        row = slot // width
+        if slot % width == 0:
+            for column in range(1, width):
+                if may_transfer(resources, state, row, column):
+                    value = worth_if_led(rules, resources, state, row, column, least)
+                    if value > values[some]:
+                        values[some], columns[some], slots[some] = value, column, slot
+            if values[some] > 0:
+                some += 1
+        cost = per_cost * rules.cost[row] if stays_free(rules, row, broker) else 0.0
+        value = worth(rise_if_gone(rules, resources, state, slot), cost, least)
+        if value > 0:
+            values[some], columns[some], slots[some] = value, 0, slot
+            some += 1
+        slot = after
+    return slots[:some], columns[:some], values[:some]
+
+
+@subroutine
+def _receiver(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, receivers: Int64Vector) -> int:
+    """The broker that a replica goes to; -1 if no receiver may have it."""
+    width = state.at.shape[1]
+    row, broker = slot // width, state.at[slot // width, slot % width]
+    rise_without = rise_if_gone(rules, resources, state, slot)
+    for column in range(rules.current.shape[1]):
+        current_broker = rules.current[row, column]
+        if current_broker < 0 or current_broker == broker or not rules.stays_free[row, column]:
+            continue
+        is_legal = may_place(rules, resources, state, slot, current_broker)
+        if is_legal and rise_if_placed(rules, resources, state, slot, current_broker) <= 0.5 * rise_without:
+            return int(current_broker)
+    best, smallest = -1, np.inf
+    first = sampled(state, len(receivers))
+    for i in range(len(receivers)):
+        to = receivers[(first + i) % len(receivers)]
+        if to == broker or not may_place(rules, resources, state, slot, to):
+            continue
+        rise = rise_if_placed(rules, resources, state, slot, to)
+        if rise < smallest:
+            best, smallest = to, rise
+            if rise <= rise_without:
+                break
+    return int(best)

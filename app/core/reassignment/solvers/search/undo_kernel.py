@@ -1,0 +1,140 @@
+"""Undo moves, and changes of leaders, that the penalty does not need."""
+
+from app.core.compiled.arrays import Int32Vector
+from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.search.state_kernel import (
+    NOWHERE,
+    ResourceRules,
+    SearchState,
+    is_behind,
+    leader_cost,
+    may_place,
+    may_transfer,
+    move_cost,
+    place,
+    rise_if_led,
+    rise_if_placed,
+    transfer,
+)
+
+
+@compiled
+def undo(rules: LoadRules, resources: ResourceRules, state: SearchState, rows: Int32Vector, looks: int) -> int:
+    """Undo moves, and changes of leaders, that the penalty does not need; how many.
+
+    A replica returns to a current broker of its partition alone, or while another replica that is not in its place
+    leaves that broker for the one that it returns from, or for a receiver, if less is moved then. A replica
+    that is not ready to lead is exchanged for one that is removed and ready.
+
+    Parameters
+    ----------
+    rows : in the order in which they are tried. looks : the most replicas of a broker that are tried as partner.
+    """
+    width = state.at.shape[1]
+    undone = 0
+    for row in rows:
+        for column in range(width):
+            slot = row * width + column
+            if state.at[row, column] >= 0 and _return_slot(rules, resources, state, slot, looks):
+                undone += 1
+        undone += _keep_in_sync(rules, resources, state, row)
+        for column in range(1, width):
+            broker = state.at[row, column]
+            if broker < 0 or leader_cost(resources, row, state.at[row, 0], broker) >= 0:
+                continue
+            may_lead = may_transfer(resources, state, row, column)
+            if may_lead and rise_if_led(rules, resources, state, row, column) <= 1e-15:
+                transfer(rules, resources, state, row, column)
+                undone += 1
+    return undone
+
+
+@subroutine
+def _return_slot(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, looks: int) -> bool:
+    """Return a replica to a current broker if that moves less: alone, or in exchange."""
+    width = state.at.shape[1]
+    row = slot // width
+    broker = state.at[row, slot % width]
+    for column in range(rules.current.shape[1]):
+        current_broker = rules.current[row, column]
+        if current_broker < 0 or not rules.stays_free[row, column]:
+            continue
+        if move_cost(rules, row, broker, current_broker) >= 0:
+            continue
+        if not may_place(rules, resources, state, slot, current_broker):
+            continue
+        if rise_if_placed(rules, resources, state, slot, current_broker) <= 1e-15:
+            place(rules, resources, state, slot, current_broker)
+            return True
+        if _return_in_exchange(rules, resources, state, slot, current_broker, looks):
+            return True
+    return False
+
+
+@subroutine
+def _in_sync_rank(rules: LoadRules, resources: ResourceRules, row: int, broker: int) -> int:
+    """2 for the only current replica of the row that is ready to lead, if others are not; 1 for one of several."""
+    if resources.behind.shape[1] == 0 or is_behind(resources, row, broker):
+        return 0
+    ready = others = 0
+    for column in range(rules.current.shape[1]):
+        if rules.current[row, column] >= 0:
+            if is_behind(resources, row, rules.current[row, column]):
+                others += 1
+            else:
+                ready += 1
+    return 2 if ready == 1 and others else 1
+
+
+@subroutine
+def _keep_in_sync(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int) -> int:
+    """Keep current replicas that are ready to lead instead of others. Returns the number of replicas that are kept."""
+    width, kept = state.at.shape[1], 0
+    for column in range(width if resources.behind.shape[1] else 0):
+        broker = state.at[row, column]
+        if broker < 0 or not is_behind(resources, row, broker):
+            continue
+        for current_column in range(rules.current.shape[1]):
+            other, slot = rules.current[row, current_column], row * width + column
+            if other < 0 or is_behind(resources, row, other) or move_cost(rules, row, broker, other) > 0:
+                continue
+            if not may_place(rules, resources, state, slot, other):
+                continue
+            if rise_if_placed(rules, resources, state, slot, other) <= 1e-15:
+                place(rules, resources, state, slot, other)
+                kept += 1
+                break
+    return kept
+
+
+@subroutine
+def _return_in_exchange(
+    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, current_broker: int, looks: int
+) -> bool:
+    """Return a replica while another leaves its broker, if that does not raise the penalty and moves less, or as much
+    while a replica that is ready to lead returns for one of a partition that has others.
+    """
+    width = state.at.shape[1]
+    row = slot // width
+    broker = state.at[row, slot % width]
+    saved, rank = -move_cost(rules, row, broker, current_broker), _in_sync_rank(rules, resources, row, current_broker)
+    rise = rise_if_placed(rules, resources, state, slot, current_broker)
+    place(rules, resources, state, slot, current_broker)
+    partner = state.first[current_broker]
+    looked = 0
+    while partner != NOWHERE and looked < looks:
+        after = state.after[partner]
+        looked += 1
+        cost = move_cost(rules, partner // width, current_broker, broker)
+        is_cheaper = partner != slot and (
+            cost < saved or (cost == saved and _in_sync_rank(rules, resources, partner // width, current_broker) < rank)
+        )
+        if is_cheaper and may_place(rules, resources, state, partner, broker):
+            more = rise_if_placed(rules, resources, state, partner, broker)
+            if rise + more <= 1e-15:
+                place(rules, resources, state, partner, broker)
+                return True
+        partner = after
+    place(rules, resources, state, slot, broker)
+    return False
