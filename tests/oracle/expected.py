@@ -42,11 +42,6 @@ EXPECTED = (
         "core/reassignment/goals: goals of one priority over loads above 2^44 bytes are not always proven in time",
     ),
     Expected(
-        "soft limits",
-        OPTIMA | {"the excess is the exact least"},
-        "core/reassignment/goals: the least excess of loads above 2^44 bytes is not always proven in time",
-    ),
-    Expected(
         "loads",
         OPTIMA | {"the largest load is the exact least"},
         "core/reassignment/goals: 12 partitions on 7 brokers are not always proven in time, and move again",

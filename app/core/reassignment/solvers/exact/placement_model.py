@@ -6,6 +6,7 @@ Solves are limited in deterministic time, so that the same problem always gets t
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,12 @@ loads is proven in a fifth of the time, if a lower bound by linear programming i
 """
 
 
-LARGEST_SUM = 1 << 44
-"""Beyond it the presolve of OR-tools 9.15 has been seen to cut off optima and to call feasible models infeasible."""
-PART = 1 << 30
-"""Larger sums are two sums: of multiples of this, and of the remainders."""
+LARGEST_PRESOLVED = 1 << 44
+"""The largest sum of a model that is presolved: OR-tools 9.15 cuts off optima of larger ones, and calls feasible models
+infeasible.
+"""
+LARGEST_SUM = 1 << 60
+"""The largest sum: the solver adds in int64."""
 
 
 class NotProven(Exception):
@@ -45,13 +48,6 @@ class Sum:
         """An upper bound on its absolute value."""
         return abs(self.constant) + sum(abs(coefficient) * most for _, coefficient, most in self.terms)
 
-    @property
-    def expression(self) -> Any:
-        """The expression of the solver. Raises `NotProven` if it is too large."""
-        if self.size > LARGEST_SUM:
-            raise NotProven
-        return sum((variable * coefficient for variable, coefficient, _ in self.terms), self.constant)
-
     def plus(self, terms: Iterable[tuple[Any, int, int]], constant: int = 0) -> "Sum":
         """With further terms."""
         return Sum((*self.terms, *terms), self.constant + constant)
@@ -60,19 +56,6 @@ class Sum:
         """Each coefficient times a factor, rounded."""
         terms = tuple((variable, round(coefficient * factor), most) for variable, coefficient, most in self.terms)
         return Sum(terms, round(self.constant * factor))
-
-    def parts(self) -> tuple["Sum", "Sum"]:
-        """The multiples of `PART`, and the remainders, which are negative for some."""
-        highs = [(coefficient + PART // 2) // PART for _, coefficient, _ in self.terms]
-        high = self.constant // PART
-        split = [(term, high) for term, high in zip(self.terms, highs, strict=True)]
-        return (
-            Sum(tuple((variable, high, most) for (variable, _, most), high in split), high),
-            Sum(
-                tuple((variable, coefficient - high * PART, most) for (variable, coefficient, most), high in split),
-                self.constant - high * PART,
-            ),
-        )
 
 
 def add_legal_set(
@@ -124,7 +107,7 @@ class PlacementModel:
         self._rules, self._may_lead, self._behind = rules, may_lead, behind
         self._solver_time = solver_time
         self._solver: Any = None
-        self.bound, self.is_placed = 0, False
+        self.bound, self.is_placed, self._largest = 0, False, 0
         self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
 
     def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
@@ -190,33 +173,21 @@ class PlacementModel:
 
     def number(self, most: int) -> Sum:
         """A new number from 0 to `most`."""
-        if most < PART:
-            return Sum(((self.model.new_int_var(0, most, ""), 1, most),))
-        low, high = self.model.new_int_var(0, PART - 1, ""), self.model.new_int_var(0, most // PART, "")
-        return Sum(((low, 1, PART - 1), (high, PART, most // PART)))
+        return Sum(((self.model.new_int_var(0, most, ""), 1, most),))
 
     def at_most(self, total: Sum, most: int) -> None:
-        """Bound a sum from above."""
-        if total.size <= LARGEST_SUM:
-            self.model.add(total.expression <= most)
-            return
-        high, low = self._split(total)
-        self.model.add(high <= most // PART)
-        self.model.add(low <= most % PART)
+        """Bound a sum from above. Raises `NotProven` if it is too large."""
+        self.model.add(self._expression(total) <= most)
 
     def at_least(self, total: Sum, least: int) -> None:
-        """Bound a sum from below."""
+        """Bound a sum from below. Raises `NotProven` if it is too large."""
         self.at_most(total.times(-1), -least)
 
-    def _split(self, total: Sum) -> tuple[Any, Any]:
-        """Two expressions: a sum is at most `PART` · a + b if the first can be at most a while the second is at most b.
-
-        The second carries into the first. Raises `NotProven` if the sum is too large.
-        """
-        high, low = total.parts()
-        most = low.size // PART + 1
-        carry = self.model.new_int_var(-most, most, "")
-        return high.expression + carry, low.expression - carry * PART
+    def _expression(self, total: Sum) -> Any:
+        self._largest = max(self._largest, total.size)
+        if self._largest > LARGEST_SUM:
+            raise NotProven
+        return sum((variable * coefficient for variable, coefficient, _ in total.terms), total.constant)
 
     def hint(self, at: Int32s) -> None:
         """Start the search with a placement, (rows, widest) int32, the leader in column 0."""
@@ -232,6 +203,7 @@ class PlacementModel:
         for level, share in ATTEMPTS:
             self._solver = small_model_solver(share * self._solver_time)
             self._solver.parameters.linearization_level = level
+            self._solver.parameters.cp_model_presolve = self._largest <= LARGEST_PRESOLVED
             status = str(self._solver.status_name(self._solver.solve(self.model)))
             if status in {"OPTIMAL", "INFEASIBLE"}:
                 break
@@ -245,42 +217,26 @@ class PlacementModel:
         return status != "INFEASIBLE"
 
     def minimum(self, *totals: Sum, least: int | None = None) -> int:
-        """The least number, of `least` or more, that no sum exceeds. Raises `NotProven`; `bound` then is a lower bound.
+        """The least number, of `least` or more, that no sum exceeds.
 
-        If sums are large, first as a multiple of `PART`, then the remainder.
+        Raises `NotProven`; `bound` then is a lower bound.
         """
-        model, size = self.model, max(total.size for total in totals)
-        if size <= LARGEST_SUM and len(totals) == 1 and least is None:
-            return self._minimum(totals[0].expression, 1, 0)
-        if size <= LARGEST_SUM:
-            number = model.new_int_var(-size if least is None else min(least, size), max(size, least or 0), "")
-            for total in totals:
-                model.add(total.expression <= number)
-            return self._minimum(number, 1, 0)
-        split = [self._split(total) for total in totals]
-        most = size // PART + 1
-        high = model.new_int_var(-most if least is None else min(least // PART, most), most, "")
-        for above, below in split:
-            model.add(above <= high)
-            model.add(below < PART)
-        value = self._minimum(high, PART, 0)
-        model.add(high == value // PART)
-        model.clear_hints()
-        self.hint(self.placement())
-        low = model.new_int_var(max(0, (least or value) - value), PART - 1, "")
-        for _, below in split:
-            model.add(below <= low)
-        return self._minimum(low, 1, value)
-
-    def _minimum(self, objective: Any, unit: int, before: int) -> int:
-        """The least value of an objective, in a unit and added to another value. Raises `NotProven`."""
+        expressions = [self._expression(total) for total in totals]
+        objective = expressions[0]
+        if len(totals) > 1 or least is not None:
+            size = max(total.size for total in totals)
+            objective = self.model.new_int_var(-size if least is None else min(least, size), max(size, least or 0), "")
+            for each in expressions:
+                self.model.add(each <= objective)
         self.model.minimize(objective)
         status = self.status()
-        self.bound = before + round(self._solver.best_objective_bound) * unit
         self.is_placed = status in {"OPTIMAL", "FEASIBLE"}
         if status != "OPTIMAL":
+            bound = floor(self._solver.best_objective_bound)
+            self.bound = bound - (abs(bound) >> 50)  # the solver states it as a float
             raise NotProven
-        return before + int(self._solver.value(objective)) * unit
+        self.bound = int(self._solver.value(objective))
+        return self.bound
 
     def placement(self) -> Int32s:
         """(rows, widest) int32 of the last solve, the leader in column 0."""
