@@ -22,13 +22,14 @@ Source: `kafka.coordinator.assignors.sticky.sticky_assignor.StickyPartitionAssig
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from typing import Self
 
 import numpy as np
 
-from app.core.groups.arrays.owned import UNKNOWN_TOPIC, OwnedReader
+from app.core.groups.arrays.owned import MemberPartitions
+from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.kafka_python.sticky_balance import Balance
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.kafka_versions import KafkaRange, ReplayedLibrary
@@ -95,7 +96,11 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     )
     is_owned = owner[order] != NO_MEMBER
     balance.run(order, order[~is_owned], keeps=bool(is_owned.any()), revokes=revokes)
-    return group.assignment(members, balance.owner, choices + balance.arbitrary_choices)
+    listed_at = np.empty(len(members), np.int32)
+    listed_at[group.number_of] = np.arange(len(members))
+    owners = PartitionOwners(group.topics, group.starts[:-1], np.diff(group.starts), listed_at[balance.owner])
+    assignment = owners.assignment([member.id for member in members])
+    return replace(assignment, arbitrary_choices=choices + balance.arbitrary_choices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,23 +165,6 @@ class _Group:
             len(size_of) == 1,
         )
 
-    def assignment(self, members: Sequence[Member], owner: Int64s, choices: int) -> GroupAssignment:
-        """Each member's list, the members as they were listed, by the owner of each row."""
-        listed_at = np.empty(len(members), np.int64)
-        listed_at[self.number_of] = np.arange(len(members))
-        position = listed_at[owner]
-        rows = np.argsort(position, kind="stable")
-        counts = np.bincount(position, minlength=len(members))
-        topic_index = self.topic_of[rows]
-        return GroupAssignment(
-            members=[member.id for member in members],
-            topics=self.topics,
-            offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)]),
-            topic_index=topic_index.astype(np.int32),
-            partitions=(rows - self.starts[topic_index]).astype(np.int32),
-            arbitrary_choices=choices,
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Claims:
@@ -194,29 +182,24 @@ class _Claims:
 
 
 def _claims(group: _Group) -> _Claims:
-    reader = OwnedReader(group.topics)
+    stated = {number: group.members[number].generation_id for number in group.number_of}
+    generations = {number: generation for number, generation in stated.items() if generation is not None}
+    numbers, claiming = list(generations), [group.members[number] for number in generations]
+    owned = MemberPartitions.owned(claiming, {topic: index for index, topic in enumerate(group.topics)})
+    owned = owned.select(owned.exist(np.diff(group.starts)))
     claimants: dict[int, dict[int, int]] = {}
-    are_any = False
-    for number in group.number_of:
-        member = group.members[number]
-        generation = member.generation_id
-        if generation is None:
-            continue
-        topics, partitions = reader.read(member.owned)
-        are_any |= len(topics) > 0
-        is_known = topics != UNKNOWN_TOPIC
-        topics, partitions = topics[is_known], partitions[is_known]
-        exists = (partitions >= 0) & (partitions < group.starts[topics + 1] - group.starts[topics])
-        for row in (group.starts[topics] + partitions)[exists].tolist():
-            by_generation = claimants.setdefault(row, {})
-            # The library tests the generation for truth, so that 0 does not protect the first claim.
-            if not generation or generation not in by_generation:
-                by_generation[generation] = number
+    rows = (group.starts[owned.topics] + owned.partitions).tolist()
+    for row, number in zip(rows, (numbers[place] for place in owned.members.tolist()), strict=True):
+        generation = generations[number]
+        by_generation = claimants.setdefault(row, {})
+        # The library tests the generation for truth, so that 0 does not protect the first claim.
+        if not generation or generation not in by_generation:
+            by_generation[generation] = number
     newest = {row: sorted(by_generation, reverse=True) for row, by_generation in claimants.items()}
     return _Claims(
         {row: claimants[row][generations[0]] for row, generations in newest.items()},
         {row: claimants[row][generations[1]] for row, generations in newest.items() if len(generations) > 1},
-        are_any,
+        any(len(run.partitions) for member in claiming for run in member.owned),
     )
 
 

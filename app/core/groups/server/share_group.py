@@ -4,10 +4,12 @@ A partition is a pair (topic index, partition id). Several members may own it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 
+from app.core.groups.arrays.owned import owned_topics
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import id_hash_codes, set_order
 from app.core.jvm import hash_order
@@ -36,9 +38,8 @@ class ShareTopics:
     """
 
     def __init__(self, members: Sequence[Member], counts: Mapping[str, int], assignable: Assignable | None) -> None:
-        subscribed = (topic for member in members for topic in member.topics)
-        owned = (run.topic for member in members for run in member.owned)
-        self.names = list(dict.fromkeys([*subscribed, *owned]))
+        subscribed = (member.topics for member in members)
+        self.names = list(dict.fromkeys(chain(*subscribed, *map(owned_topics, members))))
         self.index_of = {name: index for index, name in enumerate(self.names)}
         self._codes = id_hash_codes(self.names)
         self._counts = counts
