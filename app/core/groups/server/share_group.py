@@ -75,12 +75,9 @@ class ShareTopics:
             ((31 * self._codes[pairs[:, 0]].astype(np.int64) + pairs[:, 1]) & _UINT32).astype(np.uint32).view(np.int32)
         )
 
-    def map_order(
-        self, partitions: Sequence[TopicPartition], *, initial_capacity: int | None, computed: bool
-    ) -> list[TopicPartition]:
-        """Distinct partitions in the order of a hash map that they are keys of; see `hash_order`."""
-        order = hash_order(self.codes(partitions), initial_capacity=initial_capacity, computed=computed)
-        return [partitions[index] for index in order.tolist()]
+    def map_order(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
+        """Distinct partitions in the order of a hash map to which `computeIfAbsent` added them as keys."""
+        return [partitions[index] for index in hash_order(self.codes(partitions), computed=True).tolist()]
 
     def assignment(
         self,
