@@ -22,7 +22,7 @@ from app.web.plans.page import VIEWS
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
-ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "ortools", "scipy", "xxhash", "app"}
+ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "ortools", "scipy", "app"}
 
 
 @cache

@@ -8,6 +8,7 @@ keys.py            hashes of keys
 streams.py         assignors of Kafka Streams' client
 streams_groups.py  the coordinator's assignor of streams groups, by release
 jvm.py             java.util.Random and the orders of Java's collections
+topic_hash.py      the hash by which the coordinator notices changed metadata
 refusals.py        an error as the vectors write it
 """
 
@@ -15,13 +16,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.core.groups.lifecycle import topic_hash
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.kafka_versions import MEASURED, KafkaRange
 from app.core.replicas import admin_utils, striped
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from tests.conformance import generate, groups, jvm, keys, placement, protocol, streams, streams_groups
+from tests.conformance import generate, groups, jvm, keys, placement, protocol, streams, streams_groups, topic_hash
 
 Answer = Callable[[Mapping[str, Any]], Any]
 Invariants = Callable[[Mapping[str, Any], Any, Any], bool]

@@ -10,7 +10,6 @@ import numpy as np
 from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.classic import cooperative_sticky, librdkafka_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
-from app.core.groups.lifecycle.topic_hash import group_hash, topic_hash
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
@@ -18,6 +17,7 @@ from app.core.groups.server.group import SubscriptionType, type_of
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.jvm.hashes import kafka_uuid
 from app.core.model import padded
+from tests.conformance.topic_hash import group_hash, topic_hash
 
 Assign = Callable[..., GroupAssignment]
 

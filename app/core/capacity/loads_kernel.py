@@ -30,12 +30,38 @@ PRODUCERS, FOLLOWERS, CONSUMERS = 0, 1, 2
 
 
 @subroutine
-def _is_first(rack: Int32Vector, at: int) -> bool:
-    """Whether no replica before this one is in its rack."""
+def is_first(values: Int32Vector, at: int) -> bool:
+    """Whether no replica before this one has its value: its rack, or its group."""
     for before in range(at):  # noqa: SIM110 — compiled; all() over a generator is not
-        if rack[before] == rack[at]:
+        if values[before] == values[at]:
             return False
     return True
+
+
+@subroutine
+def _read(load: FloatVector, reads: float, lag: float) -> None:
+    """Add bytes/s that consumers read to a broker's load; the share `lag` of them is read from disk."""
+    load[READS] += reads
+    load[LAGGING] += reads * lag
+
+
+@subroutine
+def _lead(load: FloatVector, sent: float, reads: float, lag: float) -> None:
+    """Add one more partition that the broker leads, and the bytes/s that it sends to followers, to its load."""
+    load[LEADERS] += 1
+    load[REPLICATION] += sent
+    _read(load, reads, lag)
+
+
+@subroutine
+def _spread(rack: Int32Vector, count: int, local_share: FloatVector) -> tuple[int, float]:
+    """The number of racks of replicas, and the share of consumers without one of them in their rack."""
+    racks, others = 0, 1.0
+    for at in range(count):
+        if is_first(rack, at):
+            racks += 1
+            others -= local_share[rack[at]]
+    return racks, others
 
 
 @subroutine
@@ -63,10 +89,8 @@ def carry(
     n_racks = len(local_share)
     rack = np.empty(rows.shape[1], np.int32)
     for topic in range(len(bounds) - 1):
-        lag = lagging[topic]
         for row in range(bounds[topic], bounds[topic + 1]):
             reads = fan_out[topic] * ingress[row]
-            leader = rows[row, 0]
             count = racks = 0
             others = 1.0  # the share of consumers without a replica in their rack
             for at in range(rows.shape[1]):
@@ -75,17 +99,13 @@ def carry(
                     break
                 count += 1
                 rack[at] = rack_of[broker]
-                if _is_first(rack, at):
+                if is_first(rack, at):
                     racks += 1
                     share = local_share[rack[at]]
                     if share > 0:
                         others -= share
-                        loads[broker, READS] += share * reads
-                        loads[broker, LAGGING] += share * reads * lag
-            loads[leader, LEADERS] += 1
-            loads[leader, REPLICATION] += (count - 1) * ingress[row]
-            loads[leader, READS] += others * reads
-            loads[leader, LAGGING] += others * reads * lag
+                        _read(loads[broker], share * reads, lagging[topic])
+            _lead(loads[rows[row, 0]], (count - 1) * ingress[row], others * reads, lagging[topic])
             if racks < min(count, n_racks):
                 for less in range(3):
                     counts[NOT_RACK_SAFE + less] += racks < min(count, n_racks - less)
@@ -116,18 +136,13 @@ def change_with_a_rack_lost(
     for topic in range(len(bounds) - 1):
         for row in range(bounds[topic], bounds[topic + 1]):
             reads = fan_out[topic] * ingress[row]
-            count = racks = 0
-            others = 1.0
-            for at in range(rows.shape[1]):
-                if rows[row, at] < 0:
-                    break
+            count = 0
+            while count < rows.shape[1] and rows[row, count] >= 0:
+                rack[count] = rack_of[rows[row, count]]
                 count += 1
-                rack[at] = rack_of[rows[row, at]]
-                if _is_first(rack, at):
-                    racks += 1
-                    others -= local_share[rack[at]]
+            racks, others = _spread(rack, count, local_share)
             for at in range(count):
-                if not _is_first(rack, at):
+                if not is_first(rack, at):
                     continue
                 lost = rack[at]
                 left = 0
@@ -151,8 +166,7 @@ def change_with_a_rack_lost(
                     loads[lost, leader, REPLICATION] += (left - 1) * ingress[row]
                 else:
                     loads[lost, leader, REPLICATION] -= (count - left) * ingress[row]
-                loads[lost, leader, READS] += moved * reads
-                loads[lost, leader, LAGGING] += moved * reads * lagging[topic]
+                _read(loads[lost, leader], moved * reads, lagging[topic])
 
 
 @compiled
@@ -198,7 +212,7 @@ def change_with_one_more(
             racks = 0
             others = 1.0  # the share of consumers without a live replica in their rack
             for at in range(count):
-                if _is_first(rack, at):
+                if is_first(rack, at):
                     racks += 1
                     others -= local_share[rack[at]]
             for at in range(count):
@@ -209,9 +223,9 @@ def change_with_one_more(
                 counts[lost, UNDER_MIN_ISR] += count == min_insync[topic]
                 if count == 1:
                     continue
-                is_first = _is_first(rack, at)
+                is_first_of_rack = is_first(rack, at)
                 successor = _next_of_rack(rack, count, at)
-                racks_after = racks - (is_first and successor < 0)
+                racks_after = racks - (is_first_of_rack and successor < 0)
                 counts[lost, NOT_RACK_SAFE] -= racks < min(count, racks_left[live[at]])
                 counts[lost, NOT_RACK_SAFE] += racks_after < min(count - 1, racks_left[live[at]])
                 leader = live[1] if at == 0 else live[0]
@@ -222,7 +236,7 @@ def change_with_one_more(
                     loads[lost, leader, LAGGING] += others * reads * lag
                 else:
                     loads[lost, leader, REPLICATION] -= weight
-                if is_first:
+                if is_first_of_rack:
                     share = local_share[rack[at]]
                     if share > 0:
                         server = live[successor] if successor >= 0 else leader
@@ -261,7 +275,7 @@ def crossing(
                 if rack[column] == leader_rack:
                     continue
                 crossed[topic, FOLLOWERS] += weight
-                if follower_fetching and _is_first(rack, column):
+                if follower_fetching and is_first(rack, column):
                     in_rack += consumer_share[rack[column]]
             crossed[topic, CONSUMERS] += (1 - in_rack) * fan_out[topic] * weight
 

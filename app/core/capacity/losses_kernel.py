@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from app.core.capacity.loads_kernel import is_first
 from app.core.compiled.arrays import (
     BoolMatrix,
     FloatCube,
@@ -19,15 +20,6 @@ _NONE = -2
 """In place of a lost group; brokers in no group have −1."""
 OFFLINE, ELECTED, REDUCED = 0, 1, 2
 """Columns of the counts of partitions: without a leader; with another leader; with fewer replicas."""
-
-
-@subroutine
-def _is_first(values: Int32Vector, at: int) -> bool:
-    """Whether no replica before this one has its value: its rack, or its group."""
-    for before in range(at):  # noqa: SIM110 — compiled; all() over a generator is not
-        if values[before] == values[at]:
-            return False
-    return True
 
 
 @subroutine
@@ -82,12 +74,12 @@ def add_changes(
             others = 1.0  # the share of consumers without a replica in their rack
             while count < rows.shape[1] and rows[row, count] >= 0:
                 rack[count], group[count] = rack_of[rows[row, count]], group_of[rows[row, count]]
-                if _is_first(rack, count):
+                if is_first(rack, count):
                     others -= local_share[rack[count]]
                 count += 1
             for at in range(count):
                 lost = group[at] - first
-                if not 0 <= lost < len(changes) or not _is_first(group, at):
+                if not 0 <= lost < len(changes) or not is_first(group, at):
                     continue
                 counts[lost, REDUCED] += 1
                 left, leader = 0, -1

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from app.core.groups.arrays.owned import owned_assignment
+from app.core.groups.arrays.owned import owned_assignment, owned_topics
 from app.core.groups.lifecycle.rebalance import rebalance
 from app.core.groups.measures.locality import handover, locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
@@ -55,8 +55,7 @@ class SweptGroup:
 
     def known_to(self, metadata: GroupMetadata) -> GroupMetadata:
         """The metadata of the topics that the group's members subscribe to or own."""
-        names = {topic for member in self.members for topic in member.topics}
-        names |= {run.topic for member in self.members for run in member.owned}
+        names = {topic for member in self.members for topic in (*member.topics, *owned_topics(member))}
         return replace(metadata, topics={name: topic for name, topic in metadata.topics.items() if name in names})
 
 

@@ -205,7 +205,7 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
             if isinstance(bin_content, TreeBin) and len(part) > UNTREE_LIMIT:
                 heads.append(TreeBin(part[0], self._key_type.order))
             else:
-                heads.append(part[0] if part else None)
+                heads.append(next(iter(part), None))
         return heads
 
 

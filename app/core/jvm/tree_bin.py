@@ -205,22 +205,26 @@ class TreeBin(Generic[Key, Value]):
                 continue
             near, far = sibling.child[side], sibling.child[1 - side]
             far_is_red = far is not None and far.is_red
-            if not far_is_red and not (near is not None and near.is_red):
-                sibling.is_red = True
-                node = parent
-                continue
-            if not far_is_red and near is not None:
-                sibling.is_red = True
-                self._rotate(sibling, 1 - side)
-                sibling, far = near, sibling
-            sibling.is_red = parent.is_red
-            if far is not None:
-                far.is_red = False
-            parent.is_red = False
-            self._rotate(parent, side)
-            return
+            if far_is_red or (near is not None and near.is_red):
+                self._borrow(parent, sibling, side)
+                return
+            sibling.is_red = True
+            node = parent
         if node is not self.root:
             node.is_red = False
+
+    def _borrow(self, parent: Node[Key, Value], sibling: Node[Key, Value], side: int) -> None:
+        """Let a red child of the sibling make up for the black node that is missing on the other side."""
+        near, far = sibling.child[side], sibling.child[1 - side]
+        if near is not None and (far is None or not far.is_red):
+            sibling.is_red = True
+            self._rotate(sibling, 1 - side)
+            sibling, far = near, sibling
+        sibling.is_red = parent.is_red
+        if far is not None:
+            far.is_red = False
+        parent.is_red = False
+        self._rotate(parent, side)
 
     def _rotate(self, node: Node[Key, Value], side: int) -> None:
         """Let a node sink to one side; its child of the other side rises."""

@@ -47,6 +47,20 @@ def _next(bounds: Int64Vector, cursors: Int64Matrix, list_index: int, epoch: int
 
 
 @subroutine
+def _next_leader(
+    bounds: Int64Vector, cursors: Int64Matrix, rack_order: Int32Vector, rack: int, epoch: int
+) -> tuple[int, int]:
+    """The place of the next unfenced broker of a rack, else of the first rack after it that has one; and its rack."""
+    while True:
+        place = _next(bounds, cursors, 2 * rack_order[rack], epoch)
+        if place >= 0:
+            return place, rack
+        rack += 1
+        if rack == len(rack_order):
+            rack = 0
+
+
+@subroutine
 def _fill_epoch(
     rows: Int32Matrix,
     begin: int,
@@ -64,14 +78,7 @@ def _fill_epoch(
         epoch = row - begin
         if rack_offset == racks:
             rack_offset = 0
-        leader_rack = rack_offset
-        while True:
-            place = _next(bounds, cursors, 2 * rack_order[leader_rack], epoch)
-            if place >= 0:
-                break
-            leader_rack += 1
-            if leader_rack == racks:
-                leader_rack = 0
+        place, leader_rack = _next_leader(bounds, cursors, rack_order, rack_offset, epoch)
         rows[row, 0] = members[place]
         rack = rack_offset
         for column in range(1, factor):
@@ -102,7 +109,7 @@ def fill_epoch(
     rack_order: Int32Vector,
     rack_offset: int,
 ) -> int:
-    """As `_fill_epoch`."""
+    """As `_fill_epoch`, which `fill` calls when it is interpreted, too."""
     return _fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.groups.arrays.owned import OwnedPartitions, owned_assignment
+from app.core.groups.arrays.owned import MemberPartitions, owned_assignment
 from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.measures.locality import Handover
 from app.core.groups.model import GroupAssignment
@@ -158,8 +158,8 @@ def _owned_by(group: StoredGroup) -> GroupAssignment:
         # Of two that claim a partition at most one can be believed, as the plan itself has it.
         return owned_assignment(group.members, group.metadata)
     table = partition_table(group.metadata)
-    owned = OwnedPartitions.of(group.members, table.index_of)
-    return owned.pairs.assignment([member.id for member in group.members], table.topics)
+    owned = MemberPartitions.owned(group.members, table.index_of)
+    return owned.assignment([member.id for member in group.members], table.topics)
 
 
 def _other(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan:

@@ -1,6 +1,6 @@
 """A Streams group of a snapshot as the clients and tasks of a request."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.core.model import Cluster
@@ -9,7 +9,7 @@ from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.groups import recorded_group
 from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
-from app.services.streams.threads import task_of
+from app.services.streams.threads import previous_tasks, task_of
 
 MOST_MISSING = 100_000
 """Tasks that are added to those of a recorded group."""
@@ -28,29 +28,33 @@ def with_recorded_clients(request: StreamsRequest, cluster: Cluster | None) -> t
     """
     if request.group is None:
         return request, ()
-    if request.clients:
-        raise ConflictingFields("a request lists clients or names a group of its snapshot", path=("clients",))
-    if cluster is None:
-        raise ConflictingFields(
-            "a group is read from a snapshot, which snapshot_id or cluster names, and neither is given", path=("group",)
-        )
-    group = recorded_group(cluster, request.group)
-    if group.type != "streams" or any(member.tasks is None for member in group.members):
-        detail = f"{group.group_id} is not a Streams group whose tasks are recorded (kafka-streams-groups --members)"
-        raise ConflictingFields(detail, path=("group",), value=group.group_id)
+    group = _streams_group(request.group, cluster, lists_clients=bool(request.clients))
     in_group = request.protocol == "streams"
     filled = replace(request, group=None, clients=_clients(group, with_members=in_group))
     cautions = list(_of_target(group)) if in_group else []
     if request.tasks is not None or request.subtopologies is not None or request.topology is not None:
         return filled, cautions
     every = [tasks for member in group.members for tasks in (member.tasks, member.target_tasks) if tasks is not None]
-    names = _each_once(name for tasks in every for name in (*tasks.active, *tasks.standby, *tasks.warmup))
-    if in_group:
-        names = _whole_subtopologies(names)
+    names = list(dict.fromkeys(name for tasks in every for name in (*tasks.active, *tasks.standby, *tasks.warmup)))
+    names = _whole_subtopologies(names) if in_group else names
     if request.stateful_tasks is not None:
         return replace(filled, tasks=names), cautions
     stateful, caution = _stateful(names, every)
     return replace(filled, tasks=names, stateful_tasks=stateful), [*cautions, caution]
+
+
+def _streams_group(group_id: str, cluster: Cluster | None, *, lists_clients: bool) -> RecordedGroup:
+    if lists_clients:
+        raise ConflictingFields("a request lists clients or names a group of its snapshot", path=("clients",))
+    if cluster is None:
+        raise ConflictingFields(
+            "a group is read from a snapshot, which snapshot_id or cluster names, and neither is given", path=("group",)
+        )
+    group = recorded_group(cluster, group_id)
+    if group.type != "streams" or any(member.tasks is None for member in group.members):
+        detail = f"{group.group_id} is not a Streams group whose tasks are recorded (kafka-streams-groups --members)"
+        raise ConflictingFields(detail, path=("group",), value=group.group_id)
+    return group
 
 
 def _stateful(names: Sequence[str], every: Sequence[RecordedTasks]) -> tuple[list[str], Caution]:
@@ -106,15 +110,8 @@ def _client_with_members(process_id: str, members: Sequence[RecordedMember]) -> 
 
 def _client(process_id: str, members: Sequence[RecordedMember]) -> ClientRequest:
     tasks = [member.tasks or RecordedTasks() for member in members]
-    active = _each_once(name for one in tasks for name in one.active)
-    copies = _each_once(name for one in tasks for name in (*one.standby, *one.warmup))
-    running = set(active)
-    standby = [name for name in copies if name not in running]
+    active, standby = previous_tasks((one.active for one in tasks), ((*one.standby, *one.warmup) for one in tasks))
     return ClientRequest(process_id, capacity=len(members), previous_active=active, previous_standby=standby)
-
-
-def _each_once(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
 
 
 def _subtopology(name: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import INT32_MAX
@@ -89,11 +90,16 @@ def whole_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
     if client.capacity not in (1, len(client.members)):
         detail = f"the client lists {len(client.members)} members and has a capacity of {client.capacity}"
         raise ConflictingFields(detail, path=(*path, "capacity"), value=client.capacity)
-    active = _each_once(task for member in client.members for task in member.previous_active)
-    copies = _each_once(task for member in client.members for task in member.previous_standby)
-    running = set(active)
-    standby = [task for task in copies if task not in running]
+    active, standby = previous_tasks(
+        (member.previous_active for member in client.members), (member.previous_standby for member in client.members)
+    )
     return replace(client, capacity=len(client.members), previous_active=active, previous_standby=standby)
+
+
+def previous_tasks(active: Iterable[Iterable[str]], copies: Iterable[Iterable[str]]) -> tuple[list[str], list[str]]:
+    """A client's active tasks and standbys, each once, from those of its threads; an active task is no standby."""
+    running = dict.fromkeys(chain.from_iterable(active))
+    return list(running), [name for name in dict.fromkeys(chain.from_iterable(copies)) if name not in running]
 
 
 def assumed_member_ids(process_id: str, threads: int, path: FieldPath) -> list[str]:
@@ -170,7 +176,3 @@ def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request
             f"{BROKERS_MOST_STANDBYS} (group.streams.max.standby.replicas) unless configured otherwise"
         )
         yield Caution("standbys_above_brokers_limit", detail)
-
-
-def _each_once(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

@@ -5,10 +5,10 @@ from uuid import UUID
 import numpy as np
 from hypothesis import event, given
 
-from app.core.groups.lifecycle.topic_hash import topic_hash
 from app.core.model import Int32s, padded
 from app.core.reassignment.batches.model import changes_racks, changes_racks_meanwhile
 from tests import draws as st
+from tests.conformance.topic_hash import topic_hash
 from tests.core.reassignment.small_reassignments import small
 from tests.premises import reaches
 from tests.profiles import examples

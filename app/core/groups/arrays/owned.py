@@ -1,11 +1,10 @@
 """Owned partitions of members, as arrays instead of one object for each run of partitions.
 
 A member that owns a thousand partitions of a thousand topics has a thousand runs of one partition. `OwnedRuns` is a
-sequence of such runs that is stored as arrays, and assignors read the arrays. `OwnedReader` and `OwnedPartitions`
-translate topic names to indices.
+sequence of such runs that is stored as arrays, and assignors read the arrays: `MemberPartitions.owned`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import attrgetter
@@ -14,7 +13,7 @@ from typing import Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.groups.arrays.partition_table import NO_ROW, PartitionTable, assignment_of, partition_table
+from app.core.groups.arrays.partition_table import PartitionTable, assignment_of, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
 from app.core.model import NO_MEMBER, Int32s, Int64s
 
@@ -67,39 +66,12 @@ def owned_after(assignment: GroupAssignment) -> dict[str, OwnedRuns]:
     }
 
 
-def owned_topics(member: Member) -> set[str]:
-    """The topics of which a member owns partitions."""
+def owned_topics(member: Member) -> KeysView[str]:
+    """The topics of which a member owns partitions, in the order in which it lists them."""
     owned = member.owned
     if isinstance(owned, OwnedRuns):  # its items are computed from the whole array
-        return {owned.topics[index] for index in np.unique(owned.topic_index).tolist()}
-    return {run.topic for run in owned}
-
-
-class OwnedReader:
-    """Translates owned partitions to topic indices and partition ids, for the given topics."""
-
-    def __init__(self, topics: Sequence[str]) -> None:
-        self._index_of = {topic: index for index, topic in enumerate(topics)}
-        # By identity of the names that members' runs share; the names are stored beside the table to stay alive.
-        self._tables: dict[int, tuple[Sequence[str], Int64s]] = {}
-
-    def read(self, owned: Sequence[Owned]) -> tuple[Int64s, Int64s]:
-        """Topic indices (`UNKNOWN_TOPIC` for other topics) and partition ids: two (owned,) int64."""
-        if isinstance(owned, OwnedRuns):
-            return self._table(owned.topics)[owned.topic_index], owned.partitions.astype(np.int64)
-        # A group may have a million runs, so the work for each one runs in C.
-        runs = list(map(attrgetter("partitions"), owned))
-        topics = np.fromiter(
-            map(self._index_of.get, map(attrgetter("topic"), owned), repeat(UNKNOWN_TOPIC)), np.int64, len(runs)
-        )
-        lengths = np.fromiter(map(len, runs), np.int64, len(runs))
-        return np.repeat(topics, lengths), np.concatenate([np.empty(0, np.int64), *runs]).astype(np.int64)
-
-    def _table(self, topics: Sequence[str]) -> Int64s:
-        if id(topics) not in self._tables:
-            table = np.array([self._index_of.get(topic, UNKNOWN_TOPIC) for topic in topics], np.int64)
-            self._tables[id(topics)] = topics, table
-        return self._tables[id(topics)][1]
+        return dict.fromkeys(owned.topics[index] for index in dict.fromkeys(owned.topic_index.tolist())).keys()
+    return dict.fromkeys(run.topic for run in owned).keys()
 
 
 def owning_members(table: PartitionTable, members: Sequence[Member]) -> Int32s:
@@ -114,13 +86,17 @@ def owning_members(table: PartitionTable, members: Sequence[Member]) -> Int32s:
 
     Source: `AbstractStickyAssignor.prepopulateCurrentAssignments` of Apache Kafka 4.0.
     """
+    pairs = MemberPartitions.owned(members, table.index_of)
+    pairs = pairs.select(pairs.exist(np.diff(table.starts)))
+    rows = table.starts[pairs.topics] + pairs.partitions
+    generations = np.array([-1 if member.generation_id is None else member.generation_id for member in members], int)
+    ascending = np.argsort(generations[pairs.members], kind="stable")
+    ends_generation = np.flatnonzero(np.diff(generations[pairs.members[ascending]])) + 1
     owners = np.full(table.rows, NO_MEMBER, np.int32)
-    generations = [-1 if member.generation_id is None else member.generation_id for member in members]
-    for generation in sorted(set(generations)):
-        claimants = [index for index, claimed in enumerate(generations) if claimed == generation]
-        rows, owner = _claimed_rows(table, members, claimants)
-        owners[rows] = owner
-        owners[rows[owners[rows] != owner]] = NO_MEMBER
+    for claims in np.split(ascending, ends_generation):
+        claimed, claimants = rows[claims], pairs.members[claims]
+        owners[claimed] = claimants
+        owners[claimed[owners[claimed] != claimants]] = NO_MEMBER
     return owners
 
 
@@ -128,34 +104,6 @@ def owned_assignment(members: Sequence[Member], metadata: GroupMetadata) -> Grou
     """The assignment that `owning_members` describes: each member's partitions by topic name, ascending in a topic."""
     table = partition_table(metadata)
     return assignment_of(table, owning_members(table, members), [member.id for member in members])
-
-
-def _claimed_rows(table: PartitionTable, members: Sequence[Member], claimants: Sequence[int]) -> tuple[Int64s, Int32s]:
-    """Every row that the claimants claim, and the claimant."""
-    # Runs that were cut from one assignment share its list of topics, which is then looked up once.
-    by_topics: dict[int, tuple[Sequence[str], list[tuple[int, Int32s, Int32s]]]] = {}
-    names: list[str] = []
-    single_runs: list[tuple[int, Int32s, Int32s]] = []
-    for index in claimants:
-        owned = members[index].owned
-        if isinstance(owned, OwnedRuns):
-            _, runs = by_topics.setdefault(id(owned.topics), (owned.topics, []))
-            runs.append((index, owned.topic_index, owned.partitions))
-            continue
-        for run in owned:
-            single_runs.append((index, np.full(len(run.partitions), len(names), np.int32), run.partitions))
-            names.append(run.topic)
-    rows, owners = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
-    for topics, runs in [*by_topics.values(), (names, single_runs)]:
-        if not runs:
-            continue
-        owner, topic_index, partitions = zip(*runs, strict=True)
-        lengths = np.fromiter(map(len, partitions), np.int64, len(partitions))
-        rows.append(table.rows_of(topics, np.concatenate(topic_index), np.concatenate(partitions)))
-        owners.append(np.repeat(np.array(owner, np.int32), lengths))
-    all_rows, all_owners = np.concatenate(rows), np.concatenate(owners)
-    is_known = all_rows != NO_ROW
-    return all_rows[is_known], all_owners[is_known]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,6 +128,10 @@ class MemberPartitions:
         """The pairs at a mask or at indices."""
         return type(self)(self.members[places], self.topics[places], self.partitions[places])
 
+    def exist(self, counts: Int64s) -> NDArray[np.bool_]:
+        """Whether the topic of each pair has the partition: (pairs,) bool; `counts` : (topics,) int64 partitions."""
+        return (self.partitions >= 0) & (self.partitions < counts[self.topics])
+
     @classmethod
     def concatenate(cls, parts: Sequence["MemberPartitions"]) -> Self:
         """The pairs of several, one after the other."""
@@ -187,6 +139,35 @@ class MemberPartitions:
             *((part.members, part.topics, part.partitions) for part in parts), strict=True
         )
         return cls(np.concatenate(members), np.concatenate(topics), np.concatenate(partitions))
+
+    @classmethod
+    def owned(cls, members: Sequence[Member], index_of: Mapping[str, int]) -> Self:
+        """The partitions that members own of the topics in `index_of`, which has the index of each.
+
+        Pairs are in the order of the members, and of each member in the order in which it lists them. A member that
+        lists a partition twice has it twice.
+        """
+        # By identity: the names are the same sequence for all members of an assignment.
+        index_of_names: dict[int, Int64s] = {}
+        topics, partitions = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        lengths = []
+        for member in members:
+            owned = member.owned
+            if isinstance(owned, OwnedRuns):
+                names, runs = owned.topics, [owned.partitions]
+                if id(names) not in index_of_names:
+                    index_of_names[id(names)] = _indices(names, index_of)
+                topics.append(index_of_names[id(names)][owned.topic_index])
+            else:
+                # A group may have a million runs, so the work for each one runs in C.
+                runs = list(map(attrgetter("partitions"), owned))
+                run_lengths = np.fromiter(map(len, runs), np.int64, len(runs))
+                topics.append(np.repeat(_indices(list(map(attrgetter("topic"), owned)), index_of), run_lengths))
+            partitions += runs
+            lengths.append(len(topics[-1]))
+        of_members = np.repeat(np.arange(len(members)), lengths)
+        pairs = cls(of_members, np.concatenate(topics), np.concatenate(partitions).astype(np.int64))
+        return pairs.select(pairs.topics != UNKNOWN_TOPIC)
 
     @classmethod
     def of(cls, assignment: GroupAssignment) -> Self:
@@ -237,46 +218,16 @@ class MemberPartitions:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OwnedPartitions:
-    """Owned partitions of a group's members, of some topics.
+def named_without_partitions(members: Sequence[Member], index_of: Mapping[str, int]) -> list[tuple[int, int]]:
+    """(member, topic) indices of members that name a topic as owned and no partition of it."""
+    return [
+        (index, index_of[run.topic])
+        for index, member in enumerate(members)
+        if not isinstance(member.owned, OwnedRuns)
+        for run in member.owned
+        if run.topic in index_of and not len(run.partitions)
+    ]
 
-    Parameters
-    ----------
-    pairs : in the order of the members, and of each member in the order in which it lists them; without repetitions.
-    without_partitions : (member, topic) indices if a member names a topic as owned and no partition of it.
-    """
 
-    pairs: MemberPartitions
-    without_partitions: Sequence[tuple[int, int]]
-
-    @classmethod
-    def of(cls, members: Sequence[Member], index_of: Mapping[str, int]) -> Self:
-        """Read the members' owned partitions of the topics in `index_of`, which has the index of each."""
-        lengths, topics, partitions, without_partitions = [], [], [], []
-        # By identity: the names are the same sequence for all members of an assignment.
-        table_of: dict[int, Int64s] = {}
-        for index, member in enumerate(members):
-            if isinstance(member.owned, OwnedRuns):
-                names = member.owned.topics
-                if id(names) not in table_of:
-                    table_of[id(names)] = np.array([index_of.get(name, UNKNOWN_TOPIC) for name in names], np.int64)
-                topics.append(table_of[id(names)][member.owned.topic_index])
-                partitions.append(member.owned.partitions)
-                lengths.append((index, len(member.owned.partitions)))
-                continue
-            for run in member.owned:
-                topic = index_of.get(run.topic, UNKNOWN_TOPIC)
-                topics.append(np.full(len(run.partitions), topic, np.int64))
-                partitions.append(run.partitions)
-                lengths.append((index, len(run.partitions)))
-                if topic != UNKNOWN_TOPIC and not len(run.partitions):
-                    without_partitions.append((index, topic))
-        member_of_run = np.array(lengths, np.int64).reshape(-1, 2)
-        empty = np.empty(0, np.int64)
-        pairs = MemberPartitions(
-            np.repeat(member_of_run[:, 0], member_of_run[:, 1]),
-            np.concatenate([empty, *topics]),
-            np.concatenate([empty, *partitions]).astype(np.int64),
-        )
-        return cls(pairs.select(pairs.topics != UNKNOWN_TOPIC).distinct(), without_partitions)
+def _indices(names: Sequence[str], index_of: Mapping[str, int]) -> Int64s:
+    return np.fromiter(map(index_of.get, names, repeat(UNKNOWN_TOPIC)), np.int64, len(names))

@@ -16,6 +16,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse
 from typing import NoReturn, Self
 
 from app.core.groups.model import GroupMetadata, Member
@@ -60,7 +61,7 @@ class Readers:
             for name, topic in metadata.topics.items()
             if name in subscribed and len(topic.replicas)
         }
-        topics_of = [frozenset(topic for topic in member.topics if topic in counts) for member in members]
+        topics_of = [frozenset(counts).intersection(member.topics) for member in members]
         return cls(
             ids=ids,
             rank=[place[member] for member in ids],
@@ -76,8 +77,9 @@ class Readers:
         return 0 <= partition[1] < self.counts.get(partition[0], 0)
 
     def can_keep(self, member: int, partition: Partition) -> bool:
-        """Whether the member subscribes to the topic, and racks allow it."""
-        return partition[0] in self.topics_of[member] and self.is_near(member, partition)
+        """Whether the partition exists, the member subscribes to its topic, and racks allow it."""
+        is_subscribed = self.exists(partition) and partition[0] in self.topics_of[member]
+        return is_subscribed and self.is_near(member, partition)
 
     def is_near(self, member: int, partition: Partition) -> bool:
         """Whether the member is in a rack of the partition, has none, or racks do not decide."""
@@ -187,12 +189,12 @@ class Balancing:
         left = unassigned if self.readers.near is None else [p for p in unassigned if not self._assign(p, is_near=True)]
         for partition in left:
             self._assign(partition, is_near=False)
-        self._fixed = {member for member in range(len(self.held)) if not self._can_exchange(member)}
+        self._fixed = set(filterfalse(self._can_exchange, range(len(self.held))))
         self._ranking = [entry for entry in self._ranking if self._member_of_rank[entry[1]] not in self._fixed]
         before = [own.copy() for own in self.held], self._score()
         if not is_revoking:
-            self._improve([partition for partition in unassigned if self.readers.is_exchangeable(partition)])
-        has_moved = self._improve([partition for partition in order if self.readers.is_exchangeable(partition)])
+            self._improve(list(filter(self.readers.is_exchangeable, unassigned)))
+        has_moved = self._improve(list(filter(self.readers.is_exchangeable, order)))
         if has_moved and not is_first and self._score() >= before[1]:
             self.held = before[0]
 
@@ -258,11 +260,10 @@ class Balancing:
             member = self._member_of_rank[rank]
             if size == self.readers.most_of(member):
                 continue
-            own = [topic for topic in unchecked if topic in self.readers.topics_of[member]]
-            for topic in own:
-                if any(self._size(holder[topic, p]) > size for p in range(self.readers.counts[topic])):
-                    return False
-            unchecked = [topic for topic in unchecked if topic not in self.readers.topics_of[member]]
+            own = list(filter(self.readers.topics_of[member].__contains__, unchecked))
+            if any(self._size(holder[topic, p]) > size for topic in own for p in range(self.readers.counts[topic])):
+                return False
+            unchecked = list(filterfalse(self.readers.topics_of[member].__contains__, unchecked))
         return True
 
     def _move(self, partition: Partition, to: int) -> None:

@@ -25,9 +25,11 @@ Source: measured on librdkafka 2.16.0, whose `rdkafka_sticky_assignor.c` has the
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heapreplace
+from itertools import chain
 
 import numpy as np
 
+from app.core.groups.arrays.owned import MemberPartitions
 from app.core.groups.classic.librdkafka_balance import UNDEFINED, Balancing, Partition, Readers
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.kafka_versions import KafkaRange, ReplayedLibrary
@@ -74,7 +76,7 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
         raise NoMembers("no member of the group has a subscription", kafka=UNDEFINED)
     readers, claims = Readers.of(subscribed, metadata), _Claims.of(subscribed)
     kept = [
-        [partition for partition in own if readers.exists(partition) and readers.can_keep(member, partition)]
+        [partition for partition in own if readers.can_keep(member, partition)]
         for member, own in enumerate(claims.accepted)
     ]
     order = _ordered(readers, claims)
@@ -85,7 +87,7 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
         {partition: member for partition, member in claims.holder.items() if partition in has_member},
         claims.previous,
     )
-    exist = sum(readers.exists(partition) for own in claims.accepted for partition in own)
+    exist = sum(map(readers.exists, chain.from_iterable(claims.accepted)))
     unassigned = [partition for partition in order if partition not in has_member]
     balancing.balance(unassigned, order, is_revoking=len(has_member) < exist)
     assigned = {partition: member for member, own in enumerate(balancing.held) for partition in own.elements()}
@@ -163,14 +165,7 @@ def _cooperative(assigned: Mapping[Partition, int], claimants: Mapping[Partition
 
 
 def _assignment(ids: tuple[str, ...], assigned: Mapping[Partition, int]) -> GroupAssignment:
-    listed = sorted((member, topic, number) for (topic, number), member in assigned.items())
-    topics = sorted({topic for _, topic, _ in listed})
-    index = {topic: place for place, topic in enumerate(topics)}
-    counts = np.bincount([member for member, _, _ in listed], minlength=len(ids))
-    return GroupAssignment(
-        members=ids,
-        topics=topics,
-        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)]),
-        topic_index=np.array([index[topic] for _, topic, _ in listed], np.int32),
-        partitions=np.array([number for _, _, number in listed], np.int32),
-    )
+    topics = sorted({topic for topic, _ in assigned})
+    index_of = {topic: index for index, topic in enumerate(topics)}
+    rows = [(member, index_of[topic], number) for (topic, number), member in assigned.items()]
+    return MemberPartitions(*np.array(rows, np.int64).reshape(-1, 3).T).assignment(ids, topics)

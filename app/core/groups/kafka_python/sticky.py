@@ -22,13 +22,16 @@ Source: `kafka.coordinator.assignors.sticky.sticky_assignor.StickyPartitionAssig
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
+from operator import attrgetter
 from typing import Self
 
 import numpy as np
 
-from app.core.groups.arrays.owned import UNKNOWN_TOPIC, OwnedReader
+from app.core.groups.arrays.owned import MemberPartitions
+from app.core.groups.arrays.partition_table import PartitionOwners
+from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.kafka_python.sticky_balance import Balance
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.kafka_versions import KafkaRange, ReplayedLibrary
@@ -78,12 +81,9 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     group = _Group.of(members, metadata)
     claims = _claims(group)
     owner = np.full(group.starts[-1], NO_MEMBER, np.int64)
-    revokes = False
-    for row, claimant in claims.current.items():
-        if group.topics[group.topic_of[row]] in group.subscribed[claimant]:
-            owner[row] = claimant
-        else:
-            revokes = True
+    rows, claimants = np.array([*claims.current], np.int64), np.array([*claims.current.values()], np.int64)
+    keeps = group.subscriptions.is_subscribed(claimants, group.number_of_topic[group.topic_of[rows]])
+    owner[rows[keeps]] = claimants[keeps]
     order, choices = _order(group, claims)
     balance = Balance(
         owner=owner,
@@ -94,8 +94,12 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
         previous=claims.previous,
     )
     is_owned = owner[order] != NO_MEMBER
-    balance.run(order, order[~is_owned], keeps=bool(is_owned.any()), revokes=revokes)
-    return group.assignment(members, balance.owner, choices + balance.arbitrary_choices)
+    balance.run(order, order[~is_owned], keeps=bool(is_owned.any()), revokes=not keeps.all())
+    listed_at = np.empty(len(members), np.int32)
+    listed_at[group.number_of] = np.arange(len(members))
+    owners = PartitionOwners(group.topics, group.starts[:-1], np.diff(group.starts), listed_at[balance.owner])
+    assignment = owners.assignment([member.id for member in members])
+    return replace(assignment, arbitrary_choices=choices + balance.arbitrary_choices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,10 +108,10 @@ class _Group:
 
     Parameters
     ----------
-    members : in the order of their numbers. number_of : of each member in the listed order.
-    subscribed : of each member, the topics that it names.
+    members : in the order of their numbers; they subscribe to existing topics. number_of : of each member in the listed
+        order.
     topics : subscribed topics that exist, by name. starts : (topics + 1,) int64, the first row of each.
-    topic_of : (rows,) int64.
+    topic_of : (rows,) int64. number_of_topic : (topics,) int64, the index of each in `subscriptions`.
     class_of_topic : (topics,) int64: topics of one class have the same subscribers.
     subscribers : of each class, ascending numbers of members.
     sizes : (members,) int64 partitions of subscribed topics.
@@ -116,10 +120,11 @@ class _Group:
 
     members: Sequence[Member]
     number_of: Sequence[int]
-    subscribed: Sequence[frozenset[str]] = field(repr=False)
     topics: Sequence[str]
     starts: Int64s = field(repr=False)
     topic_of: Int64s = field(repr=False)
+    subscriptions: Subscriptions
+    number_of_topic: Int64s = field(repr=False)
     class_of_topic: Int64s = field(repr=False)
     subscribers: Sequence[Int64s] = field(repr=False)
     sizes: Int64s = field(repr=False)
@@ -127,54 +132,33 @@ class _Group:
 
     @classmethod
     def of(cls, members: Sequence[Member], metadata: GroupMetadata) -> Self:
-        order = sorted(range(len(members)), key=lambda index: members[index].id)
-        number_of = np.empty(len(members), np.int64)
-        number_of[order] = np.arange(len(members))
-        by_number = [members[index] for index in order]
         counts = {name: len(topic.replicas) for name, topic in metadata.topics.items() if len(topic.replicas)}
-        lists = {member.topics: tuple(name for name in member.topics if name in counts) for member in members}
-        subscribed = {names: frozenset(names) for names in lists}
-        topics = sorted(frozenset().union(*lists.values()))
-        for name in topics:
-            if name in _INTERNAL_TOPICS:
-                detail = f"kafka-python's sticky assignor fails if a member subscribes to the internal topic {name}"
-                raise AssignorLosesCount(detail, kafka=KafkaError("KeyError"), path=("members",))
-        subscribers: dict[str, list[int]] = {name: [] for name in topics}
-        for number, member in enumerate(by_number):
-            for name in lists[member.topics]:
-                subscribers[name].append(number)
-        class_of: dict[tuple[int, ...], int] = {}
-        class_of_topic = [class_of.setdefault(tuple(subscribers[name]), len(class_of)) for name in topics]
+        existing = {names: tuple(filter(counts.__contains__, names)) for names in {member.topics for member in members}}
+        listed = (replace(member, topics=existing[member.topics]) for member in members)
+        by_number = sorted(listed, key=attrgetter("id"))
+        number_of = {member.id: number for number, member in enumerate(by_number)}
+        subscriptions = Subscriptions.of(by_number)
+        internal = sorted(_INTERNAL_TOPICS.intersection(subscriptions.topics))
+        if internal:
+            detail = f"kafka-python's sticky assignor fails if a member subscribes to the internal topic {internal[0]}"
+            raise AssignorLosesCount(detail, kafka=KafkaError("KeyError"), path=("members",))
+        by_name = np.array(sorted(range(len(subscriptions.topics)), key=subscriptions.topics.__getitem__), np.int64)
+        topics = [subscriptions.topics[topic] for topic in by_name.tolist()]
         sizes = np.array([counts[name] for name in topics], np.int64)
-        size_of = {kept: sum(counts[name] for name in kept) for kept in set(lists.values())}
+        size_of_list = np.array([sum(counts[name] for name in names) for names in subscriptions.lists], np.int64)
+        numbers = np.arange(len(members))
         return cls(
             by_number,
-            number_of.tolist(),
-            [subscribed[member.topics] for member in by_number],
+            [number_of[member.id] for member in members],
             topics,
             np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
             np.repeat(np.arange(len(topics)), sizes),
-            np.array(class_of_topic, np.int64),
-            [np.array(numbers, np.int64) for numbers in class_of],
-            np.array([size_of[lists[member.topics]] for member in by_number], np.int64),
-            len(size_of) == 1,
-        )
-
-    def assignment(self, members: Sequence[Member], owner: Int64s, choices: int) -> GroupAssignment:
-        """Each member's list, the members as they were listed, by the owner of each row."""
-        listed_at = np.empty(len(members), np.int64)
-        listed_at[self.number_of] = np.arange(len(members))
-        position = listed_at[owner]
-        rows = np.argsort(position, kind="stable")
-        counts = np.bincount(position, minlength=len(members))
-        topic_index = self.topic_of[rows]
-        return GroupAssignment(
-            members=[member.id for member in members],
-            topics=self.topics,
-            offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)]),
-            topic_index=topic_index.astype(np.int32),
-            partitions=(rows - self.starts[topic_index]).astype(np.int32),
-            arbitrary_choices=choices,
+            subscriptions,
+            by_name,
+            subscriptions.subscriber_set_of_topic[by_name].astype(np.int64),
+            [subscriptions.members_of(each, numbers) for each in range(len(subscriptions.lists_of_subscriber_set))],
+            size_of_list[subscriptions.list_of_member],
+            len(subscriptions.lists) == 1,
         )
 
 
@@ -194,29 +178,23 @@ class _Claims:
 
 
 def _claims(group: _Group) -> _Claims:
-    reader = OwnedReader(group.topics)
+    numbers = [number for number in group.number_of if group.members[number].generation_id is not None]
+    claiming = [group.members[number] for number in numbers]
+    owned = MemberPartitions.owned(claiming, {topic: index for index, topic in enumerate(group.topics)})
+    owned = owned.select(owned.exist(np.diff(group.starts)))
     claimants: dict[int, dict[int, int]] = {}
-    are_any = False
-    for number in group.number_of:
-        member = group.members[number]
-        generation = member.generation_id
-        if generation is None:
-            continue
-        topics, partitions = reader.read(member.owned)
-        are_any |= len(topics) > 0
-        is_known = topics != UNKNOWN_TOPIC
-        topics, partitions = topics[is_known], partitions[is_known]
-        exists = (partitions >= 0) & (partitions < group.starts[topics + 1] - group.starts[topics])
-        for row in (group.starts[topics] + partitions)[exists].tolist():
-            by_generation = claimants.setdefault(row, {})
-            # The library tests the generation for truth, so that 0 does not protect the first claim.
-            if not generation or generation not in by_generation:
-                by_generation[generation] = number
+    rows = (group.starts[owned.topics] + owned.partitions).tolist()
+    for row, place in zip(rows, owned.members.tolist(), strict=True):
+        generation = claiming[place].generation_id or 0
+        by_generation = claimants.setdefault(row, {})
+        # The library tests the generation for truth, so that 0 does not protect the first claim.
+        if not generation or generation not in by_generation:
+            by_generation[generation] = numbers[place]
     newest = {row: sorted(by_generation, reverse=True) for row, by_generation in claimants.items()}
     return _Claims(
         {row: claimants[row][generations[0]] for row, generations in newest.items()},
         {row: claimants[row][generations[1]] for row, generations in newest.items() if len(generations) > 1},
-        are_any,
+        any(len(run.partitions) for member in claiming for run in member.owned),
     )
 
 

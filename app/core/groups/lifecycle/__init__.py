@@ -5,5 +5,4 @@ steps.py              events in order, each with its rebalances; the same of sha
                       over
 rebalance.py          one rebalance and its phases, by protocol
 rebalance_trigger.py  whether changed metadata makes the leader trigger one (KIP-881)
-topic_hash.py         the hash by which the coordinator notices changed metadata (KIP-1101)
 """

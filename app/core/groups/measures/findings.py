@@ -5,12 +5,12 @@ Each finding needs the input and the answer alone, so that it applies to the ans
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from app.core.groups.arrays.owned import UNKNOWN_TOPIC, OwnedReader
+from app.core.groups.arrays.owned import MemberPartitions, owned_topics
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
-from app.core.model import Int64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,48 +74,36 @@ def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> It
 
 
 def _owned_partitions(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
-    topics = tuple(dict.fromkeys([*metadata.topics, *(run.topic for member in members for run in member.owned)]))
-    counts = np.array([len(metadata.topics[name].replicas) if name in metadata.topics else 0 for name in topics], int)
-    reader = OwnedReader(topics)
-    owned = [reader.read(member.owned) for member in members]
-    owners = np.repeat(np.arange(len(members)), [len(partitions) for _, partitions in owned])
-    empty = np.empty(0, np.int64)
-    topic_index = np.concatenate([empty, *(topics_read for topics_read, _ in owned)])
-    partition_ids = np.concatenate([empty, *(partitions for _, partitions in owned)])
-    is_known = topic_index != UNKNOWN_TOPIC
-    owners, topic_index, partition_ids = owners[is_known], topic_index[is_known], partition_ids[is_known]
-    yield _owned_missing(members, topics, counts, owners, topic_index, partition_ids)
-    yield _owned_twice(members, topics, owners, topic_index, partition_ids)
+    topics = tuple(dict.fromkeys([*metadata.topics, *chain.from_iterable(map(owned_topics, members))]))
+    owned = MemberPartitions.owned(members, {name: index for index, name in enumerate(topics)})
+    yield _owned_missing(members, metadata, topics, owned)
+    yield _owned_twice(members, topics, owned)
 
 
 def _owned_missing(
-    members: Sequence[Member], topics: Sequence[str], counts: Int64s, owner: Int64s, topic: Int64s, partition: Int64s
+    members: Sequence[Member], metadata: GroupMetadata, topics: Sequence[str], owned: MemberPartitions
 ) -> Finding | None:
-    beyond = np.flatnonzero((partition < 0) | (partition >= counts[topic]))
+    counts = [len(metadata.topics[name].replicas) if name in metadata.topics else 0 for name in topics]
+    beyond = owned.select(~owned.exist(np.array(counts, np.int64)))
     if not len(beyond):
         return None
-    first = int(beyond[0])
-    name, partition_count = topics[topic[first]], int(counts[topic[first]])
-    member = members[owner[first]].id
-    owned = f"{name}-{partition[first]}, of {partition_count} partitions"
-    detail = f"{len(beyond)} owned partitions do not exist: {member} owns {owned}"
-    return Finding("owned_partition_missing", detail, member, name, len(beyond))
+    member, topic = members[beyond.members[0]].id, int(beyond.topics[0])
+    case = f"{member} owns {topics[topic]}-{beyond.partitions[0]}, of {counts[topic]} partitions"
+    detail = f"{len(beyond)} owned partitions do not exist: {case}"
+    return Finding("owned_partition_missing", detail, member, topics[topic], len(beyond))
 
 
-def _owned_twice(
-    members: Sequence[Member], topics: Sequence[str], owner: Int64s, topic: Int64s, partition: Int64s
-) -> Finding | None:
-    order = np.lexsort((owner, partition, topic))
-    is_repeated = (np.diff(topic[order]) == 0) & (np.diff(partition[order]) == 0) & (np.diff(owner[order]) != 0)
+def _owned_twice(members: Sequence[Member], topics: Sequence[str], owned: MemberPartitions) -> Finding | None:
+    owned = owned.select(np.lexsort((owned.members, owned.partitions, owned.topics)))
+    is_repeated = (np.diff(owned.topics) == 0) & (np.diff(owned.partitions) == 0) & (np.diff(owned.members) != 0)
     repeated = np.flatnonzero(is_repeated)
     if not len(repeated):
         return None
-    first, second = order[repeated[0]], order[repeated[0] + 1]
-    name = topics[topic[first]]
-    member, other_member = members[owner[first]].id, members[owner[second]].id
-    detail = (
-        f"{len(repeated)} partitions are owned by two members: {name}-{partition[first]} by {member} and {other_member}"
-    )
+    first = int(repeated[0])
+    member, other_member = (members[index].id for index in owned.members[first : first + 2].tolist())
+    name = topics[owned.topics[first]]
+    partition = f"{name}-{owned.partitions[first]}"
+    detail = f"{len(repeated)} partitions are owned by two members: {partition} by {member} and {other_member}"
     return Finding("partition_owned_twice", detail, member, name, len(repeated))
 
 
@@ -197,25 +185,20 @@ def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | Non
 
 
 def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
-    names = [name for name, topic in metadata.topics.items() if len(topic.replicas)]
-    counts = np.array([len(metadata.topics[name].replicas) for name in names], np.int64)
-    reader = OwnedReader(names)
-    cases: list[tuple[str, str, int]] = []
-    for member in members:
-        topic_index, ids = reader.read(member.owned)
-        topic_index, ids = topic_index[topic_index != UNKNOWN_TOPIC], ids[topic_index != UNKNOWN_TOPIC]
-        beyond = np.flatnonzero((ids < 0) | (ids >= counts[topic_index])).tolist()
-        cases += [(member.id, names[topic_index[position]], int(ids[position])) for position in beyond]
-    if not cases:
+    counts = {name: len(topic.replicas) for name, topic in metadata.topics.items() if len(topic.replicas)}
+    names = list(counts)
+    owned = MemberPartitions.owned(members, {name: index for index, name in enumerate(names)})
+    beyond = owned.select(~owned.exist(np.array([*counts.values()], np.int64)))
+    if not len(beyond):
         return None
-    owner, topic, partition = cases[0]
+    owner, topic = members[beyond.members[0]].id, names[beyond.topics[0]]
     return Finding(
         "partition_beyond_topic",
-        f"{len(cases)} owned partitions do not exist: member {owner} owns partition {partition} of topic {topic}, "
-        f"which has {len(metadata.topics[topic].replicas)}",
+        f"{len(beyond)} owned partitions do not exist: member {owner} owns partition {beyond.partitions[0]} of topic "
+        f"{topic}, which has {counts[topic]}",
         owner,
         topic,
-        len(cases),
+        len(beyond),
     )
 
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from app.core.groups.arrays.owned import owned_topics
 from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.arrays.subscriptions import subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
@@ -105,7 +106,7 @@ def member_partitions(assignment: GroupAssignment) -> set[MemberPartition]:
 
 def shared_assignment(members: Sequence[Member]) -> GroupAssignment:
     """What members own, as an assignment in which several members may have one partition."""
-    topics = sorted({run.topic for member in members for run in member.owned})
+    topics = sorted(frozenset[str]().union(*map(owned_topics, members)))
     index_of = {topic: index for index, topic in enumerate(topics)}
     lists = [
         sorted((index_of[run.topic], number) for run in member.owned for number in run.partitions.tolist())

@@ -19,7 +19,7 @@ Complexity: O(partitions · subscribers · replication factor), and the maximum 
 Source: the longest-processing-time rule is Graham's (1969); the relaxation is this project's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,12 +68,7 @@ def exact_readers(
     reads = {(int(row), int(member)): model.new_bool_var("") for row, member in np.argwhere(may_read)}
     for row, of_row in enumerate(may_read):
         model.add_exactly_one(reads[row, member] for member in np.flatnonzero(of_row).tolist())
-    total = int(load.sum())
-    largest, smallest = model.new_int_var(0, total, ""), model.new_int_var(0, total, "")
-    for member in np.flatnonzero(may_read.any(axis=0)).tolist():
-        of_member = sum(reads[row, member] * int(load[row]) for row in np.flatnonzero(may_read[:, member]).tolist())
-        model.add_linear_constraint(largest - of_member, 0, total)
-        model.add_linear_constraint(of_member - smallest, 0, total)
+    largest, smallest = _loads(model, reads, load, may_read)
     out_of_rack = sum(read for cell, read in reads.items() if not is_in_rack[cell])
     moved = sum(read for (row, member), read in reads.items() if owners[row] not in {NO_MEMBER, member})
     goals: tuple[Any, ...] = (largest, -smallest, out_of_rack, moved)
@@ -87,6 +82,19 @@ def exact_readers(
         if solver.boolean_value(read):
             readers[row] = member
     return readers
+
+
+def _loads(
+    model: Any, reads: Mapping[tuple[int, int], Any], load: Int64s, may_read: NDArray[np.bool_]
+) -> tuple[Any, Any]:
+    """Variables of the largest and the smallest load of the members that may read something."""
+    total = int(load.sum())
+    largest, smallest = model.new_int_var(0, total, ""), model.new_int_var(0, total, "")
+    for member in np.flatnonzero(may_read.any(axis=0)).tolist():
+        of_member = sum(reads[row, member] * int(load[row]) for row in np.flatnonzero(may_read[:, member]).tolist())
+        model.add_linear_constraint(largest - of_member, 0, total)
+        model.add_linear_constraint(of_member - smallest, 0, total)
+    return largest, smallest
 
 
 SOLVER = "longest processing time first"

@@ -4,10 +4,12 @@ A partition is a pair (topic index, partition id). Several members may own it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 
+from app.core.groups.arrays.owned import owned_topics
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import id_hash_codes, set_order
 from app.core.jvm import hash_order
@@ -36,9 +38,8 @@ class ShareTopics:
     """
 
     def __init__(self, members: Sequence[Member], counts: Mapping[str, int], assignable: Assignable | None) -> None:
-        subscribed = (topic for member in members for topic in member.topics)
-        owned = (run.topic for member in members for run in member.owned)
-        self.names = list(dict.fromkeys([*subscribed, *owned]))
+        subscribed = (member.topics for member in members)
+        self.names = list(dict.fromkeys(chain(*subscribed, *map(owned_topics, members))))
         self.index_of = {name: index for index, name in enumerate(self.names)}
         self._codes = id_hash_codes(self.names)
         self._counts = counts
@@ -74,12 +75,9 @@ class ShareTopics:
             ((31 * self._codes[pairs[:, 0]].astype(np.int64) + pairs[:, 1]) & _UINT32).astype(np.uint32).view(np.int32)
         )
 
-    def map_order(
-        self, partitions: Sequence[TopicPartition], *, initial_capacity: int | None, computed: bool
-    ) -> list[TopicPartition]:
-        """Distinct partitions in the order of a hash map that they are keys of; see `hash_order`."""
-        order = hash_order(self.codes(partitions), initial_capacity=initial_capacity, computed=computed)
-        return [partitions[index] for index in order.tolist()]
+    def map_order(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
+        """Distinct partitions in the order of a hash map to which `computeIfAbsent` added them as keys."""
+        return [partitions[index] for index in hash_order(self.codes(partitions), computed=True).tolist()]
 
     def assignment(
         self,

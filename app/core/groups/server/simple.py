@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics
 from app.core.kafka_versions import KafkaRange, Replayed
@@ -58,19 +59,11 @@ def assign(
     list_of = np.zeros(len(group.ids), np.int64)
     if not group.is_homogeneous:
         list_of[group.hashed] = subscriptions.list_of_member
-    names = sorted(topic for topic in subscriptions.topics if topic in topics)
-    position = {name: place for place, name in enumerate(names)}
-    topics_of_list = [
-        sorted(
-            position[subscriptions.topics[topic]] for topic in indices.tolist() if subscriptions.topics[topic] in topics
-        )
-        for indices in subscriptions.indices
-    ]
-    present = [index for index, number in enumerate(list_of.tolist()) if topics_of_list[number]]
-    lists = [
-        _all_partitions(places, np.array([topics[names[place]] for place in places], np.int64))
-        for places in topics_of_list
-    ]
+    names = sorted(filter(topics.__contains__, subscriptions.topics))
+    counts = np.array([topics[name] for name in names], np.int64)
+    topics_of_list = _known_topics(subscriptions, names)
+    present = [index for index, number in enumerate(list_of.tolist()) if len(topics_of_list[number])]
+    lists = [_all_partitions(places, counts[places]) for places in topics_of_list]
     chosen = [lists[list_of[index]] for index in present]
     empty = np.empty(0, np.int32)
     return GroupAssignment(
@@ -82,14 +75,20 @@ def assign(
         without_partitions=[
             (member, place)
             for member, index in enumerate(present)
-            for place in topics_of_list[list_of[index]]
-            if not topics[names[place]]
+            for place in topics_of_list[list_of[index]][counts[topics_of_list[list_of[index]]] == 0].tolist()
         ],
     )
 
 
-def _all_partitions(places: Sequence[int], counts: Int64s) -> tuple[Int32s, Int32s]:
+def _known_topics(subscriptions: Subscriptions, names: Sequence[str]) -> list[Int64s]:
+    """Of each distinct subscription, the places in `names` of its topics that exist, ascending: int64."""
+    place_of = {name: place for place, name in enumerate(names)}
+    places = np.array([place_of.get(topic, -1) for topic in subscriptions.topics], np.int64)
+    return [np.sort(known[known >= 0]) for known in (places[indices] for indices in subscriptions.indices)]
+
+
+def _all_partitions(places: Int64s, counts: Int64s) -> tuple[Int32s, Int32s]:
     """Topic index and partition id of each partition of the topics: two int32 arrays."""
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     numbers = np.arange(counts.sum(), dtype=np.int64) - starts
-    return np.repeat(np.array(places, np.int32), counts), numbers.astype(np.int32)
+    return np.repeat(places.astype(np.int32), counts), numbers.astype(np.int32)

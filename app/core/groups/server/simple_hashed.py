@@ -18,6 +18,7 @@ Source: KIP-932; `org.apache.kafka.coordinator.group.assignor.SimpleAssignor` of
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 from app.core.groups.arrays.subscriptions import hash_ordered
 from app.core.groups.model import GroupAssignment, Member
@@ -78,16 +79,15 @@ def _homogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[Topi
     for member, partition in hashed.items():
         lists[member][partition] = None
     assigned = set(hashed.values())
-    kept = set()
     topics = {shared.index_of[topic] for topic in subscribed}
     owners_of = _owners(group, shared)
-    for partition in shared.map_order(list(owners_of), initial_capacity=None, computed=True):
+    for partition in shared.map_order(list(owners_of)):
         if partition[0] in topics and partition not in assigned:
             for member in owners_of[partition]:
                 if len(lists[member]) < share:
                     lists[member][partition] = None
-                    kept.add(partition)
-    _deal([partition for partition in targets if partition not in assigned | kept], lists, share + 1)
+    assigned.update(*lists.values())
+    _deal([partition for partition in targets if partition not in assigned], lists, share + 1)
     return lists
 
 
@@ -117,30 +117,24 @@ def _deal(partitions: Sequence[TopicPartition], lists: Mapping[str, dict[TopicPa
 def _heterogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[TopicPartition, None]]:
     lists: dict[str, dict[TopicPartition, None]] = {member.id: {} for member in group.members}
     by_id = {member.id: member for member in group.members if member.topics}
-    subscribers = [list(by_id)[index] for index in hash_ordered(list(by_id)).tolist()]
     targets: dict[TopicPartition, None] = {}
     subscribers_of: dict[int, dict[str, None]] = {}
-    for member in subscribers:
+    for member in (list(by_id)[index] for index in hash_ordered(list(by_id)).tolist()):
         own = shared.targets(_set_ordered(by_id[member].topics))
         targets |= dict.fromkeys(own)
         for topic, _ in own:
             subscribers_of.setdefault(topic, {})[member] = None
-        for hashed_member, partition in _hashed([member], own).items():
-            lists[hashed_member][partition] = None
-    assigned = {partition for own_partitions in lists.values() for partition in own_partitions}
+        lists[member] |= dict.fromkeys(_hashed([member], own).values())
+    assigned = frozenset[TopicPartition]().union(*lists.values())
     owners_of = _owners(group, shared)
-    turn_of = dict.fromkeys(subscribers_of, 0)
+    turns = {topic: cycle(line) for topic, line in subscribers_of.items()}
     for partition in targets:
         if partition not in assigned and partition not in owners_of:
-            line = list(subscribers_of[partition[0]])
-            lists[line[turn_of[partition[0]] % len(line)]][partition] = None
-            turn_of[partition[0]] += 1
-            assigned.add(partition)
+            lists[next(turns[partition[0]])][partition] = None
     for partition, owners in owners_of.items():
-        if partition not in assigned:
-            for member in owners:
-                if member in subscribers_of.get(partition[0], ()):
-                    lists[member][partition] = None
+        for member in owners if partition not in assigned else ():
+            if member in subscribers_of.get(partition[0], ()):
+                lists[member][partition] = None
     return lists
 
 

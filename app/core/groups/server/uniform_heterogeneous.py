@@ -20,7 +20,7 @@ from typing import Self
 
 import numpy as np
 
-from app.core.groups.arrays.owned import MemberPartitions, OwnedPartitions
+from app.core.groups.arrays.owned import MemberPartitions, named_without_partitions
 from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupAssignment
@@ -37,8 +37,9 @@ def assign(group: ServerGroup, topics: Mapping[str, int]) -> GroupAssignment:
     if not subscriptions.topics:
         return PartitionOwners.of_patterns((), (), ()).assignment([])
     table = _SubscribedTopics.of(subscriptions, topics)
-    owned = OwnedPartitions.of(group.members, {name: topic for topic, name in enumerate(table.names)})
-    current = owned.pairs.select(subscriptions.is_subscribed(owned.pairs.members, owned.pairs.topics))
+    index_of = {name: topic for topic, name in enumerate(table.names)}
+    owned = MemberPartitions.owned(group.members, index_of).distinct()
+    current = owned.select(subscriptions.is_subscribed(owned.members, owned.topics))
     _require_existing(current, table)
     rows = table.starts[current.topics] + current.partitions
     owners = np.full(int(table.counts.sum()), NO_MEMBER, np.int32)
@@ -53,7 +54,7 @@ def assign(group: ServerGroup, topics: Mapping[str, int]) -> GroupAssignment:
     # A member that came to own what it shared, and sent it to another, does not have it any more.
     sent = moves[:, 0] * len(sizes) + moves[:, 1]
     shared = current.select(is_shared & ~np.isin(rows * len(sizes) + current.members, sent))
-    without_partitions = _still_named(owned.without_partitions, subscriptions, moves, table)
+    without_partitions = _still_named(named_without_partitions(group.members, index_of), subscriptions, moves, table)
     return _answer(group, table, owners, shared, without_partitions)
 
 
@@ -104,7 +105,7 @@ class _SubscribedTopics:
 
 
 def _require_existing(owned: MemberPartitions, table: _SubscribedTopics) -> None:
-    is_missing = (owned.partitions < 0) | (owned.partitions >= table.counts[owned.topics])
+    is_missing = ~owned.exist(table.counts)
     if is_missing.any():
         first = int(np.argmax(is_missing))
         topic, partition = int(owned.topics[first]), int(owned.partitions[first])

@@ -25,13 +25,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.core.groups.arrays.owned import UNKNOWN_TOPIC, MemberPartitions, OwnedPartitions
+from app.core.groups.arrays.owned import UNKNOWN_TOPIC, MemberPartitions, named_without_partitions, owned_topics
 from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, require_topics, set_copy_order, set_order
 from app.core.jvm import hash_order
 from app.core.jvm.hash_map import CHAIN_LIMIT, DEFAULT_CAPACITY, TREE_TABLE, capacity_for, table_size
-from app.core.model import NO_MEMBER, Int64s
+from app.core.model import NO_MEMBER, Int32s, Int64s
 from app.errors.kafka import KafkaError, PartitionsLeftUnassigned
 
 
@@ -49,39 +49,45 @@ def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) 
     subscribed = list(dict.fromkeys(group.members[0].topics)) if group.members else []
     if not subscribed:
         return PartitionOwners.of_patterns((), (), ()).assignment([])
-    copied = set_copy_order(subscribed, max(capacity_for(len(subscribed)), DEFAULT_CAPACITY))
-    in_set_order = [subscribed[index] for index in copied.tolist()]
+    capacity = max(capacity_for(len(subscribed)), DEFAULT_CAPACITY)
+    in_set_order = [subscribed[index] for index in set_copy_order(subscribed, capacity).tolist()]
     require_topics(in_set_order, topics)
     names = sorted(in_set_order)
     index_of = {name: index for index, name in enumerate(names)}
     counts = np.array([topics[name] for name in names], np.int64)
     starts = np.cumsum(counts) - counts
-    owned = OwnedPartitions.of(group.members, index_of)
-    _require_distinct(owned.pairs, starts, counts)
-    rows = starts[owned.pairs.topics] + owned.pairs.partitions
-    sizes = np.bincount(owned.pairs.members, minlength=len(group.members))
-    quotas = _QUOTAS[remainder](int(counts.sum()), sizes)
-    excesses = list(_excesses(owned.pairs, group.members, quotas, index_of))
+    owned = MemberPartitions.owned(group.members, index_of).distinct()
+    _require_distinct(owned, starts, counts)
+    rows = starts[owned.topics] + owned.partitions
+    quotas = _QUOTAS[remainder](int(counts.sum()), np.bincount(owned.members, minlength=len(group.members)))
+    excesses = list(_excesses(owned, group.members, quotas, index_of))
     above_quota = np.concatenate([np.zeros(0, np.int64), *(each.pairs[each.kept :] for each in excesses)])
     owners = np.full(int(counts.sum()), NO_MEMBER, np.int32)
-    owners[rows] = owned.pairs.members
-    by_topic = [starts[index_of[name]] + np.arange(topics[name]) for name in in_set_order]
-    unowned = np.concatenate([topic_rows[owners[topic_rows] == NO_MEMBER] for topic_rows in by_topic])
-    owners[rows[above_quota]] = NO_MEMBER
-    slack = quotas - np.bincount(owners[owners != NO_MEMBER], minlength=len(quotas))
-    added = np.concatenate([unowned, rows[above_quota]])
-    receivers = np.repeat(np.arange(len(quotas)), slack)
-    owners[added] = receivers
+    owners[rows] = owned.members
+    in_visit_order = np.concatenate([starts[index_of[name]] + np.arange(topics[name]) for name in in_set_order])
+    added = _fill(owners, quotas, in_visit_order, rows[above_quota])
     assignment = PartitionOwners(names, starts, counts, group.hashed[owners].astype(np.int32)).assignment(group.ids)
     without_partitions = [
         (int(group.hashed[member]), topic)
-        for member, topic in owned.without_partitions
+        for member, topic in named_without_partitions(group.members, index_of)
         if member not in owners[starts[topic] : starts[topic] + counts[topic]]
     ]
-    topic_of = np.searchsorted(starts, added, side="right") - 1
-    insertions = np.stack([group.hashed[owners[added]], topic_of], axis=1)
-    choices = _arbitrary_choices(owned.pairs.partitions, excesses, receivers[len(unowned) :])
-    return replace(assignment, without_partitions=without_partitions, insertions=insertions, arbitrary_choices=choices)
+    insertions = np.stack([group.hashed[owners[added]], np.searchsorted(starts, added, side="right") - 1], axis=1)
+    return replace(
+        assignment,
+        without_partitions=without_partitions,
+        insertions=insertions,
+        arbitrary_choices=_arbitrary_choices(owned.partitions, excesses, owners[rows[above_quota]]),
+    )
+
+
+def _fill(owners: Int32s, quotas: Int64s, in_visit_order: Int64s, above_quota: Int64s) -> Int64s:
+    """Assign the rows without a member, then those above a quota; changes `owners`, returns these rows in order."""
+    added = np.concatenate([in_visit_order[owners[in_visit_order] == NO_MEMBER], above_quota])
+    owners[above_quota] = NO_MEMBER
+    slack = quotas - np.bincount(owners[owners != NO_MEMBER], minlength=len(quotas))
+    owners[added] = np.repeat(np.arange(len(quotas)), slack)
+    return added
 
 
 def _quotas_of_first_members(partitions: int, sizes: Int64s) -> Int64s:
@@ -112,8 +118,8 @@ def _require_distinct(owned: MemberPartitions, starts: Int64s, counts: Int64s) -
     Kafka counts these as assigned. As the quotas add up to the number of partitions, others are always left without a
     member, and Kafka's code fails.
     """
-    exists = (owned.partitions >= 0) & (owned.partitions < counts[owned.topics])
-    distinct = len(np.unique((starts[owned.topics] + owned.partitions)[exists], return_index=True)[1])
+    rows = (starts[owned.topics] + owned.partitions)[owned.exist(counts)]
+    distinct = len(np.unique(rows, return_index=True)[1])
     if distinct < len(owned):
         raise PartitionsLeftUnassigned(
             f"members own {len(owned)} partitions, of which {distinct} exist and are owned once: "
@@ -149,7 +155,7 @@ def _excesses(
         for place, topic in enumerate(owned.topics[start : start + sizes[index]].tolist(), start):
             by_topic.setdefault(topic, []).append(place)
         # Topics that it no longer subscribes to are in the hash map too, and enlarge it.
-        names = list(dict.fromkeys(run.topic for run in members[index].owned))
+        names = list(owned_topics(members[index]))
         for name in (names[at] for at in set_order(names).tolist()):
             pairs = np.array(by_topic.get(index_of.get(name, UNKNOWN_TOPIC), ()), np.int64)
             if len(pairs) > quota:

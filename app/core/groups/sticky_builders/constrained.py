@@ -80,8 +80,7 @@ def build(group: StickyGroup, *, cooperative: bool) -> tuple[Int64s, Int64s]:
     is_free = np.ones(len(revoked_by), np.bool_)
     kernel.split(bounds, lists, kept_counts, is_free, revoked_by)
     unassigned = _unassigned(group, is_free)
-    sizes = kept_counts.copy()
-    additions = np.empty((len(unassigned), 2), np.int64)
+    sizes, additions = kept_counts.copy(), np.empty((len(unassigned), 2), np.int64)
     racks = group.racks
     if racks is not None:
         unassigned = kernel.by_count(unassigned, racks.members_near, members)
@@ -92,12 +91,10 @@ def build(group: StickyGroup, *, cooperative: bool) -> tuple[Int64s, Int64s]:
     kernel.assign_in_turn(unassigned, quotas.low, quotas.high, under, exact, sizes, additions, progress)
     _verify(group, quotas, sizes, under[: progress[kernel.UNDER]], progress)
     additions = additions[: progress[kernel.ADDED]]
-    if cooperative:
-        waiting = kernel.withheld(additions, revoked_by, group.claims.disputed)
-    else:
-        waiting = np.full(len(revoked_by), NO_MEMBER, np.int64)
-    offsets, numbers = kernel.collect(bounds, lists, kept_counts, additions, waiting, sizes)
-    return offsets, numbers
+    nothing = np.full(len(revoked_by), NO_MEMBER, np.int64)
+    waiting = kernel.withheld(additions, revoked_by, group.claims.disputed) if cooperative else nothing
+    collected: tuple[Int64s, Int64s] = kernel.collect(bounds, lists, kept_counts, additions, waiting, sizes)
+    return collected
 
 
 def _owned(group: StickyGroup) -> tuple[Int64s, Int64s, Int64s]:

@@ -283,8 +283,7 @@ def collect(
     """
     members = len(kept_counts)
     starts = np.zeros(members + 1, np.int64)
-    for member in range(members):
-        starts[member + 1] = starts[member] + sizes[member]
+    starts[1:] = np.cumsum(sizes)
     ends = starts[:-1].copy()
     out = np.empty(starts[-1], np.int64)
     for member in range(members):
@@ -303,9 +302,8 @@ def collect(
             out[ends[member]] = number
             ends[member] += 1
     offsets = np.zeros(members + 1, np.int64)
+    offsets[1:] = np.cumsum(ends - starts[:-1])
     for member in range(members):
-        size = ends[member] - starts[member]
-        offsets[member + 1] = offsets[member] + size
-        for at in range(size):
+        for at in range(offsets[member + 1] - offsets[member]):
             out[offsets[member] + at] = out[starts[member] + at]
     return offsets, out[: offsets[members]]

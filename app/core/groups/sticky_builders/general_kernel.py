@@ -17,6 +17,7 @@ from app.core.groups.sticky_builders.general_state_kernel import (
     record,
 )
 from app.core.groups.sticky_builders.group_kernel import is_near
+from app.core.model import Int64s
 
 DONE, NEEDS_FIRST, HAS_EVENTS, NULL_POINTER, NO_SUCH_ELEMENT, PASS_ENDS = range(6)
 AT, MODIFIED, CHANGED, BALANCE, FIRST_ELEMENT, REQUESTED_SET, SMALLER, SHARED, LARGER, VERSION = range(10)
@@ -63,13 +64,8 @@ def _is_still_unbalanced(
 
 
 @subroutine
-def _indexed_balance(
-    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector
-) -> int:
-    """Whether a member could take a partition from one with two more; by topic, since only sizes and topics decide."""
-    if _is_still_unbalanced(lists, potential, index, progress):
-        return UNBALANCED
-    topics = len(index.best)
+def _smallest_subscribers(lists: MemberLists, potential: PotentialMembers, topics: int) -> Int64s:
+    """(topics,) int64: the smallest member that could take a partition of the topic from the largest member, or -1."""
     largest = lists.sizes[lists.ranking[-1]]
     smallest = np.full(topics, -1, np.int64)
     missing = topics
@@ -83,6 +79,18 @@ def _indexed_balance(
             if subscribes[topic] and smallest[topic] < 0:
                 smallest[topic] = member
                 missing -= 1
+    return smallest
+
+
+@subroutine
+def _indexed_balance(
+    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector
+) -> int:
+    """Whether a member could take a partition from one with two more; by topic, since only sizes and topics decide."""
+    if _is_still_unbalanced(lists, potential, index, progress):
+        return UNBALANCED
+    topics = len(index.best)
+    smallest = _smallest_subscribers(lists, potential, topics)
     for place in range(len(lists.ranking) - 1, -1, -1):
         larger = lists.ranking[place]
         if lists.sizes[larger] <= lists.sizes[lists.ranking[0]] + 1:

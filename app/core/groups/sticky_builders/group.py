@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.groups.arrays.owned import OwnedReader
+from app.core.groups.arrays.owned import MemberPartitions
 from app.core.groups.arrays.racks import RackTable
 from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered
 from app.core.groups.model import GroupMetadata, Member
@@ -199,21 +199,16 @@ def _claims(
     claimed_generation: Mapping[str, int],
 ) -> tuple[NumberedPartitions, Claims]:
     claimants = [member for member in order.tolist() if members[member].id in claimed_generation]
-    reader = OwnedReader(topics)
-    claimed = [reader.read(members[member].owned) for member in claimants]
-    claimant = np.repeat(np.array(claimants, np.int64), [len(ids) for _, ids in claimed])
-    of_topic = np.concatenate([np.empty(0, np.int64), *(topic_index for topic_index, _ in claimed)])
-    ids = np.concatenate([np.empty(0, np.int64), *(ids for _, ids in claimed)])
-    if of_topic.min(initial=0) < 0:
-        claimant, ids, of_topic = claimant[of_topic >= 0], ids[of_topic >= 0], of_topic[of_topic >= 0]
+    index_of = {topic: index for index, topic in enumerate(topics)}
+    claimed = MemberPartitions.owned([members[member] for member in claimants], index_of)
+    claimant, of_topic, ids = np.array(claimants, np.int64)[claimed.members], claimed.topics, claimed.partitions
     counts = np.diff(offsets)
     numbers = offsets[of_topic] + ids
-    is_missing = (ids < 0) | (ids >= counts[of_topic])
-    only_claimed = sorted(set(zip(of_topic[is_missing].tolist(), ids[is_missing].tolist(), strict=True)))
+    is_missing = ~claimed.exist(counts)
+    missing = list(zip(of_topic[is_missing].tolist(), ids[is_missing].tolist(), strict=True))
+    only_claimed = sorted(set(missing))
     number_of = {pair: offsets[-1] + place for place, pair in enumerate(only_claimed)}
-    numbers[is_missing] = [
-        number_of[pair] for pair in zip(of_topic[is_missing].tolist(), ids[is_missing].tolist(), strict=True)
-    ]
+    numbers[is_missing] = [number_of[pair] for pair in missing]
     id_of = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     partitions = NumberedPartitions(
         topics,

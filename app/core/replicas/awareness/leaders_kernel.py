@@ -7,7 +7,7 @@ a third …) as long as a chain decreases the sum. If none does, it is minimal: 
 
 import numpy as np
 
-from app.core.compiled.arrays import FloatVector, Int32Matrix, Int64Vector
+from app.core.compiled.arrays import FloatVector, Int32Matrix, Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.replicas.awareness.rows_kernel import integer_below, next_state
 
@@ -38,14 +38,8 @@ def lead(
     before = np.full(rows, -1, np.int64)
     table_leads = np.zeros(brokers, np.int64)
     for row in range(rows):
-        best = 0
-        for at in range(1, candidates[row]):
-            broker, other = table[row, at], table[row, best]
-            claim = (2 * leads[broker] + 1) / weights[broker] - (2 * leads[other] + 1) / weights[other]
-            if claim < -_ENOUGH or (claim <= _ENOUGH and rank[broker] < rank[other]):
-                best = at
-        column[row] = best
-        broker = table[row, best]
+        column[row] = _first_claim(table[row, : candidates[row]], weights, leads, rank)
+        broker = table[row, column[row]]
         leads[broker] += 1
         table_leads[broker] += 1
         _link(row, broker, head, after, before)
@@ -59,6 +53,18 @@ def lead(
         state = _shuffle_row(table, row, 1, candidates[row], state)
         state = _shuffle_row(table, row, candidates[row], table.shape[1], state)
     return state
+
+
+@subroutine
+def _first_claim(brokers: Int32Vector, weights: FloatVector, leads: Int64Vector, rank: Int64Vector) -> int:
+    """The place of the broker whose next lead costs least; of equal ones that of the lowest rank."""
+    best = 0
+    for at in range(1, len(brokers)):
+        broker, other = brokers[at], brokers[best]
+        claim = (2 * leads[broker] + 1) / weights[broker] - (2 * leads[other] + 1) / weights[other]
+        if claim < -_ENOUGH or (claim <= _ENOUGH and rank[broker] < rank[other]):
+            best = at
+    return best
 
 
 @subroutine

@@ -94,12 +94,26 @@ def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
 
     Complexity: O(brokers · factor · log(brokers · factor)).
     """
-    last = len(tree.parents)
-    leaf_costs: list[list[_Cost]] = [[()] for _ in tree.brokers]
-    # By level and node: the costs of its first, second … replica below it, and together with its own.
+    below, mine = _costs_by_level(tree, demand)
+    replicas = len(below[0][0])
+    lowest, highest = [], []
+    high = [replicas]
+    for parents, costs_below, costs_of in zip(tree.parents, below, mine, strict=True):
+        # The cost below each node of the most expensive replica that it may have.
+        dearest = [costs[most - 1] if most else None for costs, most in zip(costs_below, high, strict=True)]
+        pairs = [_between(costs, dearest[parent]) for costs, parent in zip(costs_of, parents.tolist(), strict=True)]
+        lowest.append(np.array([low for low, _ in pairs], np.int64))
+        high = [most for _, most in pairs]
+        highest.append(np.array(high, np.int64))
+    cost = tuple(map(sum, zip(*below[0][0], strict=True)))
+    return NodeBounds(replicas, tuple(lowest), tuple(highest), cost)
+
+
+def _costs_by_level(tree: Tree, demand: RowDemand) -> tuple[list[list[list[_Cost]]], list[list[list[_Cost]]]]:
+    """By level and node: the costs of its first, second … replica below it, and together with its own."""
     below: list[list[list[_Cost]]] = []
-    mine: list[list[list[_Cost]]] = [leaf_costs]
-    for level in range(last, 0, -1):
+    mine: list[list[list[_Cost]]] = [[[()] for _ in tree.brokers]]
+    for level in range(len(tree.parents), 0, -1):
         parents = tree.parents[level - 1].tolist()
         merged: list[list[_Cost]] = [[] for _ in range(parents[-1] + 1)]
         for parent, costs in zip(parents, mine[0], strict=True):
@@ -110,21 +124,7 @@ def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
             of_value = [demand.costs[level - 2][value] for value in tree.values[level - 2].tolist()]
             both = zip(of_value, merged, strict=True)
             mine.insert(0, [[(at, *under) for at, under in zip(of, costs, strict=False)] for of, costs in both])
-    replicas = len(below[0][0])
-    lowest, highest = [], []
-    high = [replicas]
-    for level in range(1, last + 1):
-        # The cost below each node of the most expensive replica that it may have.
-        dearest = [costs[most - 1] if most else None for costs, most in zip(below[level - 1], high, strict=True)]
-        pairs = [
-            _between(costs, dearest[parent])
-            for costs, parent in zip(mine[level - 1], tree.parents[level - 1].tolist(), strict=True)
-        ]
-        lowest.append(np.array([low for low, _ in pairs], np.int64))
-        high = [most for _, most in pairs]
-        highest.append(np.array(high, np.int64))
-    cost = tuple(map(sum, zip(*below[0][0], strict=True)))
-    return NodeBounds(replicas, tuple(lowest), tuple(highest), cost)
+    return below, mine
 
 
 def _between(costs: list[_Cost], dearest: _Cost | None) -> tuple[int, int]:

@@ -2,8 +2,22 @@
 
 import numpy as np
 
-from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Array4, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Array4, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled, subroutine
+
+
+@subroutine
+def _distinct(replicas: Int32Vector, brokers: int) -> int:
+    """Number of replicas of a row, which -1 pads; -1 if one is on an unknown broker or on that of another replica."""
+    for column in range(len(replicas)):
+        if replicas[column] < 0:
+            return column
+        if replicas[column] == brokers:
+            return -1
+        for before in range(column):
+            if replicas[before] == replicas[column]:
+                return -1
+    return len(replicas)
 
 
 @compiled
@@ -29,20 +43,8 @@ def judge(
     counts = np.zeros((attributes, costs.shape[2]), np.int64)
     for row in range(len(positions)):
         counts[:] = 0
-        replicas = 0
-        is_known = True
-        for column in range(positions.shape[1]):
-            broker = positions[row, column]
-            if broker < 0:
-                break
-            replicas += 1
-            if broker == brokers:
-                is_known = False
-                break
-            for before in range(column):
-                if positions[row, before] == broker:
-                    is_known = False
-        if not is_known or replicas != width or width == 0 or demand_of[positions[row, 0]] < 0:
+        replicas = _distinct(positions[row], brokers)
+        if replicas != width or width == 0 or demand_of[positions[row, 0]] < 0:
             is_broken[row] = True
             continue
         demand = demand_of[positions[row, 0]]

@@ -49,12 +49,7 @@ def move_active(
             active[source, task] = True
             add_tasks(queue, source, 1)
             active[to, task] = False
-            if warmups_left[0] > 0:
-                standby[to, task] = True
-                warmup[to, task] = True
-            else:
-                add_tasks(queue, to, -1)
-            warmups_left[0] -= 1
+            _warm_up(standby, warmup, task, to, queue, warmups_left)
         offer(queue, source)
         offer(queue, to)
     return len(tasks)
@@ -83,16 +78,22 @@ def move_standbys(
             continue
         standby[source, task] = True
         add_tasks(queue, source, 1)
-        if warmups_left[0] > 0:
-            warmup[to, task] = True
-        else:
-            standby[to, task] = False
-            add_tasks(queue, to, -1)
-        warmups_left[0] -= 1
+        _warm_up(standby, warmup, task, to, queue, warmups_left)
         offer(queue, source)
         offer(queue, to)
         moved += 1
     return moved
+
+
+@subroutine
+def _warm_up(
+    standby: BoolMatrix, warmup: BoolMatrix, task: int, to: int, queue: ClientQueue, warmups_left: Int64Vector
+) -> None:
+    """Leave a warm-up of the task on its planned client, or no copy if there are enough warm-ups."""
+    standby[to, task] = warmup[to, task] = warmups_left[0] > 0
+    if warmups_left[0] <= 0:
+        add_tasks(queue, to, -1)
+    warmups_left[0] -= 1
 
 
 @subroutine

@@ -79,7 +79,6 @@ class StreamsGroup:
         """
         setting = self.setting
         assignment = self.assign(clients, setting.tasks, setting.options, self.partitions)
-        old_client_of = {} if before is None else active_clients(before)
         old_copies = {} if before is None else copies(before)
         restored: list[RestoredCopy] = []
         not_running: list[TaskId] = []
@@ -92,15 +91,10 @@ class StreamsGroup:
                 for task in client_tasks.active
                 if task in setting.stateful and not setting.is_caught_up(setting.lag_of(client, task))
             ]
-        client_of = active_clients(assignment)
         return StreamsRebalance(
             cause,
             assignment,
-            active_moved=tuple(
-                task
-                for task in assignment.task_ids
-                if task in old_client_of and old_client_of[task] != client_of.get(task)
-            ),
+            active_moved=() if before is None else _moved(before, assignment),
             restored=tuple(restored),
             restored_bytes=sum(setting.changelogs.bytes_of(copy.task, copy.offsets) for copy in restored),
             not_running=tuple(sorted(not_running)),
@@ -124,6 +118,12 @@ def active_clients(assignment: StreamsAssignment) -> dict[TaskId, UUID]:
         for place, process_id in enumerate(assignment.process_ids)
         for task in assignment.of_client(place).active
     }
+
+
+def _moved(before: StreamsAssignment, assignment: StreamsAssignment) -> tuple[TaskId, ...]:
+    """The tasks that are active on another client than before, ascending."""
+    client_of = active_clients(assignment)
+    return tuple(task for task, client in sorted(active_clients(before).items()) if client_of.get(task) != client)
 
 
 def copies(assignment: StreamsAssignment) -> dict[UUID, set[TaskId]]:
@@ -252,10 +252,10 @@ def _step(
         clients = after(current, last, setting, has_caught_up=False)
     clients, probes, is_settled = _settled(group, clients, last, most_probes)
     rebalances += probes
-    old_client_of, client_of = active_clients(state.assignment), active_clients(rebalances[-1].assignment)
-    interrupted = tuple(task for task, client in sorted(old_client_of.items()) if client not in remaining)
-    with_copy = {task for client, tasks in copies(state.assignment).items() if client in remaining for task in tasks}
-    stateful = setting.stateful
+    ran_on = sorted(active_clients(state.assignment).items())
+    interrupted = tuple(task for task, client in ran_on if client not in remaining)
+    copies_of = copies(state.assignment)
+    lost = setting.stateful.difference(*(copies_of[client] for client in remaining & copies_of.keys()))
     return StreamsStep(
         index=index,
         event=event,
@@ -264,8 +264,8 @@ def _step(
         after=SettledApplication(clients, rebalances[-1].assignment),
         rebalances=tuple(rebalances),
         interrupted=interrupted,
-        without_copy=tuple(task for task in interrupted if task in stateful and task not in with_copy),
-        active_moved=tuple(task for task, client in sorted(old_client_of.items()) if client_of.get(task) != client),
+        without_copy=tuple(filter(lost.__contains__, interrupted)),
+        active_moved=_moved(state.assignment, rebalances[-1].assignment),
         restored_copies=sum(len(rebalance.restored) for rebalance in rebalances),
         restored_bytes=sum(rebalance.restored_bytes for rebalance in rebalances),
         is_settled=is_settled,

@@ -191,9 +191,7 @@ def _flow(
     """The flow with at most `longest` standbys of each client; and the clients that have as many: (clients,) bool."""
     tasks, clients = len(problem.rows), len(problem.capacities)
     task, profile = np.nonzero(bounds.upper)
-    pair_node = tasks + np.arange(len(task))
-    first_client = tasks + len(task)
-    sink = first_client + clients
+    pair_node, first_client = tasks + np.arange(len(task)), tasks + len(task)
     optional = (bounds.upper - bounds.lower)[task, profile]
     pair, client = np.nonzero(profiles.of_client[None, :] == profile[:, None])
     is_other = problem.active[task[pair]] != client
@@ -201,16 +199,15 @@ def _flow(
     client_of_seat = np.repeat(np.arange(clients), longest)
     seat = np.arange(len(client_of_seat)) - np.repeat(np.cumsum(longest) - longest, longest)
     tails = np.concatenate([task, pair_node[pair], first_client + client_of_seat])
-    heads = np.concatenate([pair_node, first_client + client, np.full(len(seat), sink)])
+    heads = np.concatenate([pair_node, first_client + client, np.full(len(seat), first_client + clients)])
     capacities = np.concatenate([optional, np.ones(len(pair) + len(seat), np.int64)])
-    imbalance = np.zeros(len(tails), np.int64)
-    imbalance[len(tails) - len(seat) :] = (2 * seat + 1) * problem.weights[client_of_seat]
-    restored = np.zeros(len(tails), np.int64)
-    restored[len(task) : len(task) + len(pair)] = ~problem.has_state[client, task[pair]]
-    supplies = np.zeros(sink + 1, np.int64)
-    supplies[:tasks] = problem.standbys - bounds.lower.sum(axis=1)
-    supplies[pair_node] = bounds.lower[task, profile]
-    supplies[sink] = -tasks * problem.standbys
+    of_seats = (2 * seat + 1) * problem.weights[client_of_seat]
+    imbalance = np.concatenate([np.zeros(len(task) + len(pair), np.int64), of_seats])
+    is_new = ~problem.has_state[client, task[pair]]
+    restored = np.concatenate([np.zeros(len(task), np.int64), is_new, np.zeros(len(seat), np.int64)])
+    unplaced = problem.standbys - bounds.lower.sum(axis=1)
+    of_pairs = bounds.lower[task, profile]
+    supplies = np.concatenate([unplaced, of_pairs, np.zeros(clients, np.int64), [-tasks * problem.standbys]])
     network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities.astype(np.int64))
     flow = min_cost_flow(network, (imbalance, restored))
     is_used = flow.amounts[len(task) : len(task) + len(pair)] > 0

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from app.core.integer import integer_solver
 from app.core.model import Int64s
-from app.core.streams.optimum.profile_loads import SCALE, SEED, ProfileLoads, profile_loads
+from app.core.streams.optimum.profile_loads import SCALE, ProfileLoads, profile_loads, solver_for
 from app.core.streams.optimum.quality import StandbyProblem
 from app.core.streams.optimum.tag_patterns import TagPatterns
 
@@ -223,10 +222,8 @@ class _Model:
         return counts, min(most, second_bound)
 
     def _solved(self, effort: float, *, linearization_level: int) -> tuple[list[Int64s] | None, int]:
-        solver = integer_solver()
-        solver.parameters.random_seed = SEED
+        solver = solver_for(effort)
         solver.parameters.linearization_level = linearization_level
-        solver.parameters.max_deterministic_time = effort
         is_solved = solver.solve(self._model) in (self._cp_model.OPTIMAL, self._cp_model.FEASIBLE)
         if not is_solved:
             return None, round(solver.best_objective_bound)

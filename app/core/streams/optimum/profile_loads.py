@@ -6,8 +6,9 @@ Any prices prove a lower bound; if it is reached, the optimal patterns and numbe
 reduced cost.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,14 @@ class ProfileLoads:
     bound: int
     prices: Int64s = field(repr=False)
     slack: int
+
+
+def solver_for(effort: float) -> Any:
+    """A solver of CP-SAT models with `effort` deterministic seconds; the same model gets the same answer."""
+    solver = integer_solver()
+    solver.parameters.random_seed = SEED
+    solver.parameters.max_deterministic_time = effort
+    return solver
 
 
 def profile_loads(problem: StandbyProblem, patterns: TagPatterns, effort: float) -> ProfileLoads:
@@ -85,31 +94,19 @@ class _Curves:
         from ortools.linear_solver import pywraplp  # noqa: PLC0415 — solvers are loaded when something is to be solved
 
         solver: Any = pywraplp.Solver.CreateSolver("GLOP")
-        used = {profile: [solver.NumVar(0, n, "") for _ in self.patterns[profile]] for profile, n in self.tasks.items()}
-        count = [solver.NumVar(0, len(costs), "") for costs in self.marginal]
-        added = [solver.NumVar(0, solver.infinity(), "") for _ in self.marginal]
-        for profile, n in self.tasks.items():
-            solver.Add(sum(used[profile]) == n)
-        rows = [solver.Add(count[p] == self._standbys_in(used, p)) for p in range(len(count))]
+        most = [solver.infinity()] * len(self.marginal)
+        _, count, added, rows = self._model(solver.NumVar, solver.Add, most)
         solver.Minimize(sum(added))
         near = np.zeros(len(count), np.int64)
-        lines_added: set[tuple[int, int]] = set()
+        known: set[tuple[int, int]] = set()
         for _ in range(MOST_ROUNDS):
             if solver.Solve() != pywraplp.Solver.OPTIMAL:
                 break
-            near = np.array([round(variable.solution_value()) for variable in count], np.int64)
-            lines = [
-                (p, at)
-                for p, variable in enumerate(count)
-                for at in {int(variable.solution_value()), int(variable.solution_value()) - 1}
-                if 0 <= at < len(self.marginal[p])
-            ]
-            if lines_added.issuperset(lines):
+            values = [variable.solution_value() for variable in count]
+            near = np.array([*map(round, values)], np.int64)
+            lines = ((p, at) for p, value in enumerate(values) for at in {int(value), int(value) - 1})
+            if not self._add_lines(solver.Add, lines, known, count, added):
                 break
-            for p, at in lines:
-                if (p, at) not in lines_added:
-                    lines_added.add((p, at))
-                    solver.Add(added[p] >= self._line(p, at, count[p]))
         dual_prices = np.array([round(SCALE * row.dual_value()) for row in rows], np.int64)
         return max((dual_prices, -dual_prices), key=self.proven), near
 
@@ -118,47 +115,63 @@ class _Curves:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — as above
 
         model: Any = cp_model.CpModel()
-        used = {
-            profile: [model.new_int_var(0, n, "") for _ in self.patterns[profile]] for profile, n in self.tasks.items()
-        }
-        count = [model.new_int_var(0, len(costs), "") for costs in self.marginal]
-        added = [model.new_int_var(0, int(costs[-1]), "") for costs in self.total]
-        for profile, n in self.tasks.items():
-            model.add(sum(used[profile]) == n)
-        for p in range(len(count)):
-            model.add(count[p] == self._standbys_in(used, p))
+        used, count, added, _ = self._model(model.new_int_var, model.add, [int(costs[-1]) for costs in self.total])
         model.minimize(sum(added))
-        lines = {(p, at) for p in range(len(count)) for at in range(int(near[p]) - 4, int(near[p]) + 4)}
-        lines_added: set[tuple[int, int]] = set()
+        known: set[tuple[int, int]] = set()
+        around = ((p, at) for p, n in enumerate(near.tolist()) for at in range(n - 4, n + 4))
+        self._add_lines(model.add, around, known, count, added)
         best = {
             profile: np.bincount([0], minlength=len(patterns)) * self.tasks[profile]
             for profile, patterns in self.patterns.items()
         }
-        least, bound, remaining_effort = None, 0, effort
+        least, bound, remaining_effort = inf, 0, effort
         for _ in range(MOST_ROUNDS):
-            for p, at in sorted(lines - lines_added):
-                if 0 <= at < len(self.marginal[p]):
-                    model.add(added[p] >= self._line(p, at, count[p]))
-            lines_added |= lines
-            solver = integer_solver()
-            solver.parameters.random_seed = SEED
-            solver.parameters.max_deterministic_time = max(remaining_effort, 0.01)
+            solver = solver_for(max(remaining_effort, 0.01))
             if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
                 break
             remaining_effort -= float(solver.response_proto.deterministic_time)
             bound = max(bound, round(solver.best_objective_bound))
-            standbys = [solver.value(variable) for variable in count]
-            reached = sum(int(self.total[p][standbys[p]]) for p in range(len(standbys)))
-            if least is None or reached < least:
+            standbys = [*map(solver.value, count)]
+            reached = sum(int(costs[n]) for costs, n in zip(self.total, standbys, strict=True))
+            if reached < least:
                 least = reached
-                best = {
-                    profile: np.array([solver.value(x) for x in variables], np.int64)
-                    for profile, variables in used.items()
-                }
-            lines = {(p, at) for p, n in enumerate(standbys) for at in (n - 1, n)}
-            if least <= bound or remaining_effort <= 0 or lines <= lines_added:
+                best = {profile: np.array([*map(solver.value, each)], np.int64) for profile, each in used.items()}
+            lines = ((p, at) for p, n in enumerate(standbys) for at in (n - 1, n))
+            if least <= bound or remaining_effort <= 0 or not self._add_lines(model.add, lines, known, count, added):
                 break
         return best, bound
+
+    def _model(
+        self, variable: Callable[[int, Any, str], Any], add: Callable[[Any], Any], most: Sequence[Any]
+    ) -> tuple[dict[int, list[Any]], list[Any], list[Any], list[Any]]:
+        """Variables of a solver, and the constraints that define the standbys in each profile.
+
+        Returns
+        -------
+        By the profile of active clients, the tasks that use each pattern; of each profile, its standbys, its imbalance,
+        which is at most `most`, and the constraint of its standbys.
+        """
+        used = {profile: [variable(0, n, "") for _ in self.patterns[profile]] for profile, n in self.tasks.items()}
+        count = [variable(0, len(costs), "") for costs in self.marginal]
+        added = [variable(0, each, "") for each in most]
+        for profile, n in self.tasks.items():
+            add(sum(used[profile]) == n)
+        return used, count, added, [add(count[p] == self._standbys_in(used, p)) for p in range(len(count))]
+
+    def _add_lines(
+        self,
+        add: Callable[[Any], Any],
+        lines: Iterable[tuple[int, int]],
+        known: set[tuple[int, int]],
+        count: list[Any],
+        added: list[Any],
+    ) -> bool:
+        """Bound the imbalance by the lines at (profile, standbys) that are not `known`; whether there is one."""
+        new = [(p, at) for p, at in lines if (p, at) not in known and 0 <= at < len(self.marginal[p])]
+        for p, at in new:
+            add(added[p] >= self._line(p, at, count[p]))
+        known.update(new)
+        return bool(new)
 
     def _line(self, profile: int, at: int, count: Any) -> Any:
         """The line through a profile's imbalance at `at` and `at` + 1 standbys; the curve is nowhere below it."""

@@ -62,18 +62,30 @@ def cancel_negative_cycles(graph: Residual) -> bool:
         while not visited[node]:
             visited[node] = True
             node = graph.origin[parent[node]]
-        flow = graph.residual_capacity[parent[node]]
-        at = graph.origin[parent[node]]
-        while at != node:
-            flow = min(flow, graph.residual_capacity[parent[at]])
-            at = graph.origin[parent[at]]
-        while True:
-            arc = parent[at]
-            graph.residual_capacity[arc] -= flow
-            graph.residual_capacity[graph.mate[arc]] += flow
-            at = graph.origin[arc]
-            if at == node:
-                break
+        _send(graph, parent, node, node)
+
+
+@subroutine
+def _send(graph: Residual, parent: Int64Vector, first: int, last: int) -> int:
+    """Send as much flow as fits from `last` to `first`, or around a cycle if they are one node; returns the amount.
+
+    `parent` : the arc that leads to each node of the path.
+    """
+    flow = 2**31 - 1
+    at = first
+    while True:
+        flow = min(flow, int(graph.residual_capacity[parent[at]]))
+        at = int(graph.origin[parent[at]])
+        if at == last:
+            break
+    at = first
+    while True:
+        arc = parent[at]
+        graph.residual_capacity[arc] -= flow
+        graph.residual_capacity[graph.mate[arc]] += flow
+        at = int(graph.origin[arc])
+        if at == last:
+            return flow
 
 
 @subroutine
@@ -153,18 +165,7 @@ def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
         queue = np.empty(nodes, np.int64)
         if not _reaches(graph, source, sink, parent, queue):
             return total
-        flow = 2**31 - 1
-        at = sink
-        while at != source:
-            flow = min(flow, int(graph.residual_capacity[parent[at]]))
-            at = int(graph.origin[parent[at]])
-        at = sink
-        while at != source:
-            arc = parent[at]
-            graph.residual_capacity[arc] -= flow
-            graph.residual_capacity[graph.mate[arc]] += flow
-            at = graph.origin[arc]
-        total += flow
+        total += _send(graph, parent, sink, source)
 
 
 @subroutine
