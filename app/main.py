@@ -27,6 +27,7 @@ from app.api.http.compression import Compression
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import (
+    QUIET_PATHS,
     BodyLimit,
     Checks,
     Head,
@@ -40,7 +41,6 @@ from app.api.http.middleware import (
 from app.api.http.pieces import Pieces
 from app.api.http.rate_limits import Allowance, RateLimits
 from app.api.http.traces import Traces
-from app.api.http.turns import QUIET_PATHS
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving

@@ -30,8 +30,8 @@ from app.services.quotas import Quotas
 from app.services.spark_master import LOCAL, PATTERN
 
 _ORIGIN = r"^('self'|https?://[A-Za-z0-9*.\[\]:-]+)$"
-_SPARE_THREADS = 2
-"""For static files and progress streams, which need no admission."""
+_SPARE_THREADS = 8
+"""For static files and progress streams, which need no admission, and checks of keys."""
 _SPARE_CONNECTIONS = 4
 """For the examples that are stored at the start, and for progress streams of sweeps."""
 _PREFIX = "RACKPLAN_"
@@ -108,12 +108,6 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     connections: Annotated[int, Field(ge=1)] = 1000
     """Open connections of clients; a further one replaces one without a request or, if all have requests, gets answers
     to health checks and metrics only, and 503 otherwise."""
-    head_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
-    """Longest time until the head of a request is complete, in seconds; then 408."""
-    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    """Longest time until the body of a request is complete, in seconds; then 408."""
-    stall_seconds: Annotated[float, Field(gt=0, le=600)] = 20.0
-    """Longest time in which a client takes nothing of a response, in seconds; then its connection is closed."""
     rate_per_key: Annotated[int, Field(ge=0, le=10_000_000)] = 6000
     """Requests a minute of one API key; beyond it 429. 0 is no limit."""
     rate_per_address: Annotated[int, Field(ge=0, le=10_000_000)] = 12_000
@@ -127,11 +121,6 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     address of the client and the scheme."""
     grace_seconds: Annotated[int, Field(ge=0, le=600)] = 5
     """Longest time that a stop waits for requests in progress, in seconds; then they are answered 503."""
-    threads: Annotated[int, Field(ge=1)] = 24
-    """Threads for requests; at least RACKPLAN_CONCURRENT_REQUESTS + 2."""
-    database_connections: Annotated[int, Field(ge=1)] = 20
-    """Database connections of the API; at least RACKPLAN_CONCURRENT_REQUESTS + 4. Health checks and a worker use 19
-    more."""
     audit_days: Annotated[int, Field(ge=1, le=36500)] = 365
     """Days after which an entry of the audit log is deleted."""
     sweep_days: Annotated[int, Field(ge=1)] = 30
@@ -160,18 +149,6 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @model_validator(mode="after")
-    def _check_capacity(self) -> Self:
-        """Every slot has a thread and a connection, so that no request waits for one while it holds the other."""
-        for name, spare in (("threads", _SPARE_THREADS), ("database_connections", _SPARE_CONNECTIONS)):
-            value, minimum = getattr(self, name), self.concurrent_requests + spare
-            if value < minimum:
-                raise ValueError(
-                    f"RACKPLAN_{name.upper()} is {value}; with RACKPLAN_CONCURRENT_REQUESTS at "
-                    f"{self.concurrent_requests} it has to be {minimum} or more"
-                )
-        return self
-
     @model_validator(mode="wrap")
     @classmethod
     def _name_variables(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
@@ -190,6 +167,16 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     def oidc(self) -> OidcOptions | None:
         """The options of OIDC; None if there is no issuer."""
         return options.of(self)
+
+    @property
+    def threads(self) -> int:
+        """Threads of the process that listens: every slot has one, so that no request with a slot waits for it."""
+        return self.concurrent_requests + _SPARE_THREADS
+
+    @property
+    def database_connections(self) -> int:
+        """Database connections of the process that listens: every slot has one, as it has a thread."""
+        return self.concurrent_requests + _SPARE_CONNECTIONS
 
     @property
     def all_connections(self) -> int:

@@ -287,7 +287,9 @@ def wiring(found: Deployment) -> Iterator[str]:
 def proxy(found: Deployment) -> Iterator[str]:
     """The proxy listens where it is published, reaches the API, alone is trusted, and is more patient than the API."""
     stated = dict(
-        re.findall(r"^ *(listen|server|client_max_body_size|proxy_read_timeout) (\S+);$", found.proxy, re.MULTILINE)
+        re.findall(
+            r"^ *(listen|server|client_max_body_size|proxy_read_timeout) (\S+)[^;\n]*;$", found.proxy, re.MULTILINE
+        )
     )
     front, api = found.services["proxy"], found.services["api"]
     if stated["listen"] != front.given["ports"][0].rpartition(":")[2]:
@@ -361,7 +363,7 @@ MISTAKES: list[tuple[Check, str, str]] = [
         '    ports: ["127.0.0.1:8081:8080"]\n    networks: [edge, database, spark]',
     ),
     (proxy, "listen 8080;", "listen 80;"),
-    (proxy, "server api:8080;", "server api:8000;"),
+    (proxy, "server api:8080 ", "server api:8000 "),
     (proxy, "RACKPLAN_TRUSTED_PROXIES: *edge", "RACKPLAN_TRUSTED_PROXIES: 172.31.81.0/24"),
     (proxy, "client_max_body_size 32m;", "client_max_body_size 8m;"),
     (proxy, "proxy_read_timeout 90s;", "proxy_read_timeout 30s;"),

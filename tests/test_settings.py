@@ -52,7 +52,6 @@ def test_limits_do_not_change() -> None:
         ("PORT", "99999", "RACKPLAN_PORT is '99999': Input should be less than or equal to 65535"),
         ("LOG_LEVEL", "loud", "RACKPLAN_LOG_LEVEL is 'loud': Input should be 'debug', 'info'"),
         ("SPARK_PROPERTIES", "/none", "RACKPLAN_SPARK_PROPERTIES is '/none': Path does not point to a file"),
-        ("THREADS", "3", "RACKPLAN_THREADS is 3; with RACKPLAN_CONCURRENT_REQUESTS at 16 it has to be 18"),
     ],
 )
 def test_a_bad_setting_is_named_with_its_value_and_limit(
@@ -66,7 +65,7 @@ def test_a_bad_setting_is_named_with_its_value_and_limit(
 
 def test_no_message_repeats_the_address_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKPLAN_DATABASE_URL", "postgresql://rackplan:secret@db/rackplan")
-    monkeypatch.setenv("RACKPLAN_THREADS", "3")
+    monkeypatch.setenv("RACKPLAN_PORT", "abc")
     with pytest.raises(SettingNotValid) as invalid:
         Settings()
     assert "secret" not in invalid.value.detail

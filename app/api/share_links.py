@@ -110,7 +110,7 @@ def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken =
 
     Links that versions before 0014 of the schema made are not listed; revoking all revokes them, too.
     """
-    page = uow.share_links.page(before=id_of_token(page_token), size=page_size)
+    page = uow.share_links.valid(before=id_of_token(page_token), size=page_size)
     items = [{name: getattr(link, name) for name in ListedShareLink.model_fields} for link in page.items]
     return page_response(page, items)
 

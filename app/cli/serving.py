@@ -19,7 +19,6 @@ import uvicorn
 
 from app import logs
 from app.api.http.bounded_protocol import SPARE_CONNECTIONS, Patience, bounded_protocol
-from app.api.http.turns import Turns
 from app.cli import unprivileged, worker_process
 from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import Settings, unknown_variables
@@ -95,15 +94,9 @@ def _serve(settings: Settings, *, with_worker: bool, wanted: Path) -> None:
                 when_stopping.append(started.enter_context(worker_process.running()).set)
 
         when_started.append(start_worker)
-        patience = Patience(
-            head_s=settings.head_seconds,
-            body_s=settings.body_seconds,
-            stall_s=settings.stall_seconds,
-            connections=settings.connections,
-        )
         config = uvicorn.Config(
-            Turns(api),
-            http=bounded_protocol(patience),
+            api,
+            http=bounded_protocol(Patience(connections=settings.connections)),
             host=settings.host,
             port=settings.port,
             log_config=None,
@@ -234,10 +227,9 @@ def _require_key(database: Database, settings: Settings) -> None:
 def _require_connections(database: Database, settings: Settings) -> None:
     needed, accepted = settings.all_connections, database.connections_accepted()
     if needed > accepted:
-        besides = needed - settings.database_connections
         raise TooFewDatabaseConnections(
-            f"RACKPLAN_DATABASE_CONNECTIONS is {settings.database_connections} and {besides} are needed "
-            f"besides; this Postgres accepts {accepted}: raise its max_connections, or lower the setting",
+            f"the settings need {needed} connections and this Postgres accepts {accepted}: raise its max_connections, "
+            "or lower RACKPLAN_CONCURRENT_REQUESTS, RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES",
             needed=needed,
             accepted=accepted,
         )

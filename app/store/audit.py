@@ -17,9 +17,9 @@ import sqlalchemy as sa
 
 from app.errors.quotation import quoted
 from app.store import addresses, transaction
-from app.store.rows import Page, equal
+from app.store.rows import Page, equal, page_of
 from app.store.tables import audit_entries
-from app.store.transaction import Store, columns_of, driver_failures
+from app.store.transaction import Store, driver_failures
 
 ActorKind: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
 """An API key, a token or session of the OIDC issuer, a share link, any process while the service is open, a request
@@ -156,7 +156,6 @@ class AuditFilter:
         return found
 
 
-_COLUMNS = columns_of(audit_entries, AuditEntry)
 _ADDED = ("team", "actor", "name", "key_id", "address", "request_id", "action", "resource", "status", "code", "count")
 
 
@@ -181,11 +180,8 @@ class Audit(Store):
 
     def page(self, wanted: AuditFilter, *, before: int | None, size: int) -> Page[AuditEntry]:
         """Entries that the team sees, newest first."""
-        query = sa.select(*_COLUMNS).where(*self._visible(audit_entries), *wanted.conditions())
-        if before is not None:
-            query = query.where(audit_entries.c.id < before)
-        rows = self._reading.execute(query.order_by(audit_entries.c.id.desc()).limit(size + 1))
-        return Page.of([AuditEntry(*row) for row in rows], size)
+        conditions = (*self._visible(audit_entries), *wanted.conditions())
+        return page_of(self._reading, audit_entries, AuditEntry, *conditions, before=before, size=size)
 
     def expire(self, *, older_than: timedelta) -> int:
         """Delete the entries that are older, which only the owner of the table may; return their number."""

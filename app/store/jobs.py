@@ -11,7 +11,6 @@ from app.errors import Json
 from app.errors.requests import JobEnded, JobNotFound
 from app.store.attempts import ENDED, Attempted
 from app.store.queue import defer
-from app.store.rows import Page, equal
 from app.store.tables import jobs
 from app.store.webhooks import publish
 
@@ -66,10 +65,6 @@ class Jobs(Attempted[Job]):
         job = self._inserted(job_id, kind=kind, state="queued", request=request, deadline_s=deadline_s)
         defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
         return job
-
-    def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Job]:
-        """Jobs, newest first; `before` is the last id of the page before."""
-        return self._page(*equal(jobs, kind=kind, state=state), before=before, size=size)
 
     def start(self, job_id: UUID) -> StartedJob | None:
         """Mark a queued or stalled job as running; None if it has ended already, so that it does not run twice."""

@@ -24,17 +24,15 @@ from app.store.records import (
     PlanHead,
     PlanTopic,
 )
-from app.store.rows import Page, Rows, equal, newest_first, uuid7
-from app.store.snapshots import lock_shared
+from app.store.rows import Page, Rows, equal, page_of, uuid7
+from app.store.snapshots import Snapshots
 from app.store.tables import plan_topics, plans
-from app.store.transaction import columns_of
 from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 
 INT32_BYTES = 4
 _STATED = ("kind", "hash", "cluster", "snapshot_id", "labels", "request", "answer", "title", "summary")
 """Columns that are fields of a new plan."""
-_LISTED = columns_of(plans, ListedPlan)
 
 
 class Plans(Rows[PlanHead]):
@@ -48,7 +46,7 @@ class Plans(Rows[PlanHead]):
         Raises `SnapshotNotFound` if its snapshot was deleted while it was planned.
         """
         if plan.snapshot_id is not None:
-            lock_shared(self._writing, plan.snapshot_id, team=self._team)
+            Snapshots(self._transaction).lock_shared(plan.snapshot_id)
         row = insert(plans).values({"id": plan_id or uuid7(), "team": self._team, **_values(plan)})
         head = self._written(row.on_conflict_do_nothing(index_elements=[plans.c.team, plans.c.hash]))
         if head is None:
@@ -103,11 +101,10 @@ class Plans(Rows[PlanHead]):
         query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
         return _rows(self._reading.scalars(query).one(), topic.replication_factor)
 
-    def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[ListedPlan]:
+    def selected(self, wanted: PlanFilter, *, before: UUID | None, size: int) -> Page[ListedPlan]:
         """Plans, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_LISTED).where(*_conditions(selected), *self._visible(plans))
-        rows = self._reading.execute(newest_first(query, plans.c.id, before=before, size=size))
-        return Page.of([ListedPlan(*row) for row in rows], size)
+        conditions = (*_conditions(wanted), *self._visible(plans))
+        return page_of(self._reading, plans, ListedPlan, *conditions, before=before, size=size)
 
     def change(self, plan_id: UUID, change: PlanChange) -> PlanHead:
         """Change what is beside a plan and append to its history, or raise `PlanNotFound`."""

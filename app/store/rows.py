@@ -32,17 +32,28 @@ class Page(Generic[Item]):
 
     @classmethod
     def of(cls, items: Sequence[Item], size: int) -> Self:
-        """A page of `size` items from the result of a `newest_first` query, which has one more if a page follows."""
+        """A page of `size` items from the result of a query for one item more, which is there if a page follows."""
         return cls(tuple(items[:size]), has_more=len(items) > size)
 
 
-def newest_first(
-    query: sa.Select[Any], id_column: sa.ColumnElement[UUID], *, before: UUID | None, size: int
-) -> sa.Select[Any]:
-    """Limit a query to one page and the item after it."""
-    if before is not None:
-        query = query.where(id_column < before)
-    return query.order_by(id_column.desc()).limit(size + 1)
+def page_of(
+    connection: sa.Connection,
+    table: sa.Table,
+    record: type[Item],
+    *conditions: sa.ColumnElement[bool],
+    before: UUID | int | None,
+    size: int,
+) -> Page[Item]:
+    """Rows of a table as records, which have some of its columns as fields; newest first, by id.
+
+    Parameters
+    ----------
+    before : the last id of the page before.
+    """
+    c = table.c
+    query = sa.select(*columns_of(table, record)).where(*conditions, *([] if before is None else [c.id < before]))
+    rows = connection.execute(query.order_by(c.id.desc()).limit(size + 1))
+    return Page.of([record(*row) for row in rows], size)
 
 
 def equal(table: sa.Table, **values: str | None) -> list[sa.ColumnElement[bool]]:
@@ -89,10 +100,17 @@ class Rows(Store, Generic[Record]):
         if self._writing.execute(self._table.delete().where(*self._is(row_id))).rowcount == 0:
             raise self._not_found(row_id)
 
-    def _page(self, *conditions: sa.ColumnElement[bool], before: UUID | None, size: int) -> Page[Record]:
-        query = sa.select(*self._columns).where(*conditions, *self._visible(self._table))
-        rows = self._reading.execute(newest_first(query, self._table.c.id, before=before, size=size))
-        return Page.of([self._of(row) for row in rows], size)
+    def page(
+        self, *conditions: sa.ColumnElement[bool], before: UUID | None, size: int, **values: str | None
+    ) -> Page[Record]:
+        """Rows that fulfil conditions and have values of columns, newest first.
+
+        Parameters
+        ----------
+        before : the last id of the page before. values : by the name of the column; None is any.
+        """
+        wanted = (*conditions, *equal(self._table, **values), *self._visible(self._table))
+        return page_of(self._reading, self._table, self._record, *wanted, before=before, size=size)
 
     def _inserted(self, row_id: UUID | None, **values: object) -> Record:
         """A new row with these values; the id is a new one if it is None, and the team that of new rows by default."""

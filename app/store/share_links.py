@@ -60,9 +60,9 @@ class ShareLinks(Rows[ShareLink]):
         """Whether a link was made and not revoked."""
         return self._reading.scalar(sa.select(share_links.c.id).where(share_links.c.id == link_id)) is not None
 
-    def page(self, *, before: UUID | None, size: int) -> Page[ShareLink]:
+    def valid(self, *, before: UUID | None, size: int) -> Page[ShareLink]:
         """Links that have not expired, newest first; `before` is the last id of the page before."""
-        return self._page(share_links.c.expires_at > sa.func.now(), before=before, size=size)
+        return self.page(share_links.c.expires_at > sa.func.now(), before=before, size=size)
 
     def delete_all(self, *, team: str) -> None:
         """Delete the links of a team, or of all."""

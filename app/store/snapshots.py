@@ -1,6 +1,6 @@
 """Snapshots of clusters, each stored once by its content."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 from app.errors import Json
 from app.errors.requests import SnapshotInUse, SnapshotNotFound
 from app.store.records import Snapshot
-from app.store.rows import Page, Rows, equal, uuid7
+from app.store.rows import Rows, uuid7
 from app.store.tables import jobs, plans, snapshots, sweeps
 
 
@@ -60,18 +60,18 @@ class Snapshots(Rows[Snapshot]):
 
     def document(self, snapshot_id: UUID) -> bytes:
         """The canonical document, whose hash is the content hash; raises `SnapshotNotFound`."""
-        document: bytes | None = self._reading.scalar(
-            sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
-        )
+        document = self._content(snapshot_id, "document")
         if document is None:
             raise self._not_found(snapshot_id)
         return document
 
     def columns(self, snapshot_id: UUID) -> bytes | None:
         """The cluster as columns; None if it is stored as its document alone."""
-        query = sa.select(snapshots.c["columns"]).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
-        columns: bytes | None = self._reading.scalar(query)
-        return columns
+        return self._content(snapshot_id, "columns")
+
+    def _content(self, snapshot_id: UUID, column: str) -> bytes | None:
+        content: bytes | None = self._reading.scalar(sa.select(snapshots.c[column]).where(*self._is(snapshot_id)))
+        return content
 
     def newest(self, cluster: str) -> Snapshot | None:
         """The snapshot of the latest known state of the cluster, or None."""
@@ -90,6 +90,16 @@ class Snapshots(Rows[Snapshot]):
         query = sa.select(snapshots.c.cluster).where(*self._visible(snapshots)).distinct()
         return list(self._reading.scalars(query))
 
+    def lock_shared(self, snapshot_id: UUID) -> None:
+        """Keep a snapshot of the team from being deleted until the transaction ends, or raise `SnapshotNotFound`."""
+        of_team = (snapshots.c.id == snapshot_id, snapshots.c.team == self._team)
+        self._lock(snapshot_id, of_team, is_shared=True)
+
+    def _lock(self, snapshot_id: UUID, where: Sequence[sa.ColumnElement[bool]], *, is_shared: bool = False) -> None:
+        query = sa.select(snapshots.c.id).where(*where).with_for_update(read=is_shared, key_share=is_shared)
+        if self._writing.execute(query).one_or_none() is None:
+            raise self._not_found(snapshot_id)
+
     def delete(self, snapshot_id: UUID) -> None:
         """Delete a snapshot that nothing reads, or raise `SnapshotNotFound` or `SnapshotInUse`.
 
@@ -97,10 +107,7 @@ class Snapshots(Rows[Snapshot]):
         their scenarios on it. Capacity sweeps have a copy of what they need, and do not count.
         """
         # The row is locked first: a plan or sweep that is stored meanwhile is counted, or does not find the snapshot.
-        visible = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id, *self._visible(snapshots))
-        query = visible.with_for_update()
-        if self._writing.execute(query).one_or_none() is None:
-            raise self._not_found(snapshot_id)
+        self._lock(snapshot_id, self._is(snapshot_id))
         named = str(snapshot_id)
         readers = {
             "plans": plans.c.snapshot_id == snapshot_id,
@@ -115,27 +122,12 @@ class Snapshots(Rows[Snapshot]):
             raise SnapshotInUse(detail, snapshot_id=named, **used)
         self._writing.execute(snapshots.delete().where(snapshots.c.id == snapshot_id))
 
-    def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
-        """Snapshots, newest first; `before` is the last id of the page before."""
-        return self._page(*equal(snapshots, cluster=cluster), before=before, size=size)
-
 
 def _next_seen_at(team: str, cluster: str) -> sa.ColumnElement[datetime]:
     """Now, or just after the cluster was last seen: what comes later is newer, even if the clock was set back."""
     same = (snapshots.c.team == team, snapshots.c.cluster == cluster)
     latest = sa.select(sa.func.max(snapshots.c.last_seen_at) + timedelta(microseconds=1)).where(*same)
     return sa.func.greatest(sa.func.clock_timestamp(), latest.scalar_subquery())
-
-
-def _not_found(snapshot_id: UUID) -> SnapshotNotFound:
-    return SnapshotNotFound(f"there is no snapshot {snapshot_id}", path=("snapshot_id",), snapshot_id=str(snapshot_id))
-
-
-def lock_shared(connection: sa.Connection, snapshot_id: UUID, *, team: str) -> None:
-    """Keep a snapshot of a team from being deleted until the transaction ends, or raise `SnapshotNotFound`."""
-    of_team = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id, snapshots.c.team == team)
-    if connection.execute(of_team.with_for_update(key_share=True, read=True)).one_or_none() is None:
-        raise _not_found(snapshot_id)
 
 
 def _names(request: sa.Column[Any], snapshot_id: str) -> sa.ColumnElement[bool]:

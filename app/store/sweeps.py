@@ -15,7 +15,7 @@ from app.errors import Json
 from app.errors.requests import SweepNotFound
 from app.store.attempts import ENDED, Attempted
 from app.store.queue import defer
-from app.store.rows import Page, equal
+from app.store.rows import Page
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import driver_failures
 from app.store.usage import ROW_BYTES
@@ -126,10 +126,6 @@ class Sweeps(Attempted[Sweep]):
     def enqueue(self, sweep_id: UUID, *, after: timedelta | None = None) -> None:
         """Put the next chunk on the queue."""
         defer(self._writing, RUN_SWEEP, {"sweep_id": str(sweep_id)}, after=after)
-
-    def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Sweep]:
-        """Sweeps, newest first; `before` is the last id of the page before."""
-        return self._page(*equal(sweeps, kind=kind, state=state), before=before, size=size)
 
     def count_unfinished(self, principal: str) -> int:
         """Number of unfinished sweeps of this principal."""

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from app.errors import Json
 from app.errors.requests import DeliveryNotFound, WebhookNotFound
 from app.store.queue import DELIVERIES, defer
-from app.store.rows import Page, Rows, equal, newest_first, uuid7
+from app.store.rows import Page, Rows, equal, page_of, uuid7
 from app.store.tables import webhook_deliveries, webhooks
 from app.store.transaction import columns_of
 
@@ -134,10 +134,6 @@ class Webhooks(Rows[Webhook]):
         """Store a webhook."""
         return self._inserted(webhook_id, url=url, events=list(events), secret=secret)
 
-    def page(self, *, before: UUID | None, size: int) -> Page[Webhook]:
-        """Webhooks, newest first; `before` is the last id of the page before."""
-        return self._page(before=before, size=size)
-
     def count(self) -> int:
         """Number of webhooks of the team."""
         query = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.team == self._team)
@@ -175,11 +171,8 @@ class Webhooks(Rows[Webhook]):
 
     def deliveries(self, webhook_id: UUID, *, state: str | None, before: UUID | None, size: int) -> Page[Delivery]:
         """Deliveries of a webhook, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_DELIVERY).where(
-            webhook_deliveries.c.webhook_id == webhook_id, *equal(webhook_deliveries, state=state)
-        )
-        rows = self._reading.execute(newest_first(query, webhook_deliveries.c.id, before=before, size=size))
-        return Page.of([Delivery(*row) for row in rows], size)
+        wanted = (webhook_deliveries.c.webhook_id == webhook_id, *equal(webhook_deliveries, state=state))
+        return page_of(self._reading, webhook_deliveries, Delivery, *wanted, before=before, size=size)
 
     def delivery(self, delivery_id: UUID, *, for_update: bool = False) -> Delivery | None:
         """The delivery, or None if there is none, as after its webhook was deleted; `for_update` locks its row."""

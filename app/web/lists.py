@@ -44,7 +44,7 @@ def router(database: Database, access: Access) -> APIRouter:
             labels={name: value} if label else {},
         )
         with database.begin() as uow:
-            listed = uow.plans.page(selected, before=as_id(before), size=SIZE)
+            listed = uow.plans.selected(selected, before=as_id(before), size=SIZE)
             told_apart = twins(uow, listed.items)
         return page(
             "plans.html",

@@ -53,7 +53,7 @@ def _of_lists(uow: UnitOfWork, wanted: str) -> Iterator[Found]:
     """Clusters by name, plans by title and id, studies by name and id."""
     clusters = (name for name in sorted(uow.snapshots.clusters()) if wanted in name.casefold())
     yield from (Found("cluster", name, ClusterView(name).address) for name in islice(clusters, MOST_FOUND))
-    plans = uow.plans.page(PlanFilter(), before=None, size=MOST_LISTED).items
+    plans = uow.plans.selected(PlanFilter(), before=None, size=MOST_LISTED).items
     named = (plan for plan in plans if wanted in f"{plan.title} {plan.id}".casefold())
     for plan in islice(named, MOST_FOUND):
         yield Found("plan", plan.title, f"/plans/{plan.id}", plan.cluster or "")

@@ -41,7 +41,7 @@ def _proxied(service: str, folder: Path) -> Iterator[str]:
     """The address of a proxy with the configuration of the deployment, but for addresses and folders."""
     port, text = _port(), CONFIGURATION.read_text(encoding="utf-8")
     for right, here in (
-        ("server api:8080;", f"server {service.removeprefix('http://')};"),
+        ("server api:8080 ", f"server {service.removeprefix('http://')} "),
         ("listen 8080;", f"listen 127.0.0.1:{port};"),
         ("/tmp/", f"{folder}/"),  # noqa: S108
         ("/dev/stderr", f"{folder}/errors.log"),

@@ -133,7 +133,7 @@ class TestJobsAndSweeps:
 
 def test_waits_occupy_neither_slots_nor_connections(scratch: Database, serve: Serve) -> None:
     """Many more requests wait than the service has slots, threads and connections, and others are answered."""
-    client = serve(scratch, concurrent_requests=1, threads=3, database_connections=5, queue_seconds=60)
+    client = serve(scratch, concurrent_requests=1, queue_seconds=60)
     waiters = 12
     location = client.post("/v1/plans/replicas", json=PLACE, headers={"Prefer": "respond-async"}).headers["location"]
     with ThreadPoolExecutor(waiters) as threads:

@@ -78,7 +78,7 @@ def test_changes_without_the_filter(examples: Database, table: str) -> None:
 
 def test_a_part_of_what_another_team_has_is_not_added(examples: Database) -> None:
     with examples.begin() as uow:
-        plan = uow.plans.page(PlanFilter(), before=None, size=1).items[0].id
+        plan = uow.plans.selected(PlanFilter(), before=None, size=1).items[0].id
     with examples.engine.connect() as connection:
         transaction.enter(connection, "others")
         with pytest.raises(sa.exc.ProgrammingError, match="violates row-level security policy"):

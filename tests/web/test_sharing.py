@@ -191,7 +191,7 @@ def test_what_does_not_exist_is_not_shared(client: httpx.Client, database: Datab
     answer = client.post("/share", data={"kind": kind, "name": name, "days": "7"})
     assert answer.status_code == 404
     with database.begin() as uow:
-        assert not uow.share_links.page(before=None, size=10).items
+        assert not uow.share_links.valid(before=None, size=10).items
 
 
 def test_changes_are_recorded_under_the_name_of_the_key(client: httpx.Client, database: Database) -> None:
@@ -368,7 +368,7 @@ def test_links_end_with_their_expiry(database: Database) -> None:
     now = datetime.now(UTC)
     with database.begin() as uow:
         old = uow.share_links.create("plan", "p", team="default", expires_at=now - timedelta(seconds=1))
-        assert uow.share_links.page(before=None, size=10).items == ()
+        assert uow.share_links.valid(before=None, size=10).items == ()
         new = uow.share_links.create("plan", "p", team="default", expires_at=now + timedelta(days=1))
         assert [uow.share_links.is_stored(link.id) for link in (old, new)] == [False, True]
 

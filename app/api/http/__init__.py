@@ -6,7 +6,6 @@ deferred_routers.py  routers that are built when a request arrives for one of th
                      operation does not have
 json_bodies.py   the JSON of request bodies; repeated members are rejected
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
-turns.py         limits the requests that begin in one round of the event loop
 compression.py   gzip and Zstandard
 pieces.py        responses in pieces, no more of which is buffered than a client reads
 memory.py        freed memory goes back to the system

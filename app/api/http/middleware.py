@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from http import HTTPStatus
 from secrets import token_hex
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import structlog
 from anyio import CancelScope
@@ -19,16 +19,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.audit import METHODS, READING
 from app.api.http.metrics import count_plan, count_request
-from app.api.http.turns import ARRIVED_AT, QUIET_PATHS
 from app.api.problems.documents import OrProblem, of_failure
 from app.api.problems.field_errors import first_of, pointer
 from app.errors import Failure
-from app.errors.access import Forbidden, ServiceStopping
+from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField, LimitExceeded
 from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
 from app.slots.admission import Admission
 
+QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Paths of requests that are answered at any load: they compute nothing, and report the state of the service."""
+BEYOND_LIMIT: Final = "beyond_limit"
+"""Where the state of a request has the limit on connections, if its connection is one of those beyond it."""
 _LONGEST_REQUEST_ID = 64
 _TRUSTED = "rackplan.trusted_host"
 
@@ -54,7 +57,7 @@ class RequestLog:
         # A context variable that is set here would not come back from the thread of the operation; this record does.
         plans: list[PlanOutcome] = []
         structlog.contextvars.bind_contextvars(request_id=request_id)
-        started = state.get(ARRIVED_AT) or time.perf_counter()
+        started = time.perf_counter()
         status = 500
 
         async def send_with_id(message: Message) -> None:
@@ -158,15 +161,19 @@ class Checks:
 
 
 def no_overload(admission: Admission) -> Check:
-    """Reject requests while the queue is full.
+    """Reject requests while the queue is full, and those of connections beyond the limit.
 
     Routing, reading and validating a request that is then rejected would cost more than serving another one. Health
     checks and metrics are always served.
     """
 
     def check(scope: Scope) -> None:
-        if scope["path"] not in QUIET_PATHS:
-            admission.check()
+        if scope["path"] in QUIET_PATHS:
+            return
+        limit = scope.get("state", {}).get(BEYOND_LIMIT)
+        if limit is not None:
+            raise ServiceBusy(f"there are {limit} connections, which is the limit; try again", limit=limit)
+        admission.check()
 
     return check
 

@@ -5,7 +5,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import tracing
-from app.api.http.turns import QUIET_PATHS
+from app.api.http.middleware import QUIET_PATHS
 
 
 class Traces:

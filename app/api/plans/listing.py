@@ -51,5 +51,5 @@ def list_plans(
         created_after=created_after,
         created_before=created_before,
     )
-    page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
+    page = uow.plans.selected(plan_filter, before=id_of_token(page_token), size=page_size)
     return page_response(page, page.items)

@@ -38,8 +38,11 @@ def run(app: ASGIApp, connection: Connection, folder: Path, *, memory_mib: int) 
 
         def answer(head: bytes, body: bytes) -> tuple[dict[str, object], bytes]:
             # In a context of its own: else the next request would see whose page and team this one has set.
-            answering = _answer(app, head, body, body_file(folder, os.getpid()))
-            return runner.run(answering, context=contextvars.copy_context())
+            noted, content = runner.run(_answer(app, head, body), context=contextvars.copy_context())
+            if len(content) <= _SENT_BYTES:
+                return noted | {"is_file": False}, content
+            body_file(folder, os.getpid()).write_bytes(content)
+            return noted | {"is_file": True}, b""
 
         process.run(answer, connection, memory_mib=memory_mib)
 
@@ -49,36 +52,12 @@ def body_file(folder: Path, pid: int) -> Path:
     return folder / f"body-{pid}"
 
 
-class _Body:
-    """The body of a response: bytes, or a file if it is long."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.content = bytearray()
-        self.is_file = False
-
-    def add(self, piece: bytes) -> None:
-        self.content += piece
-        if len(self.content) > _SENT_BYTES:
-            with self._path.open("ab" if self.is_file else "wb") as file:
-                file.write(self.content)
-            self.is_file = True
-            self.content.clear()
-
-    def end(self) -> bytes:
-        """What crosses with the head."""
-        if self.is_file and self.content:
-            with self._path.open("ab") as file:
-                file.write(self.content)
-        return b"" if self.is_file else bytes(self.content)
-
-
-async def _answer(app: ASGIApp, head: bytes, content: bytes, path: Path) -> tuple[dict[str, object], bytes]:
+async def _answer(app: ASGIApp, head: bytes, content: bytes) -> tuple[dict[str, object], bytes]:
     """The head of the answer to a request, with what the log and the metrics of the parent need to know; its body."""
     scope = scopes.read_scope(head)
     outcomes: list[PlanOutcome] = []
     received = iter([{"type": "http.request", "body": content, "more_body": False}])
-    body, start = _Body(path), dict[str, Any]()
+    body, start = list[bytes](), dict[str, Any]()
 
     async def receive() -> Message:
         message = next(received, None)
@@ -90,7 +69,7 @@ async def _answer(app: ASGIApp, head: bytes, content: bytes, path: Path) -> tupl
         if message["type"] == "http.response.start":
             start.update(scopes.start(message, scope))
         elif message["type"] == "http.response.body":
-            body.add(message.get("body", b""))
+            body.append(message.get("body", b""))
 
     request_id = scope["state"]["request_id"]
     with (
@@ -100,8 +79,7 @@ async def _answer(app: ASGIApp, head: bytes, content: bytes, path: Path) -> tupl
         receiving(outcomes.append),
     ):
         await app(scope, receive, send)
-    sent = body.end()
-    return start | {"outcomes": [asdict(outcome) for outcome in outcomes], "is_file": body.is_file}, sent
+    return start | {"outcomes": [asdict(outcome) for outcome in outcomes]}, b"".join(body)
 
 
 def answer_memory_errors(app: FastAPI, *, memory_mib: int) -> None:

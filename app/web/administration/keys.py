@@ -108,7 +108,7 @@ def _page(
 ) -> Response:
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
-        links = uow.share_links.page(before=None, size=_LINKS)
+        links = uow.share_links.valid(before=None, size=_LINKS)
     return page(
         "keys.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,

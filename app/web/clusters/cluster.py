@@ -201,7 +201,7 @@ def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: sl
 
 def _overview(shown: Shown) -> Mapping[str, Any]:
     recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=20).items
-    plans = shown.uow.plans.page(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
+    plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
     loads = shown.table.loads(shown.table.lost())
     fullest = int(loads.replicas.argmax()) if len(loads.replicas) else None
     return _map(shown.view, shown.table) | {
@@ -267,7 +267,7 @@ def _what_if(shown: Shown) -> Mapping[str, Any]:
 
 
 def _plans(shown: Shown) -> Mapping[str, Any]:
-    plans = shown.uow.plans.page(PlanFilter(cluster=shown.view.cluster), before=None, size=50)
+    plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=50)
     ledger = shown.uow.plans.ledger(cluster=shown.view.cluster, size=10)
     return {"plans": plans.items, "more": plans.has_more, "twins": twins(shown.uow, plans.items), "ledger": ledger}
 

@@ -85,7 +85,7 @@ def _page(database: Database, *, typed: PastedTexts | None = None, problem: Fail
         cards = [_card(uow, snapshot) for snapshot in newest]
         order = [*SEVERITIES, "good"]
         cards.sort(key=lambda card: (order.index(card.severity), -len(card.findings), card.snapshot.cluster))
-        listed = uow.plans.page(PlanFilter(), before=None, size=NEWEST).items
+        listed = uow.plans.selected(PlanFilter(), before=None, size=NEWEST).items
         told_apart = twins(uow, listed)
     status = HTTPStatus.OK if problem is None else HTTPStatus.UNPROCESSABLE_ENTITY
     around = partial(page, "clusters.html", status=status, most=MOST_CLUSTERS)

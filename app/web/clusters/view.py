@@ -199,7 +199,7 @@ def place(uow: UnitOfWork, view: ClusterView, snapshot: Snapshot | None = None) 
     snapshot = snapshot or uow.snapshots.newest(view.cluster)
     if snapshot is None:
         return None
-    plans = uow.plans.page(PlanFilter(cluster=view.cluster), before=None, size=MOST_LISTED)
+    plans = uow.plans.selected(PlanFilter(cluster=view.cluster), before=None, size=MOST_LISTED)
     stored = uow.snapshots.page(cluster=view.cluster, before=None, size=MOST_LISTED)
     studies = uow.sweeps.page(kind=None, state=None, before=None, size=MOST_LISTED).items
     counts = {

@@ -176,7 +176,7 @@ def _page(uow: UnitOfWork, first: UUID | None, second: UUID | None, *, problem: 
 def others(uow: UnitOfWork, plan: Plan | None) -> Sequence[ListedPlan]:
     """The newest plans of the kind and cluster of a plan, or of all."""
     alike = PlanFilter() if plan is None else PlanFilter(kind=plan.head.kind, cluster=plan.head.cluster)
-    return uow.plans.page(alike, before=None, size=MOST_PLANS).items
+    return uow.plans.selected(alike, before=None, size=MOST_PLANS).items
 
 
 def _incomparable(one: Plan, other: Plan) -> str:
