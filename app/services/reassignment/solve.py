@@ -22,10 +22,8 @@ from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, LimitExceeded, MoveExceedsBatchLimit
 from app.services.reassignment.failures import failure_of, relaxations_of
 from app.services.reassignment.problem.brokers import BrokerTable
-from app.services.reassignment.problem.conflicts import Option, explained
-from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.group_reads import Rebalances, rebalances_of
-from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
+from app.services.reassignment.problem.problem import Option, ReassignmentProblem, Relaxation, explained, tally_of
+from app.services.reassignment.problem.resources import Rebalances, rebalances_of
 from app.services.reassignment.problem.scope import PartitionScope
 
 SEEDS = 20

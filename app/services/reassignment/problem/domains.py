@@ -15,13 +15,7 @@ from app.errors.reassignments import NotFeasible, PinContradicted
 from app.errors.requests import ConflictingFields
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.problem.conflicts import (
-    FACTOR,
-    MOST_PER_RACK,
-    RACK_RULE,
-    Option,
-    of_brokers,
-)
+from app.services.reassignment.problem.problem import FACTOR, MOST_PER_RACK, RACK_RULE, Option, Relaxation, of_brokers
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import PinRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, repaired_topics
@@ -75,14 +69,6 @@ def racks_of(
             racks[row] = np.lexsort(order)[0]
             led[racks[row]] += scope.factors[row]
     return racks
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """A constraint of the request that was given up."""
-
-    constraint: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,15 +8,21 @@ import numpy as np
 
 from app.core.measures.losses import factors_of, lowered_factors
 from app.core.measures.violations import violations
-from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Int32s, Int64s
+from app.core.model import LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
 from app.formats.syntax.quantities import counted, share
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.certificates import not_preferred
 from app.services.reassignment.solve import ReassignmentSolution
+
+
+def not_preferred(problem: ReassignmentProblem) -> int:
+    """Partitions whose actual leader is not the first broker of their list."""
+    leaders = problem.scope.leaders
+    return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.scope.before[:, 0])))
+
 
 _LITTLE, _MUCH = 0.5, 2.0
 """Shares of the mean from which an added broker has little, or much, of what is not balanced."""
