@@ -353,14 +353,23 @@ def _draft(
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
-
-    def answer_of(version: KafkaVersion) -> ReleaseAnswer:
-        other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
-        return ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
-
     plan = replace(plan, title=shortened(planner.title(plan)), summary=shortened(planner.summary(plan)))
     begin("compare")
+    answer_of = partial(_answer_of, planner, request, site, allowance, seed)
     return _with_releases(plan, planner, planner.later_versions(seeded), compared, answer_of)
+
+
+def _answer_of(
+    planner: Planner[RequestT, ProblemT, Any],
+    request: RequestT,
+    site: Site,
+    allowance: Allowance,
+    seed: int,
+    version: KafkaVersion,
+) -> ReleaseAnswer:
+    """The answer of a release to a request."""
+    other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
+    return ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
 
 
 def _with_releases(

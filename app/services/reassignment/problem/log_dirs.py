@@ -1,6 +1,6 @@
 """The log directories of brokers as disks: where replicas are, what may receive, and the limit of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -115,20 +115,8 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
             if cluster.log_dirs[broker][log_dir_index(broker, path, cluster.log_dirs)].is_offline:
                 detail = f"log directory {quoted(path)} of broker {broker} is offline: nothing can be copied out of it"
                 raise OfflineLogDir(detail, path=(*at, place), value=path, broker=broker)
-        closed = _closed(cluster, broker)
-        left = [
-            directory.path
-            for index, directory in enumerate(cluster.log_dirs[broker])
-            if index not in drained and not directory.is_offline and directory.path not in closed
-        ]
-        if paths and not left:
-            offline = sum(directory.is_offline for directory in cluster.log_dirs[broker])
-            detail = (
-                f"{len(drained)} of the {len(cluster.log_dirs[broker])} log directories of broker {broker} are drained"
-                f"{f', {offline} offline' if offline else ''}{', others cordoned' if closed else ''}: none is left"
-            )
-            has = len(cluster.log_dirs[broker])
-            raise NoLogDirLeft(detail, path=at, value=list(paths), broker=broker, limit=has - 1)
+        if paths:
+            _require_one_left(cluster, broker, paths, drained)
     for name, stated in request.total_bytes.items():
         if name != EVERY_BROKER:
             if int(name) not in known:
@@ -136,6 +124,23 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
                 raise UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
             for path in stated:
                 log_dir_index(int(name), path, cluster.log_dirs, ("log_dirs", "total_bytes", name, path))
+
+
+def _require_one_left(cluster: Cluster, broker: int, paths: Sequence[str], drained: Collection[int]) -> None:
+    """Raise `NoLogDirLeft` if all directories of a broker are drained, by index, or offline, or cordoned."""
+    closed, listed = _closed(cluster, broker), cluster.log_dirs[broker]
+    left = (
+        index not in drained and not directory.is_offline and directory.path not in closed
+        for index, directory in enumerate(listed)
+    )
+    if not any(left):
+        offline = sum(directory.is_offline for directory in listed)
+        detail = (
+            f"{len(drained)} of the {len(listed)} log directories of broker {broker} are drained"
+            f"{f', {offline} offline' if offline else ''}{', others cordoned' if closed else ''}: none is left"
+        )
+        path = (*_DRAIN, str(broker))
+        raise NoLogDirLeft(detail, path=path, value=list(paths), broker=broker, limit=len(listed) - 1)
 
 
 def _closed(cluster: Cluster, broker: int) -> frozenset[str]:
