@@ -211,7 +211,7 @@ def request_of(
     Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
     """
     options = {"limit": limits, "capacity": capacity}
-    fields = {name: plan_options.REASSIGNMENT[name] for name in options}
+    fields = {name: plan_options.OF_KIND["reassignment"][name] for name in options}
     body = planning.body_of(plan_options.fields_of(options, fields), request)
     return HealthRequest(**vars(validated(ResourceFields, body)), allow_lower_factor=allow_lower_factor)
 
