@@ -23,15 +23,7 @@ from app.formats.sources import desired_topics
 from app.formats.syntax.lines import decode, rejection
 from app.formats.syntax.quantities import share
 from app.services import checks
-from app.services.checks import (
-    Check,
-    Differences,
-    Health,
-    HealthRequest,
-    Outcome,
-    Subject,
-    TopicDifference,
-)
+from app.services.checks import Check, Differences, Health, HealthRequest, Outcome, Subject, TopicDifference
 from app.services.plans import Allowance
 from app.services.reassignment.requests.parts import ResourceFields
 from app.settings import Settings

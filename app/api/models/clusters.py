@@ -8,17 +8,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, Field
 
 from app.core.kafka_versions import Controller, normal_release
-from app.core.model import (
-    NO_LEADER,
-    NO_LOG_DIR,
-    UNKNOWN_SIZE,
-    Cluster,
-    Cordon,
-    Int32s,
-    LogDirectory,
-    Topic,
-    padded,
-)
+from app.core.model import NO_LEADER, NO_LOG_DIR, UNKNOWN_SIZE, Cluster, Cordon, Int32s, LogDirectory, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition

@@ -20,14 +20,7 @@ from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
 from app.services.reassignment.problem.resources import CAPACITY_FIELDS, Resources
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.parts import (
-    EVERY,
-    GoalsRequest,
-    Limit,
-    Limited,
-    ResourceFields,
-    Tolerance,
-)
+from app.services.reassignment.requests.parts import EVERY, GoalsRequest, Limit, Limited, ResourceFields, Tolerance
 from app.services.reassignment.requests.request import ReassignmentRequest
 
 WEIGHTS = ("balance", "weights")
