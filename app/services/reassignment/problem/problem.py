@@ -25,6 +25,7 @@ from app.errors.failure import Unprocessable
 from app.errors.kafka import InvalidReplicationFactor
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible, PinContradicted
 from app.services.amounts import PricesRequest
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.reassignment.problem.broker_sets import BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
@@ -80,12 +81,14 @@ class Option:
         return "".join(f"/{part}" for part in self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """A constraint of the request that was given up."""
+@dataclass(frozen=True)
+class Relaxation(AnswerRecord, schema="RelaxedConstraint"):
+    """A constraint that was relaxed."""
 
     constraint: str
+    """Name of the constraint."""
     detail: str
+    """Why it was relaxed, in a sentence."""
 
 
 _Exclusions: TypeAlias = Sequence[tuple[str, Bools, str, str]]

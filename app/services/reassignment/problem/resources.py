@@ -12,6 +12,7 @@ racks. A classic group is rebalanced by its own leader, if that has a rack (KIP-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,9 @@ from app.core.reassignment.resources import NO_CAPACITY, RESOURCES, ResourceLoad
 from app.core.reassignment.resources.model import MILLION
 from app.core.recorded import RecordedGroup, TopicPartitions
 from app.core.replica_lists import stacked, widened
-from app.errors import Json
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownTopic
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
@@ -286,7 +287,11 @@ def _cautions(
 _CPU_COLUMN = RESOURCES.index("cpu")
 
 
-def in_unit(amount: int | None, column: int) -> Json:
+@overload
+def in_unit(amount: int, column: int) -> float: ...
+@overload
+def in_unit(amount: int | None, column: int) -> float | None: ...
+def in_unit(amount: int | None, column: int) -> float | None:
     """A load as documents have it: vCPU with three decimals, and integers of everything else."""
     if amount is None or column != _CPU_COLUMN:
         return amount
@@ -367,6 +372,16 @@ HASHES_RACKS_SINCE = KafkaVersion(4, 1)
 _PROTOCOLS = ("consumer", "streams")
 
 
+@dataclass(frozen=True)
+class RebalancingGroup(AnswerRecord):
+    """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
+
+    group_id: str
+    """Id of the group."""
+    batch: int
+    """Number of the batch, from 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rebalances:
     """The groups that rebalance.
@@ -380,9 +395,10 @@ class Rebalances:
     lasting: tuple[tuple[int, str], ...] = ()
     meanwhile: tuple[str, ...] = ()
 
-    def as_json(self) -> list[Json]:
-        """The document of the API, with batches as their files are numbered."""
-        return [{"group_id": group, "batch": batch + 1} for batch, group in self.lasting]
+    @property
+    def named(self) -> list[RebalancingGroup]:
+        """The groups that rebalance lastingly, with batches as their files are numbered."""
+        return [RebalancingGroup(group, batch + 1) for batch, group in self.lasting]
 
 
 def subscriptions_of(cluster: Cluster, version: KafkaVersion) -> Mapping[str, frozenset[str]]:

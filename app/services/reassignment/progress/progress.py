@@ -38,12 +38,13 @@ from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, Snaps
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment
 from app.formats.syntax.quantities import counted
 from app.services import snapshots
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.plans import Plan, as_json
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.progress.drift import DriftReport, LocatedPlan, drift_of, locate
-from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, execution_step_json, no_source_detail
+from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, executed_step, no_source_detail
 from app.services.reassignment.requests.request import KIND
 from app.store.records import PlanHead, Snapshot
 
@@ -101,6 +102,33 @@ def _is_elsewhere(requested: PartitionReassignment, topic: Topic, cluster: Clust
 PlanState = Literal["not_started", "in_progress", "done", "drifted"]
 
 
+@dataclass(frozen=True)
+class BatchProgress(AnswerRecord, schema="BatchProgressDocument"):
+    """The progress of one batch, by the state of its partitions' steps."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`in_progress`: some partitions are in reassignment or done, and not all are done; `drifted`: nothing is left but
+    partitions that something else has changed."""
+    partitions_left: int
+    """Number of partitions whose list is still to be requested of Kafka."""
+    partitions_in_progress: int
+    """Number of partitions that are being reassigned."""
+    partitions_done: int
+    """Number of partitions that have the list of the batch, or one of a later batch."""
+    partitions_drifted: int
+    """Number of partitions that something else has changed."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanProgress:
     """The progress of a plan.
@@ -146,7 +174,7 @@ class PlanProgress:
             "plan_id": str(self.plan.head.id),
             "snapshot_id": str(snapshot),
             "state": self._state(counts, drift),
-            "batches": [_batch(counts, seconds, number) for number in range(len(counts.steps))],
+            "batches": as_json([_batch(counts, seconds, number) for number in range(len(counts.steps))]),
             "replicas_left": int(counts.replicas_left.sum()),
             "bytes_left": int(counts.bytes_left.sum()),
             "unknown_size_replicas_left": int(counts.unknown_sizes.sum()),
@@ -214,7 +242,8 @@ class PlanProgress:
         order = [number for number in reversed(range(len(steps))) if len(begun[number])]
         requested = [steps.before[its] for its in begun]
         executed = execution_steps(requested, order, _cordons(head, self.cluster, self.made_on))
-        return [execution_step_json(step) for step in executed] if order else []
+        steps_json: list[Json] = as_json([*map(executed_step, executed)]) if order else []
+        return steps_json
 
     def _cautions(self, counts: BatchCounts) -> Iterator[Caution]:
         steps, step_progress, up = self.located.steps, self.step_progress, self._up
@@ -291,24 +320,24 @@ def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
         )
 
 
-def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> dict[str, Json]:
+def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> BatchProgress:
     not_started, in_progress, done, drifted = counts.steps[number].tolist()
     if not_started or in_progress:
-        state = "in_progress" if in_progress or done else "not_started"
+        state: PlanState = "in_progress" if in_progress or done else "not_started"
     else:
         state = "drifted" if drifted else "done"
-    return {
-        "index": number + 1,  # as its file is numbered
-        "state": state,
-        "partitions_left": not_started,
-        "partitions_in_progress": in_progress,
-        "partitions_done": done,
-        "partitions_drifted": drifted,
-        "replicas_left": int(counts.replicas_left[number]),
-        "bytes_left": int(counts.bytes_left[number]),
-        "unknown_size_replicas_left": int(counts.unknown_sizes[number]),
-        "seconds_left": None if seconds is None else _finite(float(seconds[number])),
-    }
+    return BatchProgress(
+        index=number + 1,  # as its file is numbered
+        state=state,
+        partitions_left=not_started,
+        partitions_in_progress=in_progress,
+        partitions_done=done,
+        partitions_drifted=drifted,
+        replicas_left=int(counts.replicas_left[number]),
+        bytes_left=int(counts.bytes_left[number]),
+        unknown_size_replicas_left=int(counts.unknown_sizes[number]),
+        seconds_left=None if seconds is None else _finite(float(seconds[number])),
+    )
 
 
 def _finite(seconds: float) -> float | None:

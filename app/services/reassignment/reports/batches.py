@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 from zlib import compress
 
 import numpy as np
@@ -32,6 +32,7 @@ from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
 from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
 from app.formats.syntax.quantities import counted
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
@@ -41,24 +42,88 @@ ANY = -1
 """In an array of paths: the broker chooses the directory."""
 
 
-def log_dirs_json(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
-    """The field `log_dirs` of an answer; empty if the request does not choose directories."""
+@dataclass(frozen=True)
+class LogDirReport(AnswerRecord, schema="LogDirDocument"):
+    """A log directory. Bytes are of replicas, by the largest replica of each partition."""
+
+    path: str
+    """Path of the directory."""
+    total_bytes: int | None
+    """Bytes of its file system; null if unknown."""
+    limit_bytes: int | None
+    """Bytes of replicas that it may have at any time; null without a limit."""
+    drained: bool
+    """Whether the request drains it."""
+    offline: bool
+    """Whether it is offline."""
+    bytes_before: int
+    """Bytes before the plan."""
+    bytes_after: int
+    """Bytes after the plan."""
+    replicas_in: int
+    """Replicas that are moved into it from another directory of the broker."""
+    replicas_out: int
+    """Replicas that are moved out of it to another directory of the broker."""
+
+
+@dataclass(frozen=True)
+class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
+    """The log directories of a broker."""
+
+    broker: int
+    """Id of the broker."""
+    largest_share: float | None
+    """Largest share in use after the plan, of directories that are neither drained nor offline; null if a size is
+    unknown."""
+    largest_share_lower_bound: float | None
+    """Lower bound on it, with `keep` among plans that move no more; 0 with a tolerance."""
+    moved_bytes: int
+    """Bytes that are moved between its directories."""
+    lower_bound_bytes: int
+    """Lower bound on these bytes, for the largest share that is reached."""
+    log_dirs: list[LogDirReport]
+    """Its directories by path."""
+
+
+@dataclass(frozen=True)
+class LogDirsReport(AnswerRecord, schema="LogDirsDocument"):
+    """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
+    `certificate` alone.
+    """
+
+    moved_replicas: int
+    """Number of replicas that are moved between directories."""
+    moved_bytes: int
+    """Bytes of these replicas."""
+    lower_bound_bytes: int
+    """Lower bound on these bytes, for the largest share that each broker reaches."""
+    optimal: bool
+    """Whether moved bytes reach their lower bound, and every largest share is within 0.1 % of its own."""
+    gap: float
+    """Relative optimality gap of the moved bytes."""
+    solver: str
+    """The solver that chose the directories."""
+    brokers: list[LogDirsOfBroker]
+    """Brokers whose directories are known, by ascending id."""
+
+
+def log_dirs_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> LogDirsReport | None:
+    """The field `log_dirs` of an answer; None if the request does not choose directories."""
     table, chosen, moves = problem.log_dirs, solution.log_dirs, solution.steps.log_dir_moves
     if table is None or chosen is None or moves is None:
-        return {}
+        return None
     moved = sum(each.placement.moved.value for each in chosen.brokers)
     bound = sum(each.placement.moved.lower_bound for each in chosen.brokers)
     used = _used(problem, solution, chosen)
-    document: dict[str, Json] = {
-        "moved_replicas": len(moves.row),
-        "moved_bytes": moved,
-        "lower_bound_bytes": bound,
-        "optimal": moved == bound and all(each.placement.largest.gap <= PRECISION for each in chosen.brokers),
-        "gap": (moved - bound) / moved if moved > bound else 0.0,
-        "solver": next((each.placement.moved.solver for each in chosen.brokers), "none: no replica moves"),
-        "brokers": [_broker(problem, table, each, used, moves) for each in chosen.brokers],
-    }
-    return {"log_dirs": document}
+    return LogDirsReport(
+        moved_replicas=len(moves.row),
+        moved_bytes=moved,
+        lower_bound_bytes=bound,
+        optimal=moved == bound and all(each.placement.largest.gap <= PRECISION for each in chosen.brokers),
+        gap=(moved - bound) / moved if moved > bound else 0.0,
+        solver=next((each.placement.moved.solver for each in chosen.brokers), "none: no replica moves"),
+        brokers=[_broker(problem, table, each, used, moves) for each in chosen.brokers],
+    )
 
 
 def _used(problem: ReassignmentProblem, solution: ReassignmentSolution, chosen: LogDirSolution) -> Int64s:
@@ -79,31 +144,31 @@ def _total(problem: ReassignmentProblem) -> Int64s:
 
 def _broker(
     problem: ReassignmentProblem, table: LogDirTable, each: BrokerLogDirs, used: Int64s, moves: LogDirMoves
-) -> dict[str, Json]:
+) -> LogDirsOfBroker:
     disks = range(table.disks_of(each.broker).start, table.disks_of(each.broker).stop)
     has_shares = bool((table.total_bytes[list(disks)] > 0).all())
     largest = each.placement.largest
-    return {
-        "broker": int(problem.brokers.ids[each.broker]),
-        "largest_share": float(largest.value) if has_shares else None,
-        "largest_share_lower_bound": float(largest.lower_bound) if has_shares else None,
-        "moved_bytes": each.placement.moved.value,
-        "lower_bound_bytes": each.placement.moved.lower_bound,
-        "log_dirs": [
-            {
-                "path": directory.path,
-                "total_bytes": int(table.total_bytes[disk]) or None,
-                "limit_bytes": int(table.max_bytes[disk]) if table.max_bytes[disk] < NO_LIMIT // 2 else None,
-                "drained": bool(table.is_drained[disk]),
-                "offline": bool(table.is_offline[disk]),
-                "bytes_before": int(table.used_bytes[disk]),
-                "bytes_after": int(used[disk]),
-                "replicas_in": int(np.count_nonzero(moves.target == disk)),
-                "replicas_out": int(np.count_nonzero(moves.source == disk)),
-            }
+    return LogDirsOfBroker(
+        broker=int(problem.brokers.ids[each.broker]),
+        largest_share=float(largest.value) if has_shares else None,
+        largest_share_lower_bound=float(largest.lower_bound) if has_shares else None,
+        moved_bytes=each.placement.moved.value,
+        lower_bound_bytes=each.placement.moved.lower_bound,
+        log_dirs=[
+            LogDirReport(
+                path=directory.path,
+                total_bytes=int(table.total_bytes[disk]) or None,
+                limit_bytes=int(table.max_bytes[disk]) if table.max_bytes[disk] < NO_LIMIT // 2 else None,
+                drained=bool(table.is_drained[disk]),
+                offline=bool(table.is_offline[disk]),
+                bytes_before=int(table.used_bytes[disk]),
+                bytes_after=int(used[disk]),
+                replicas_in=int(np.count_nonzero(moves.target == disk)),
+                replicas_out=int(np.count_nonzero(moves.source == disk)),
+            )
             for disk, directory in zip(disks, table.directories[each.broker], strict=True)
         ],
-    }
+    )
 
 
 def log_dirs_of_batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[str, Json]:
@@ -209,17 +274,42 @@ def batch_json(problem: ReassignmentProblem, steps: Batches, number: int) -> dic
     }
 
 
-def execution_json(executions: Executions) -> dict[str, Json]:
-    """The orders of execution, by name."""
-    return {
-        each.name: [execution_step_json(step) for step in getattr(executions, each.name)] for each in fields(executions)
-    }
+@dataclass(frozen=True)
+class ExecutedStep(AnswerRecord, schema="ExecutionStepDocument"):
+    """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
+
+    action: Literal["execute", "cordon", "uncordon"]
+    """`execute` a file, or `cordon` or `uncordon` all log directories of brokers."""
+    batch: int | None
+    """Number of the executed batch, from 1; null if the step executes none or the whole plan."""
+    brokers: list[int]
+    """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
 
 
-def execution_step_json(step: ExecutionStep) -> dict[str, Json]:
+@dataclass(frozen=True)
+class Execution(AnswerRecord, schema="ExecutionDocument"):
+    """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
+
+    batches: list[ExecutedStep]
+    """Steps of the batches, in the order of execution."""
+    rollback: list[ExecutedStep]
+    """The inverses of batches, from the last to the first."""
+    at_once: list[ExecutedStep]
+    """The whole plan as one file, `format=reassignment`."""
+    rollback_at_once: list[ExecutedStep]
+    """Its inverse, `format=rollback`."""
+
+
+def execution_of(executions: Executions) -> Execution:
+    """The orders of execution, as answers have them."""
+    named = {each.name: [*map(executed_step, getattr(executions, each.name))] for each in fields(executions)}
+    return Execution(**named)
+
+
+def executed_step(step: ExecutionStep) -> ExecutedStep:
     """One step of an execution; batches are numbered from 1."""
     number = None if step.batch is None else step.batch + 1  # as its files are numbered
-    return {"action": step.action.value, "batch": number, "brokers": list(step.brokers)}
+    return ExecutedStep(step.action.value, number, list(step.brokers))
 
 
 def steps_json(problem: ReassignmentProblem, steps: Batches) -> dict[str, Json]:

@@ -1,6 +1,7 @@
 """The answer of a reassignment: certificate, balance, movement by broker, batches, loads and warnings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -12,16 +13,17 @@ from app.core.reassignment.plan import Moves, Plan, bytes_bound
 from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.formats.syntax.quantities import byte_size, counted, known_size, share
+from app.services.bodies import AnswerRecord
 from app.services.fields import min_isr_of
 from app.services.plans import STEPS, as_json
 from app.services.plans.record import at, some
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.balance import balance_json, excess_json, trade_off_point
+from app.services.reassignment.reports.balance import balance_json, excess_of, trade_off_point
 from app.services.reassignment.reports.batches import (
     batch_json,
     batch_times,
-    execution_json,
-    log_dirs_json,
+    execution_of,
+    log_dirs_of,
     packed_log_dirs,
     steps_json,
 )
@@ -71,7 +73,37 @@ def leader_changes(problem: ReassignmentProblem, solution: Plan) -> int:
     return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.as_ids(first))))
 
 
-def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> list[Json]:
+@dataclass(frozen=True)
+class BrokerMovement(AnswerRecord):
+    """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
+
+    broker: int
+    """Id of the broker."""
+    rack: str | None
+    """Rack of the broker; null if it has none."""
+    replicas_before: int
+    """Number of replicas before the plan."""
+    replicas_in: int
+    """Number of replicas that are copied to the broker."""
+    replicas_out: int
+    """Number of replicas that are removed from the broker."""
+    replicas_after: int
+    """Number of replicas after the plan."""
+    bytes_before: int
+    """Bytes before the plan, of replicas of known size."""
+    bytes_in: int
+    """Bytes that are copied to the broker, of replicas of known size."""
+    bytes_out: int
+    """Bytes that are removed from the broker, of replicas of known size."""
+    bytes_after: int
+    """Bytes after the plan, of replicas of known size."""
+    leaders_before: int
+    """Number of preferred leaders before the plan."""
+    leaders_after: int
+    """Number of preferred leaders after the plan."""
+
+
+def movement_of(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> list[BrokerMovement]:
     """Replicas, bytes and leaders of each broker before, in, out and after, by ascending id.
 
     Partitions outside the scope count as replicas.
@@ -97,7 +129,7 @@ def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> 
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [
-        {"broker": broker.id, "rack": broker.rack, **dict(zip(columns, row, strict=True))}
+        BrokerMovement(broker.id, broker.rack, **dict(zip(columns, row, strict=True)))
         for broker, row in zip(problem.brokers.known, rows, strict=True)
     ]
 
@@ -115,20 +147,20 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "certificate": certificate_json(problem, solution, moves) | {"seconds": round(solution.seconds, 3)},
         "leader_changes": leader_changes(problem, solution),
         "not_preferred": not_preferred(problem),
-        "balance": balance_json(problem, solution, moves),
+        "balance": as_json(balance_json(problem, solution, moves)),
         "batches": [batch_json(problem, steps, number) | times.of_batch(number) for number in range(len(steps))],
         "recommended_throttle_bytes_per_s": times.recommended,
         "fewest_batches": steps.lower_bound,
-        "execution": None if solution.executions is None else execution_json(solution.executions),
-        "rebalancing_groups": solution.rebalances.as_json(),
-        "kafka_generate": solution.generated.as_json(),
-        "movement": movement_json(problem, after, moves),
+        "execution": None if solution.executions is None else as_json(execution_of(solution.executions)),
+        "rebalancing_groups": as_json(solution.rebalances.named),
+        "kafka_generate": as_json(solution.generated),
+        "movement": as_json(movement_of(problem, after, moves)),
         **_loads(problem, after),
-        "excess": _excess(problem, solution),
-        **log_dirs_json(problem, solution),
+        "excess": None if solution.resources is None else as_json(excess_of(problem, solution.resources.placement)),
+        **({} if (log_dirs := log_dirs_of(problem, solution)) is None else {"log_dirs": as_json(log_dirs)}),
         "trade_off": None
         if solution.trade_off is None
-        else [trade_off_point(problem, placements) for placements in solution.trade_off],
+        else as_json([trade_off_point(problem, placements) for placements in solution.trade_off]),
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally, min_isr)),
         "measures_before": _small(measure(solution.tally_before, min_isr)),
@@ -144,10 +176,6 @@ def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
     loaded = problem.brokers, problem.resources, problem.limits
     report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
     return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
-
-
-def _excess(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Json:
-    return None if solution.resources is None else excess_json(problem, solution.resources.placement)
 
 
 def _small(measures: PlacementMeasures) -> dict[str, Json]:
