@@ -2,11 +2,11 @@
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
-    plan_commands.py  the options of `rackplan plan …`; plan_options.py: the fields of requests that they become
-    disk_options.py   the options about log directories and capacities, as fields of a request
+    plan_commands.py  the commands `rackplan plan …`, whose options options.json lists
+    plan_options.py   the fields of requests that these options become
     check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do;
                       gate_files.py: JUnit and SARIF
-    planning.py       a plan of files, and the cluster that they describe; plan_keys.py: keys of a file
+    planning.py       a plan of files, and the cluster that they describe; the partitions of the keys of a file
     compiling.py      `rackplan compile`
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`
     service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: what they share

@@ -23,15 +23,7 @@ from app.formats.sources import desired_topics
 from app.formats.syntax.lines import decode, rejection
 from app.formats.syntax.quantities import share
 from app.services import checks
-from app.services.checks import (
-    Check,
-    Differences,
-    Health,
-    HealthRequest,
-    Outcome,
-    Subject,
-    TopicDifference,
-)
+from app.services.checks import Check, Differences, Health, HealthRequest, Outcome, Subject, TopicDifference
 from app.services.plans import Allowance
 from app.services.reassignment.requests.parts import ResourceFields
 from app.settings import Settings
@@ -211,7 +203,7 @@ def request_of(
     Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
     """
     options = {"limit": limits, "capacity": capacity}
-    fields = {name: plan_options.REASSIGNMENT[name] for name in options}
+    fields = {name: plan_options.OF_KIND["reassignment"][name] for name in options}
     body = planning.body_of(plan_options.fields_of(options, fields), request)
     return HealthRequest(**vars(validated(ResourceFields, body)), allow_lower_factor=allow_lower_factor)
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
-from app.cli.disk_options import capacities, directory_bytes, drained
 from app.cli.output import listed, read_input
+from app.cli.plan_commands import OPTIONS
 from app.cli.planning import read_json
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -19,6 +19,13 @@ from app.services.amounts import MOST_PERCENT, number_of
 Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 """Text that is passed on as a number; the API's models check its range."""
+_BROKER = re.compile(r"\*|[0-9]{1,10}")
+_CAPACITIES = {
+    "disk": "disk_bytes",
+    "nic_in": "nic_in_bytes_per_s",
+    "nic_out": "nic_out_bytes_per_s",
+    "cpu": "vcpu",
+}
 
 
 def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callable[[Any], Json]]]) -> dict[str, Json]:
@@ -34,15 +41,6 @@ def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callab
             inner = inner.setdefault(part, {})
         inner[last] = read(value)
     return body
-
-
-def _as_typed(value: Json) -> Json:
-    return value
-
-
-def _plain(*names: str, within: str = "") -> "Fields":
-    """Options that are fields of the body: the name and the value of the option are those of the field."""
-    return {name: (within + name, _as_typed) for name in names}
 
 
 def _names(texts: Sequence[str]) -> Json:
@@ -214,122 +212,117 @@ def named_topics(topics: Iterable[str] | None, file: Path | None) -> list[str]:
     return [*listed(topics), *of_file]
 
 
+def drained(texts: Sequence[str]) -> dict[str, list[str]]:
+    """By broker the directories of `101:/data/d1`. Raises `ConflictingFields`."""
+    drains: dict[str, list[str]] = {}
+    for text in listed(texts):
+        broker, _, path = text.partition(":")
+        if not _BROKER.fullmatch(broker) or broker == "*" or not path:
+            raise _malformed("drain-log-dir", text, "broker:path, such as 101:/data/d1")
+        drains.setdefault(broker, []).append(path)
+    return drains
+
+
+def directory_bytes(texts: Sequence[str]) -> dict[str, dict[str, int]]:
+    """By broker, or `*`, and path the bytes of `101:/data/d1=4000000000000`. Raises `ConflictingFields`."""
+    stated: dict[str, dict[str, int]] = {}
+    for text in listed(texts):
+        place, _, number = text.rpartition("=")
+        broker, _, path = place.partition(":")
+        size = _amount(number)
+        if not _BROKER.fullmatch(broker) or not path or not isinstance(size, int) or size < 0:
+            raise _malformed("log-dir-bytes", text, "broker:path=bytes, such as *:/data/d1=4000000000000")
+        if path in stated.setdefault(broker, {}):
+            raise _twice("log-dir-bytes", f"{broker}:{path}")
+        stated[broker][path] = size
+    return stated
+
+
+def capacities(texts: Sequence[str]) -> dict[str, dict[str, Json]]:
+    """By broker, or `*`, the capacities of `disk=25000000` or `101:cpu=8`. Raises `ConflictingFields`."""
+    stated: dict[str, dict[str, Json]] = {}
+    for text in listed(texts):
+        place, _, number = text.partition("=")
+        broker, _, resource = place.rpartition(":")
+        field, amount = _CAPACITIES.get(resource), _amount(number)
+        if not _BROKER.fullmatch(broker or "*") or field is None or amount is None:
+            form = f"resource=amount or broker:resource=amount, of {', '.join(_CAPACITIES)}, such as disk=4000000000000"
+            raise _malformed("capacity", text, form)
+        if field in stated.setdefault(broker or "*", {}):
+            raise _twice("capacity", place)
+        stated[broker or "*"][field] = amount
+    return stated
+
+
+def _amount(number: str) -> int | float | None:
+    """A number as typed, such as `4TB`; None of what is no number."""
+    try:
+        return number_of(number)
+    except ValueError:
+        return None
+
+
+def _malformed(option: str, text: str, form: str) -> ConflictingFields:
+    return ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
+
+
+def _twice(option: str, what: str) -> ConflictingFields:
+    return ConflictingFields(f"--{option} states {what} twice", path=(option,))
+
+
 Fields = Mapping[str, tuple[str, Callable[[Any], Json]]]
 """By option: the field of the body, and how the option is read."""
+_READERS: Mapping[str, Callable[[Any], Json]] = {
+    "as_typed": lambda value: value,
+    "balance": _balance,
+    "broker_sets": broker_sets,
+    "brokers": lambda texts: [_broker(text) for text in listed(texts)],
+    "capacities": capacities,
+    "copysets": lambda text: {"scatter_width": int(text)} if _NUMBER.fullmatch(text) else text,
+    "directory_bytes": directory_bytes,
+    "drained": drained,
+    "events": lambda texts: [_group_event(text) for text in texts],
+    "forced": lambda texts: {"rack": listed(texts)},
+    "in_rack": lambda texts: dict.fromkeys(listed(texts), "in_rack"),
+    "leaders": _leaders,
+    "limits": limits,
+    "listed": listed,
+    "minimised": _minimised,
+    "names": _names,
+    "new_topics": lambda texts: [_new_topic(text) for text in listed(texts)],
+    "rates": lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
+    "receivers": _receivers,
+    "series": _series,
+    "text_of_file": lambda file: decode(read_input(file), "topology"),
+    "topic_sets": _topic_sets,
+    "weights": _weights,
+    "written": _written,
+}
+"""How values are read, by the names in `options.json`."""
+_OF_OPTION: Mapping[str, Callable[[str], Callable[[Any], Json]]] = {
+    "bytes": _bytes,
+    "numbers": _numbers,
+    "pairs": _pairs,
+    "successors": partial(_pairs, form="old=new, two ids"),
+}
+"""The same by the name of the option, which their failures have."""
 
-REPLICAS: Fields = MappingProxyType(
-    {
-        "topic": ("topics", lambda texts: [_new_topic(text) for text in listed(texts)]),
-        "forced": ("forced", lambda texts: {"rack": listed(texts)}),
-        **_plain("algorithm", "rack_mode", "fixed_start_index", "seed", "kafka_version"),
-        **_plain("policy", "load", "scatter_width", "front"),
-    }
-)
-REASSIGNMENT: Fields = MappingProxyType(
-    {
-        "add_broker": ("add_brokers", lambda texts: [_broker(text) for text in listed(texts)]),
-        "remove_broker": ("remove_brokers", _numbers("remove-broker")),
-        "remove_rack": ("remove_racks", listed),
-        "replace_broker": ("replace_brokers", _pairs("replace-broker", "old=new, two ids")),
-        "forbid_broker": ("forbid_brokers", _numbers("forbid-broker")),
-        "receivers": ("receivers", _receivers),
-        "replication_factor": ("replication_factor", _pairs("replication-factor")),
-        "partitions": ("partitions", _pairs("partitions")),
-        "topic": ("topics", _as_typed),
-        "in_rack": ("placement", lambda texts: dict.fromkeys(listed(texts), "in_rack")),
-        "broker_sets": ("broker_sets", broker_sets),
-        "topic_set": ("topic_sets", _topic_sets),
-        "balance": ("balance.replicas", _balance),
-        "balance_by": ("balance.replicas_by", _as_typed),
-        "weight": ("balance.weights", _weights),
-        "leaders": ("balance.leaders", _leaders),
-        "topic_replicas": ("balance.per_topic.replicas", _balance),
-        "spread_leaders": ("spread_leaders", listed),
-        "topic_leaders": ("balance.per_topic.leaders", _balance),
-        "merge_running": ("running_reassignment", lambda _: "merge"),
-        "limit": ("limits", limits),
-        "resources": ("balance.resources", listed),
-        "capacity": ("capacity", capacities),
-        "drain_log_dir": ("log_dirs.drain", drained),
-        "balance_log_dirs": ("log_dirs.balance", _balance),
-        "log_dir_bytes": ("log_dirs.total_bytes", directory_bytes),
-        "relax": ("on_conflict", lambda _: "relax"),
-        "throttle": ("batches.throttle_bytes_per_s", _bytes("throttle")),
-        "minimise": ("minimise", _minimised),
-        "copysets": ("copysets", lambda text: {"scatter_width": int(text)} if _NUMBER.fullmatch(text) else text),
-        "max_moved_bytes": ("max_moved_bytes", _bytes("max-moved-bytes")),
-        **_plain(
-            "leaders_only",
-            "fix_offline_replicas",
-            "rack_mode",
-            "trade_off",
-            "objective",
-            "kafka_version",
-        ),
-        **_plain("leaders_move_replicas", within="balance."),
-        "max_disk_share": ("batches.max_disk_share", _written),
-        **_plain("max_moves_in_per_broker", within="batches."),
-    }
-)
-GROUP: Fields = MappingProxyType(
-    {
-        "assignor": ("assignor", _names),
-        "event": ("events", lambda texts: [_group_event(text) for text in texts]),
-        "bytes_per_s": (
-            "bytes_per_s",
-            lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
-        ),
-        **_plain("group", "follower_fetching", "rebalance_seconds", "kafka_version"),
-        **_plain("cross_rack_per_gib", within="prices."),
-    }
-)
-STREAMS: Fields = MappingProxyType(
-    {
-        "topology": ("topology", lambda file: decode(read_input(file), "topology")),
-        "standbys": ("num_standby_replicas", _as_typed),
-        "tag": ("rack_aware_assignment_tags", listed),
-        **_plain("group", "application_id", "protocol", "assignor", "kafka_version"),
-    }
-)
-RESTART: Fields = MappingProxyType(
-    {
-        "controllers": ("controllers", _numbers("controllers")),
-        "limit": ("limits", limits),
-        "capacity": ("capacity", capacities),
-        "controllers_last": ("order", lambda _: "controllers_last"),
-        "min_insync_replicas": ("defaults.min_insync_replicas", _as_typed),
-        "catch_up_bytes_per_s": ("catch_up_bytes_per_s", _written),
-        **_plain("per", "max_brokers_per_wave", "restart_seconds", "pod_name", "kafka_version"),
-    }
-)
-CONSUMERS: Fields = MappingProxyType(
-    {
-        "series": ("series", _series),
-        "capacity": ("capacity_bytes_per_s", _bytes("capacity")),
-        "price": ("price_per_consumer_hour", _as_typed),
-        "least": ("min", _as_typed),
-        "most": ("max", _as_typed),
-        **_plain("delay_s", "start_s", "hold_s", "spare", "assignor", "workload", "kafka_version"),
-    }
-)
-KEYS: Fields = MappingProxyType(
-    {
-        "partitioner": ("partitioner", _names),
-        "compare_partitions": ("compare_partitions", _numbers("compare-partitions")),
-        "available_partition": ("null_keys.available_partitions", _numbers("available-partition")),
-        "queue_size": ("null_keys.queue_sizes", _numbers("queue-size")),
-        **_plain("partitions", "encoding", "kafka_version"),
-        **_plain("seed", "batch_bytes", "record_bytes", within="null_keys."),
-    }
-)
-OF_KIND: Mapping[str, Fields] = MappingProxyType(
-    {
-        "replicas": REPLICAS,
-        "reassignment": REASSIGNMENT,
-        "group": GROUP,
-        "streams": STREAMS,
-        "restart": RESTART,
-        "consumers": CONSUMERS,
-    }
-)
-"""The options of each kind of plan."""
+
+def _fields(options: Mapping[str, Mapping[str, Any]]) -> Fields:
+    """The fields of the rows of `options.json` that are fields of a body."""
+    fields: dict[str, tuple[str, Callable[[Any], Json]]] = {"kafka_version": ("kafka_version", _READERS["as_typed"])}
+    for name, row in options.items():
+        read, option = row.get("read", "as_typed"), name.replace("_", "-")
+        reader = _OF_OPTION[read](option) if read in _OF_OPTION else _READERS[read]
+        if (path := row.get("field", name)) is not None:
+            fields[name] = (path, partial(_stated, row["value"]) if "value" in row else reader)
+    return fields
+
+
+def _stated(value: Json, _: object) -> Json:
+    """The value that a flag stands for."""
+    return value
+
+
+OF_KIND: Mapping[str, Fields] = {kind: _fields(row["options"]) for kind, row in OPTIONS.items()}
+"""The options of each kind of plan, and of keys."""

@@ -24,7 +24,7 @@ from app.core.model import Cluster
 from app.deferred import Registry
 from app.errors import Json
 from app.errors.quotation import escaped, suggestion
-from app.errors.requests import ConflictingFields, InvalidField
+from app.errors.requests import ConflictingFields, InvalidField, MalformedKey
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.formats.snapshots.plain_names import require_plain_names
@@ -93,10 +93,8 @@ class Inputs:
 
     def _read(self) -> Cluster:
         files = [*self.files, *([] if self.snapshot is None else [Path(self.snapshot)])]
-        uploads = [Upload(decode(read_input(file), file.name), file.name) for file in files]
-        uploads += [
-            Upload(decode(read_input(file), part), part) for part, file in self.parts.items() if file is not None
-        ]
+        named = [*((file.name, file) for file in files), *self.parts.items()]
+        uploads = [Upload(decode(read_input(file), name), name) for name, file in named if file is not None]
         taken = [(upload, document) for upload in uploads if (document := _snapshot(upload)) is not None]
         texts = [upload for upload in uploads if all(upload is not one for one, _ in taken)]
         if len(taken) > 1:
@@ -110,11 +108,13 @@ class Inputs:
         if self.name is not None:
             cluster = replace(cluster, name=self.name)
             require_plain_names(cluster, ())
-        if not texts:
-            return cluster
+        return self._with_groups(cluster, upload.name, texts) if texts else cluster
+
+    def _with_groups(self, cluster: Cluster, snapshot: str | None, texts: Sequence[Upload]) -> Cluster:
+        """The cluster of a snapshot with the groups that texts beside it describe."""
         beside = self._assembled(texts)
         if beside.brokers or beside.topics:
-            detail = f"{upload.name} is a snapshot, which has the brokers and topics; only groups can be added to it"
+            detail = f"{snapshot} is a snapshot, which has the brokers and topics; only groups can be added to it"
             raise ConflictingFields(detail, path=("snapshot",))
         return replace(cluster, groups=beside.groups)
 
@@ -249,3 +249,37 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
         if export.name is None:
             return printed(plan_json(plan))
         return found.write(plan, export.name, lambda: described, batch=export.batch, is_inverse=export.is_inverse)
+
+
+def body_of_keys(
+    file: Path, fields: Mapping[str, Json], *, null_marker: str | None, null_keys: bool
+) -> dict[str, Json]:
+    """The body of `POST /v1/keys/partitions` for the keys of a file.
+
+    A line is a key, an empty line an empty key, and a line equal to `null_marker` a record without key; these are
+    placed if `null_keys` is true or the fields say how.
+
+    Raises
+    ------
+    MalformedText : the file is no text.
+    """
+    lines = [line.removesuffix("\r") for line in decode(read_input(file), "keys").split("\n")]
+    if lines[-1] == "":  # the end of the last line does not begin another one
+        del lines[-1]
+    keys: list[Json] = [None if line == null_marker else line for line in lines]
+    return {"keys": keys, **({"null_keys": {}} if null_keys else {}), **fields}
+
+
+def place_keys(body: Mapping[str, Json]) -> bytes:
+    """Find the partitions of the keys, as the API writes them.
+
+    Raises what the service does, `InvalidField`, and `MalformedKey` with the number of the line.
+    """
+    from app.services import keys  # noqa: PLC0415 — the core comes with it
+
+    try:
+        answer = keys.place_keys(validated(keys.KeysRequest, body), Settings().limits)
+    except MalformedKey as malformed:
+        line = int(malformed.path[-1]) + 1
+        raise MalformedKey(f"line {line}: {malformed.detail}", path=malformed.path, line=line) from None
+    return printed(keys.to_json(answer))

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import structlog
 import typer
@@ -24,6 +24,9 @@ from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnect
 from app.settings import Settings, unknown_variables
 from app.store import embedded, migrations
 from app.store.database import Database
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _OTHER_FILES = 400
@@ -79,11 +82,8 @@ def _serve(settings: Settings, *, with_worker: bool, wanted: Path) -> None:
             when_stopping += [postgres.is_stopping.set, postgres.write_checkpoint]  # while the worker ends
             if postgres.data_dir != wanted.resolve():
                 typer.echo(f"Postgres cannot reach {wanted.resolve()}; its data is in {postgres.data_dir}", err=True)
-        with Database(url) as database:
-            if migrations.upgrade(database.engine) and postgres is not None:
-                when_started.append(postgres.write_checkpoint)  # of a thousand new files, which a stop would wait for
-            _require_key(database, settings)
-            _require_connections(database, settings)
+        if _prepare(url, settings) and postgres is not None:
+            when_started.append(postgres.write_checkpoint)  # of a thousand new files, which a stop would wait for
         # The worker is composed from the environment, wherever it runs.
         os.environ["RACKPLAN_DATABASE_URL"] = url
         api = import_module("app.main").create_app(Settings())
@@ -94,21 +94,33 @@ def _serve(settings: Settings, *, with_worker: bool, wanted: Path) -> None:
                 when_stopping.append(started.enter_context(worker_process.running()).set)
 
         when_started.append(start_worker)
-        config = uvicorn.Config(
-            api,
-            http=bounded_protocol(Patience(connections=settings.connections)),
-            host=settings.host,
-            port=settings.port,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,  # the application has its own setting; uvicorn's trusts every process of this machine
-            timeout_graceful_shutdown=settings.grace_seconds,
-        )
-        server = _Server(config, when_started=when_started, when_stopping=when_stopping)
+        server = _Server(_config(settings, api), when_started=when_started, when_stopping=when_stopping)
         server.run()
         if not server.started:
             raise SystemExit(1)  # the log says why
+
+
+def _prepare(url: str, settings: Settings) -> bool:
+    """Bring the schema up to date, and check the database; whether the schema was changed."""
+    with Database(url) as database:
+        is_changed = migrations.upgrade(database.engine)
+        _require_key(database, settings)
+        _require_connections(database, settings)
+    return is_changed
+
+
+def _config(settings: Settings, api: "ASGIApp") -> uvicorn.Config:
+    return uvicorn.Config(
+        api,
+        http=bounded_protocol(Patience(connections=settings.connections)),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # the application has its own setting; uvicorn's trusts every process of this machine
+        timeout_graceful_shutdown=settings.grace_seconds,
+    )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.requests import LimitExceeded
 from app.services import jobs
 from app.services.limits import Limits
-from app.services.plans.outcomes import PlanOutcome, receiving
+from app.services.plans.pipeline import PlanOutcome, receiving
 from app.slots.pool import Lane, Slot, SlotEnded
 from app.store.database import Database
 

@@ -28,7 +28,7 @@ from app.jobs.housekeeping import DeadWorkers, Retention, keep_house
 from app.jobs.plans import AttemptFailed, PlanSlots
 from app.services import jobs, sweeps
 from app.services.limits import Limits
-from app.services.plans.outcomes import PlanOutcome, receiving
+from app.services.plans.pipeline import PlanOutcome, receiving
 from app.slots.pool import Lane
 from app.store import addresses
 from app.store.database import Database

@@ -13,7 +13,8 @@ checks/          verify a reassignment of any origin
 sweeps/          score many scenarios; one file a sweep kind
 webhooks/        subscribe URLs to events, and decide about attempts to deliver them
 oidc/            OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers
-bodies.py        the bases of requests: bodies of the API that services read; fields.py: their scalar fields
+bodies.py        the bases of requests: bodies of the API that services read
+fields.py        scalar fields of requests, and defaults of what a snapshot does not know
 amounts.py       bytes and shares with their units; rates of partitions and prices of traffic
 callers.py       the caller of a request: the holder of a key, or the subject of a token
 api_keys.py      scopes of API keys, and the rules of a new key
@@ -23,8 +24,6 @@ dataset_roots.py  the folders from which sweeps may read datasets
 spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 cautions.py      an answer's warnings
-defaults.py      what a request states for topics of which the snapshot does not know it
-seeds.py         hashes of requests, and seeds derived from them
 limits.py        limits on the size of one request
 quotas.py        the quotas of each team
 audit.py         exports of the audit log

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.errors import Json
 from app.errors.machine import BackupUnreadable
-from app.services.seeds import digest
+from app.services.plans.record import digest
 
 if TYPE_CHECKING:
     from app.store.database import Database

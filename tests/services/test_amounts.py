@@ -5,7 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api.models.clusters import LogDirectoryRequest, PartitionRequest
 from app.api.sweeps.capacity import MeasuredTopicRequest, ProfileRequest
-from app.cli import disk_options, plan_options
+from app.cli import plan_options
 from app.errors.requests import ConflictingFields
 from app.services.amounts import bytes_of, number_of, share_of
 from app.services.fields import CapacityRequest
@@ -113,19 +113,20 @@ def test_options_and_pages_take_the_same() -> None:
         "cpu": 0.5,
         "replicas": {"absolute": 400},
     }
-    assert disk_options.capacities(["disk=3.4TB", "7:cpu=8"]) == {
+    assert plan_options.capacities(["disk=3.4TB", "7:cpu=8"]) == {
         "*": {"disk_bytes": 3_400_000_000_000},
         "7": {"vcpu": 8},
     }
-    assert disk_options.directory_bytes(["*:/d=4TB"]) == {"*": {"/d": 4 * 10**12}}
+    assert plan_options.directory_bytes(["*:/d=4TB"]) == {"*": {"/d": 4 * 10**12}}
     body = plan_options.fields_of(
-        dict.fromkeys(plan_options.REASSIGNMENT) | {"throttle": "50MB/s", "max_moved_bytes": "7"},
-        plan_options.REASSIGNMENT,
+        dict.fromkeys(plan_options.OF_KIND["reassignment"]) | {"throttle": "50MB/s", "max_moved_bytes": "7"},
+        plan_options.OF_KIND["reassignment"],
     )
     assert body == {"batches": {"throttle_bytes_per_s": 50_000_000}, "max_moved_bytes": 7}
     with pytest.raises(ConflictingFields, match="--throttle"):
         plan_options.fields_of(
-            dict.fromkeys(plan_options.REASSIGNMENT) | {"throttle": "fast"}, plan_options.REASSIGNMENT
+            dict.fromkeys(plan_options.OF_KIND["reassignment"]) | {"throttle": "fast"},
+            plan_options.OF_KIND["reassignment"],
         )
     problems: dict[str, str] = {}
     typed = {"disk": "85 %", "cpu": "50", "throttle": "50 MB/s"}
@@ -152,7 +153,7 @@ def test_units_in_every_body(model: type, body: dict[str, object], name: str, ex
 
 def test_units_of_options() -> None:
     options = {"max_disk_share": "85%", "catch_up_bytes_per_s": "50MB/s"}
-    of_reassignments = {"max_disk_share": plan_options.REASSIGNMENT["max_disk_share"]}
+    of_reassignments = {"max_disk_share": plan_options.OF_KIND["reassignment"]["max_disk_share"]}
     assert plan_options.fields_of(options, of_reassignments) == {"batches": {"max_disk_share": 0.85}}
-    of_restarts = {"catch_up_bytes_per_s": plan_options.RESTART["catch_up_bytes_per_s"]}
+    of_restarts = {"catch_up_bytes_per_s": plan_options.OF_KIND["restart"]["catch_up_bytes_per_s"]}
     assert plan_options.fields_of(options, of_restarts) == {"catch_up_bytes_per_s": 50_000_000}

@@ -12,7 +12,7 @@ from app.core.model import Cluster, unpadded
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.services import checks
 from app.services.checks import Check, HealthRequest
-from app.services.defaults import Defaults
+from app.services.fields import Defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance
 from app.services.reassignment.requests.parts import CapacityRequest, LimitsRequest

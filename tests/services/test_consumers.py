@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from app.cli.plan_options import CONSUMERS, fields_of
+from app.cli.plan_options import OF_KIND, fields_of
 from app.core.model import Broker, Cluster
 from app.errors import Failure
 from app.errors.reassignments import UnknownTopic
@@ -279,8 +279,14 @@ def test_the_command_reads_a_series_or_an_answer_of_prometheus(tmp_path: Path) -
     file = tmp_path / "rates.json"
     for document, field in ((HOURS, HOURS), (prometheus()["prometheus"], prometheus())):
         file.write_text(json.dumps(document), encoding="utf-8")
-        options = dict.fromkeys(CONSUMERS) | {"series": file, "capacity": "3 MB", "least": 2, "most": 4, "price": 0.5}
-        assert fields_of(options, CONSUMERS) == {
+        options = dict.fromkeys(OF_KIND["consumers"]) | {
+            "series": file,
+            "capacity": "3 MB",
+            "least": 2,
+            "most": 4,
+            "price": 0.5,
+        }
+        assert fields_of(options, OF_KIND["consumers"]) == {
             "series": field,
             "capacity_bytes_per_s": 3 * MB,
             "min": 2,

@@ -17,7 +17,7 @@ from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, draft_plan
 from app.services.plans.kinds import KINDS
-from app.services.seeds import digest, seed_of
+from app.services.plans.record import digest, seed_of
 from tests import draws as st
 
 CLUSTER = Cluster("c", tuple(Broker(broker, f"r{broker % 3}") for broker in range(6)))

@@ -17,7 +17,7 @@ from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.options import RackMode
 from app.services import plans as services
 from app.services import snapshots
-from app.services.defaults import Defaults
+from app.services.fields import Defaults
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.replicas import PLANNER, ReplicasRequest

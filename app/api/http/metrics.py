@@ -18,7 +18,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from app.services.plans.outcomes import PlanOutcome
+from app.services.plans.pipeline import PlanOutcome
 from app.slots.admission import Occupancy
 from app.store.activity import Activity
 

@@ -25,7 +25,7 @@ from app.errors import Failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField, LimitExceeded
-from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
+from app.services.plans.pipeline import SUCCEEDED, PlanOutcome, receiving
 from app.slots.admission import Admission
 
 QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})

@@ -8,17 +8,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, Field
 
 from app.core.kafka_versions import Controller, normal_release
-from app.core.model import (
-    NO_LEADER,
-    NO_LOG_DIR,
-    UNKNOWN_SIZE,
-    Cluster,
-    Cordon,
-    Int32s,
-    LogDirectory,
-    Topic,
-    padded,
-)
+from app.core.model import NO_LEADER, NO_LOG_DIR, UNKNOWN_SIZE, Cluster, Cordon, Int32s, LogDirectory, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
@@ -291,20 +281,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
             f"partition {topic.name}-{repeated[0]} is listed twice", path=path, value=int(repeated[0])
         )
     for partition in partitions:
-        local, size = partition.local_bytes, partition.size_bytes
-        if local is not None and size is not None and local > size:
-            detail = f"partition {topic.name}-{partition.partition} has {local} bytes on a disk, of {size} in all"
-            place = (*path, topic.partitions.index(partition), "local_bytes")
-            raise ConflictingFields(detail, path=place, value=local, limit=size)
-        if len(set(partition.replicas)) < len(partition.replicas):
-            raise DuplicatePartition(
-                f"partition {topic.name}-{partition.partition} names a replica twice: {partition.replicas}",
-                path=path,
-                value=partition.replicas,
-            )
-        if unknown := set(partition.observers).difference(partition.replicas):
-            detail = f"observer {min(unknown)} of {topic.name}-{partition.partition} is not a replica"
-            raise ConflictingFields(detail, path=path, value=min(unknown))
+        _check_partition(topic, partition, path)
     replicas = padded([partition.replicas for partition in partitions])
     return Topic(
         name=topic.name,
@@ -323,6 +300,21 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
         elr=padded_if_any([*map(attrgetter("elr"), partitions)]),
         observers=padded_if_any([*map(attrgetter("observers"), partitions)]),
     )
+
+
+def _check_partition(topic: TopicRequest, partition: PartitionRequest, path: FieldPath) -> None:
+    """Raise what is wrong with a partition by itself; `path` is of the topic's partitions."""
+    name, local, size = f"{topic.name}-{partition.partition}", partition.local_bytes, partition.size_bytes
+    if local is not None and size is not None and local > size:
+        detail = f"partition {name} has {local} bytes on a disk, of {size} in all"
+        place = (*path, topic.partitions.index(partition), "local_bytes")
+        raise ConflictingFields(detail, path=place, value=local, limit=size)
+    if len(set(partition.replicas)) < len(partition.replicas):
+        detail = f"partition {name} names a replica twice: {partition.replicas}"
+        raise DuplicatePartition(detail, path=path, value=partition.replicas)
+    if unknown := set(partition.observers).difference(partition.replicas):
+        detail = f"observer {min(unknown)} of {name} is not a replica"
+        raise ConflictingFields(detail, path=path, value=min(unknown))
 
 
 def _bytes_on_disk(partition: PartitionRequest) -> int:

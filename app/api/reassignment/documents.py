@@ -1,7 +1,7 @@
 """What reassignment plans look like as JSON."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -12,7 +12,12 @@ from app.core.measures.losses import Losses
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
 from app.services.reassignment import LeadersBy, ReplicasBy
-from app.services.reassignment.requests.parts import GoalName, Limited
+from app.services.reassignment.problem.problem import Relaxation
+from app.services.reassignment.problem.resources import RebalancingGroup
+from app.services.reassignment.reports.balance import BrokerWeight, ExcessReport, ReachedGoal, TradeOffPoint
+from app.services.reassignment.reports.batches import Execution, LogDirsReport
+from app.services.reassignment.reports.report import BrokerMovement
+from app.services.reassignment.solve import GeneratedMovement
 
 
 class AfterWorstLoss(BaseModel):
@@ -112,62 +117,6 @@ class CrossRackDocument(CrossRackCause):
     """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
-class GoalDocument(BaseModel):
-    """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share if
-    the capacity of any broker is unknown.
-    """
-
-    goal: GoalName
-    """What is balanced."""
-    tolerance: float
-    """Tolerance of the request."""
-    smallest: float
-    """Smallest load of a broker over its ideal load."""
-    largest: float
-    """Largest load of a broker over its ideal load."""
-    largest_bound: float
-    """Lower bound on `largest`."""
-    gap: float
-    """Relative optimality gap: (largest − bound) / largest."""
-
-
-class ExcessOfBroker(BaseModel):
-    """A load above its limit."""
-
-    broker: int
-    """Id of the broker."""
-    resource: Limited
-    """Resource that is limited."""
-    value: float
-    """The load: bytes, bytes/s, vCPU or a count."""
-    limit: float
-    """The limit, in the same unit."""
-    soft: bool
-    """Whether the limit is soft."""
-
-
-class TotalExcess(BaseModel):
-    """The sum of (load − limit) / limit over brokers and resources."""
-
-    total: float
-    """The sum."""
-    lower_bound: float
-    """Lower bound on the sum."""
-    optimal: bool
-    """Whether the sum is its lower bound."""
-
-
-class ExcessDocument(BaseModel):
-    """What is above limits, and how much of it no plan avoids."""
-
-    brokers: list[ExcessOfBroker]
-    """Loads above limits, by broker id and resource."""
-    hard: TotalExcess
-    """Excess over hard limits."""
-    soft: TotalExcess
-    """Excess over soft limits."""
-
-
 class Ends(BaseModel):
     """The smallest and the largest load of brokers that may receive replicas."""
 
@@ -199,23 +148,6 @@ class PerTopicBalance(BaseModel):
     """Number of replicas by which topics are outside their bands, summed over brokers; the fewest possible."""
     worst: list[TopicEnds]
     """The topics with the widest range of replicas after the plan, then before it; 20 at most."""
-
-
-class BrokerWeight(BaseModel):
-    """A broker that is balanced by its weight."""
-
-    broker: int
-    """Id of the broker."""
-    weight: int
-    """Weight of the broker, as a whole number without a factor that all have in common."""
-    share: float
-    """Share of the load of the brokers of its set that is in proportion to the weight, in the unit of `by`."""
-    low: int | None
-    """Lower end of the broker's band; null if the load is no count, or replicas stay on their brokers."""
-    high: int | None
-    """Upper end of the broker's band; null if the load is no count, or replicas stay on their brokers."""
-    load: int
-    """Load of the broker after the plan, in the unit of `by`."""
 
 
 class ReplicasBalance(Ends):
@@ -337,7 +269,7 @@ class BrokerSetBalance(BaseModel):
     """Lower bound on `moved`."""
     gap: float
     """Relative optimality gap: (moved − lower_bound) / moved; 0 if optimal."""
-    resources: list[GoalDocument] | None
+    resources: list[ReachedGoal] | None
     """What each goal over resources reached among the set's brokers; null if the request has none."""
 
 
@@ -348,72 +280,10 @@ class BalanceDocument(BaseModel):
     """Balance of replicas over brokers."""
     leaders: LeadersBalance
     """Balance of preferred leaders over brokers."""
-    resources: list[GoalDocument] | None
+    resources: list[ReachedGoal] | None
     """What each goal over resources reached; null if the request has none."""
     sets: list[BrokerSetBalance] | None = None
     """With `broker_sets`: each set that has topics, by name; those outside every set come last."""
-
-
-class LogDirDocument(BaseModel):
-    """A log directory. Bytes are of replicas, by the largest replica of each partition."""
-
-    path: str
-    """Path of the directory."""
-    total_bytes: int | None
-    """Bytes of its file system; null if unknown."""
-    limit_bytes: int | None
-    """Bytes of replicas that it may have at any time; null without a limit."""
-    drained: bool
-    """Whether the request drains it."""
-    offline: bool
-    """Whether it is offline."""
-    bytes_before: int
-    """Bytes before the plan."""
-    bytes_after: int
-    """Bytes after the plan."""
-    replicas_in: int
-    """Replicas that are moved into it from another directory of the broker."""
-    replicas_out: int
-    """Replicas that are moved out of it to another directory of the broker."""
-
-
-class BrokerLogDirsDocument(BaseModel):
-    """The log directories of a broker."""
-
-    broker: int
-    """Id of the broker."""
-    largest_share: float | None
-    """Largest share in use after the plan, of directories that are neither drained nor offline; null if a size is
-    unknown."""
-    largest_share_lower_bound: float | None
-    """Lower bound on it, with `keep` among plans that move no more; 0 with a tolerance."""
-    moved_bytes: int
-    """Bytes that are moved between its directories."""
-    lower_bound_bytes: int
-    """Lower bound on these bytes, for the largest share that is reached."""
-    log_dirs: list[LogDirDocument]
-    """Its directories by path."""
-
-
-class LogDirsDocument(BaseModel):
-    """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
-    `certificate` alone.
-    """
-
-    moved_replicas: int
-    """Number of replicas that are moved between directories."""
-    moved_bytes: int
-    """Bytes of these replicas."""
-    lower_bound_bytes: int
-    """Lower bound on these bytes, for the largest share that each broker reaches."""
-    optimal: bool
-    """Whether moved bytes reach their lower bound, and every largest share is within 0.1 % of its own."""
-    gap: float
-    """Relative optimality gap of the moved bytes."""
-    solver: str
-    """The solver that chose the directories."""
-    brokers: list[BrokerLogDirsDocument]
-    """Brokers whose directories are known, by ascending id."""
 
 
 class MovedPartition(BaseModel):
@@ -453,120 +323,6 @@ class BatchDocument(BaseModel):
     """Number of replicas moved between log directories; absent without `log_dirs`."""
     log_dir_moved_bytes: int | None = None
     """Bytes of these replicas; absent without `log_dirs`."""
-
-
-class ExecutionStepDocument(BaseModel):
-    """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
-
-    action: Literal["execute", "cordon", "uncordon"]
-    """`execute` a file, or `cordon` or `uncordon` all log directories of brokers."""
-    batch: int | None
-    """Number of the executed batch, from 1; null if the step executes none or the whole plan."""
-    brokers: list[int]
-    """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
-
-
-class ExecutionDocument(BaseModel):
-    """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
-
-    batches: list[ExecutionStepDocument]
-    """Steps of the batches, in the order of execution."""
-    rollback: list[ExecutionStepDocument]
-    """The inverses of batches, from the last to the first."""
-    at_once: list[ExecutionStepDocument]
-    """The whole plan as one file, `format=reassignment`."""
-    rollback_at_once: list[ExecutionStepDocument]
-    """Its inverse, `format=rollback`."""
-
-
-class RebalancingGroup(BaseModel):
-    """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
-
-    group_id: str
-    """Id of the group."""
-    batch: int
-    """Number of the batch, from 1."""
-
-
-class MovementRange(BaseModel):
-    """The movement of several runs; the median is that of a run."""
-
-    min: int
-    """Smallest amount of a run."""
-    median: int
-    """Amount of the median run."""
-    max: int
-    """Largest amount of a run."""
-
-
-class KafkaGenerateDocument(BaseModel):
-    """What `kafka-reassign-partitions --generate` of the release would move for the same topics on the brokers that may
-    receive replicas. It draws a random seed; the runs have the same seeds in every plan.
-    """
-
-    algorithm: Literal["striped", "admin_utils"]
-    """`striped` since 4.1, `admin_utils` before."""
-    seeds: int
-    """The number of runs: 20, fewer of a large cluster."""
-    moved_replicas: MovementRange | None
-    """Number of replicas that the runs move; null if there is no comparison."""
-    moved_bytes: MovementRange | None
-    """Bytes that the runs move, of replicas of known size; null if there is no comparison."""
-    left_out: str | None
-    """Why there is no comparison; null if there is one."""
-
-
-class BrokerMovement(BaseModel):
-    """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
-
-    broker: int
-    """Id of the broker."""
-    rack: str | None
-    """Rack of the broker; null if it has none."""
-    replicas_before: int
-    """Number of replicas before the plan."""
-    replicas_in: int
-    """Number of replicas that are copied to the broker."""
-    replicas_out: int
-    """Number of replicas that are removed from the broker."""
-    replicas_after: int
-    """Number of replicas after the plan."""
-    bytes_before: int
-    """Bytes before the plan, of replicas of known size."""
-    bytes_in: int
-    """Bytes that are copied to the broker, of replicas of known size."""
-    bytes_out: int
-    """Bytes that are removed from the broker, of replicas of known size."""
-    bytes_after: int
-    """Bytes after the plan, of replicas of known size."""
-    leaders_before: int
-    """Number of preferred leaders before the plan."""
-    leaders_after: int
-    """Number of preferred leaders after the plan."""
-
-
-class TradeOffPoint(BaseModel):
-    """The least movement after which the load of every broker is between `low` and `high`."""
-
-    low: int | None
-    """Lower end of the load band, in the unit of the balanced load; null if broker sets have bands of their own."""
-    high: int | None
-    """Upper end of the load band, in the unit of the balanced load; null if broker sets have bands of their own."""
-    moved_replicas: int
-    """Number of replicas that are copied."""
-    moved_bytes: int
-    """Bytes that are copied, of replicas of known size."""
-    optimal: bool
-    """Whether no plan within this band moves less."""
-
-
-class RelaxedConstraint(BaseModel):
-    """A constraint that was relaxed."""
-
-    constraint: str
-    """Name of the constraint."""
-    detail: str
-    """Why it was relaxed, in a sentence."""
 
 
 class Spread(BaseModel):
@@ -649,11 +405,11 @@ class ReassignmentPlanDocument(WholePlan):
     sends or receives in a batch; null if no rate is known, or a network has less left."""
     fewest_batches: int
     """No schedule of these steps has fewer batches."""
-    execution: ExecutionDocument | None
+    execution: Execution | None
     """Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."""
     rebalancing_groups: list[RebalancingGroup]
     """Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."""
-    kafka_generate: KafkaGenerateDocument
+    kafka_generate: GeneratedMovement
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
     """What each broker receives and sends, by ascending broker id."""
@@ -661,13 +417,13 @@ class ReassignmentPlanDocument(WholePlan):
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackDocument | None
     """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
-    excess: ExcessDocument | None
+    excess: ExcessReport | None
     """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
-    log_dirs: LogDirsDocument | None = None
+    log_dirs: LogDirsReport | None = None
     """Log directories before and after; absent if the request has no `log_dirs`."""
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
-    relaxed: list[RelaxedConstraint]
+    relaxed: list[Relaxation]
     """Constraints that were relaxed because they conflict, if `on_conflict` is `relax`; empty otherwise."""
     measures: PlacementMeasures
     """Balance over brokers, rack safety and the cost of each loss, after the plan."""

@@ -12,7 +12,7 @@ from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
 from app.api.models.clusters import WarningDocument
 from app.api.problems.responses import responses
-from app.api.reassignment.documents import ExecutionStepDocument, LedgerDocument
+from app.api.reassignment.documents import LedgerDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, MalformedText, PlanNotFound, QuotaExceeded, SnapshotNotFound
@@ -20,7 +20,8 @@ from app.services import plans
 from app.services.fields import Id, OnSnapshot
 from app.services.reassignment import Drift
 from app.services.reassignment.progress.ledger import with_log
-from app.services.reassignment.progress.progress import progress_of
+from app.services.reassignment.progress.progress import BatchProgress, progress_of
+from app.services.reassignment.reports.batches import ExecutedStep
 
 MOST_LOG_CHARACTERS = 2**22
 """Length of the largest log."""
@@ -36,32 +37,6 @@ class ProgressRequest(OnSnapshot):
     copied and took is stored as the plan's `ledger`, in place of what was stored before."""
 
 
-class BatchProgressDocument(BaseModel):
-    """The progress of one batch, by the state of its partitions' steps."""
-
-    index: int
-    """Number of the batch, from 1, as its file has it."""
-    state: Literal["not_started", "in_progress", "done", "drifted"]
-    """`in_progress`: some partitions are in reassignment or done, and not all are done; `drifted`: nothing is left but
-    partitions that something else has changed."""
-    partitions_left: int
-    """Number of partitions whose list is still to be requested of Kafka."""
-    partitions_in_progress: int
-    """Number of partitions that are being reassigned."""
-    partitions_done: int
-    """Number of partitions that have the list of the batch, or one of a later batch."""
-    partitions_drifted: int
-    """Number of partitions that something else has changed."""
-    replicas_left: int
-    """Number of replicas to copy that are not in sync yet."""
-    bytes_left: int
-    """Bytes of these replicas, each as a whole, of those of known size."""
-    unknown_size_replicas_left: int
-    """Number of these replicas whose size is unknown."""
-    seconds_left: float | None
-    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
-
-
 class PlanProgressDocument(BaseModel):
     """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
 
@@ -71,7 +46,7 @@ class PlanProgressDocument(BaseModel):
     """Id of the snapshot that the progress is computed from."""
     state: Literal["not_started", "in_progress", "done", "drifted"]
     """`drifted`: something else has changed partitions that the plan moves or creates."""
-    batches: list[BatchProgressDocument]
+    batches: list[BatchProgress]
     """Batches, in the order of execution."""
     replicas_left: int
     """Number of replicas to copy that are not in sync yet."""
@@ -100,7 +75,7 @@ class PlanProgressDocument(BaseModel):
     """Path of the file with these partitions; null if there is none."""
     rollback: str | None
     """Path of the file with the previous lists of all partitions that have others now; null if none has."""
-    rollback_execution: list[ExecutionStepDocument]
+    rollback_execution: list[ExecutedStep]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
     ledger: LedgerDocument | None

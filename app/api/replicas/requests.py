@@ -9,11 +9,11 @@ from app.api.models.clusters import CordonableBrokerRequest, TopicConfigs
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.services.bodies import Request as RequestModel
-from app.services.defaults import Defaults
 from app.services.fields import (
     AttributeName,
     BrokerId,
     ComparedReleases,
+    Defaults,
     Int32,
     Labels,
     Name,

@@ -28,7 +28,7 @@ from app.errors import Failure
 from app.errors.access import ProcessLost, ServiceBusy
 from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
-from app.services.plans.outcomes import PlanOutcome, report
+from app.services.plans.pipeline import PlanOutcome, report
 from app.slots import server
 from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot, SlotEnded
 

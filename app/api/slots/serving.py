@@ -19,7 +19,7 @@ from app.api.http.memory import FreedMemory
 from app.api.problems.documents import of_failure
 from app.api.slots import scopes
 from app.errors.requests import LimitExceeded
-from app.services.plans.outcomes import PlanOutcome, receiving
+from app.services.plans.pipeline import PlanOutcome, receiving
 from app.slots import process
 
 _SENT_BYTES = 2**20

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from app.api.reassignment.documents import RelaxedConstraint
+from app.services.reassignment.problem.problem import Relaxation
 
 
 class SweepDocument(BaseModel):
@@ -105,7 +105,7 @@ class ScenarioDocument(BaseModel):
     """Whether every load is within its limit under every failure; of reassignments, within every hard limit."""
     violated_limits: list[ViolatedLimitDocument] | None = None
     """Limits that brokers exceed, by resource; empty if all hold."""
-    relaxed: list[RelaxedConstraint] | None = None
+    relaxed: list[Relaxation] | None = None
     """Of reassignments, constraints that do not hold because they conflict; empty if the scenario is feasible."""
     binding: BindingDocument | None = None
     """The limit that breaks first; null if no resource has one."""

@@ -17,11 +17,7 @@ from app.api.http.negotiation import json_response
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.jobs import State
 from app.api.problems.responses import responses
-from app.api.sweeps.documents import (
-    SweepDocument,
-    SweepsPage,
-    SweepWithDefinition,
-)
+from app.api.sweeps.documents import SweepDocument, SweepsPage, SweepWithDefinition
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
 from app.errors import access, kafka, reassignments, requests
 from app.services import sweeps

@@ -25,11 +25,7 @@ from app.services.plans import Allowance, LossSelection
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
-from app.services.reassignment.reports.losses import (
-    LossTable,
-    loss_table,
-    losses_file,
-)
+from app.services.reassignment.reports.losses import LossTable, loss_table, losses_file
 from app.services.reassignment.requests.parts import InRack, Limited, ResourceFields
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.solve import least_repair

@@ -31,8 +31,7 @@ from app.services.checks.health import Health, HealthRequest, health_after, heal
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
 from app.services.checks.safety import below_min_isr, require_legal, safety_of
-from app.services.defaults import min_isr_of, with_defaults
-from app.services.fields import Id
+from app.services.fields import Id, min_isr_of, with_defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
 from app.services.reassignment.requests.parts import check_resources

@@ -21,14 +21,7 @@ from app.core.model import Int64s, Placement
 from app.errors import Json
 from app.formats.syntax.quantities import counted
 from app.services.cautions import Caution
-from app.services.consumers.requests import (
-    READER,
-    ConsumersRequest,
-    Rates,
-    check_consumers,
-    check_topics,
-    rates_of,
-)
+from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_consumers, check_topics, rates_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.store.records import NewPlan, PlanHead

@@ -17,7 +17,7 @@ from app.core.model import INT32_MAX, Int32s
 from app.errors.requests import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, PartitionId, Rack, Seed
-from app.services.seeds import digest, seed_of
+from app.services.plans.record import digest, seed_of
 from app.services.snapshots import first_repeated
 
 MOST_PARTITIONS = 1_000_000

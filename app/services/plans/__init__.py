@@ -1,10 +1,10 @@
 """What every kind of plan shares.
 
-pipeline.py      the one way from a request to a plan; what other releases of Kafka answer
+pipeline.py      the one way from a request to a plan; the outcome of each attempt, for logs and metrics; what other
+                 releases of Kafka answer
 status.py        status, labels and notes beside a plan, and their history
 record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and
-                 summaries
-outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
+                 summaries; hashes of requests, and seeds derived from them
 exports.py       the file formats of plans
 kind.py          what defines a kind of plan, and a plan as JSON and as files; the protocol of a kind
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package

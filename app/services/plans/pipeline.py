@@ -5,13 +5,17 @@
 What differs between kinds is a `Planner`: its request, the problem that the request resolves to, its solver and its
 answer. Below `resolve` nothing reads the request.
 
-What other releases of Kafka answer to the request of a plan.
+The problem is solved again as other releases of Kafka have it, and the answers are compared row by row.
 
-The pipeline solves the problem again as another release has it; here the two answers are compared row by row.
+The outcome of each attempt is reported to the process that makes it, for its log and its metrics. The pipeline knows
+neither: a context variable has the receiver, because operations, pages and idempotency between the API and the pipeline
+have no use for it, and a request that is answered in a thread takes its context with it.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -27,14 +31,89 @@ from app.errors.kafka import KafkaRefuses
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import outcomes
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
-from app.services.plans.record import Plan, PlannedPartition, shortened
-from app.services.seeds import digest, seed_of
+from app.services.plans.record import Plan, PlannedPartition, digest, seed_of, shortened
 from app.store.records import NewPlan
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+
+SUCCEEDED = "ok"
+UNEXPECTED = "internal_error"
+
+
+@dataclass(slots=True)
+class PlanOutcome:
+    """What became of one attempt.
+
+    Parameters
+    ----------
+    kind : of the plan.
+    code : `ok`, the code of the failure, or `internal_error`.
+    hash : content hash of the plan, or None without a plan.
+    solver_seconds : time in the kind's solver, without reading, measuring and storing; None if it did not finish.
+    gap : relative optimality gap of the plan's certificate, in [0, 1]; None if the plan has no certificate.
+    """
+
+    kind: str
+    code: str = UNEXPECTED
+    hash: str | None = None
+    solver_seconds: float | None = None
+    gap: float | None = None
+
+    def succeed(self, plan: NewPlan, gap: float | None) -> None:
+        """Record the plan that was made."""
+        self.code, self.hash, self.solver_seconds, self.gap = SUCCEEDED, plan.hash, plan.solver_seconds, gap
+
+    def log_fields(self) -> dict[str, object]:
+        """The fields of a log line, without those that are not known."""
+        seconds = None if self.solver_seconds is None else round(self.solver_seconds, 4)
+        fields = {"plan_kind": self.kind, "plan_hash": self.hash, "solver_seconds": seconds, "gap": self.gap}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+_receiver: ContextVar[Callable[[PlanOutcome], None] | None] = ContextVar("receiver", default=None)
+
+
+@contextmanager
+def receiving(receiver: Callable[[PlanOutcome], None]) -> Iterator[None]:
+    """Call `receiver` with the outcome of every attempt within this context; it must not raise."""
+    token = _receiver.set(receiver)
+    try:
+        yield
+    finally:
+        _receiver.reset(token)
+
+
+@contextmanager
+def attempt(kind: str) -> Iterator[PlanOutcome]:
+    """One attempt to make a plan; its outcome is reported when the context ends, also by an exception."""
+    outcome = PlanOutcome(kind)
+    try:
+        yield outcome
+    except Failure as failure:
+        outcome.code = failure.code
+        raise
+    finally:
+        report(outcome)
+
+
+def report(outcome: PlanOutcome) -> None:
+    """Pass the outcome of an attempt, of this process or of another one, to the receiver of this context."""
+    receiver = _receiver.get()
+    if receiver is not None:
+        receiver(outcome)
+
+
+def gap_of(answer: Mapping[str, Any], certificate_path: tuple[str, ...]) -> float | None:
+    """The relative optimality gap that the certificate at this path of an answer states; None without a certificate."""
+    certificate: Any = answer
+    for name in certificate_path:
+        certificate = certificate.get(name)
+        if certificate is None:
+            return None
+    return float(certificate["gap"])
 
 
 LISTED_ROWS = 1000
@@ -159,7 +238,7 @@ def make_plan(
     SnapshotNotFound, SnapshotChanged, UnsupportedKafkaVersion
     What the planner's steps do.
     """
-    with outcomes.attempt(planner.kind) as outcome:
+    with attempt(planner.kind) as outcome:
         planner.check_site(request)
         planner.check(request, limits)
         site = _site(uow, request.snapshot_id, if_match)
@@ -171,7 +250,7 @@ def make_plan(
         new = _draft(planner, request, site, Allowance(limits, is_job=on_step is not None), begin)
         begin("store")
         plan = Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
-        outcome.succeed(new, outcomes.gap_of(new.answer, planner.certificate_path))
+        outcome.succeed(new, gap_of(new.answer, planner.certificate_path))
     return plan
 
 
@@ -274,14 +353,23 @@ def _draft(
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
-
-    def answer_of(version: KafkaVersion) -> ReleaseAnswer:
-        other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
-        return ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
-
     plan = replace(plan, title=shortened(planner.title(plan)), summary=shortened(planner.summary(plan)))
     begin("compare")
+    answer_of = partial(_answer_of, planner, request, site, allowance, seed)
     return _with_releases(plan, planner, planner.later_versions(seeded), compared, answer_of)
+
+
+def _answer_of(
+    planner: Planner[RequestT, ProblemT, Any],
+    request: RequestT,
+    site: Site,
+    allowance: Allowance,
+    seed: int,
+    version: KafkaVersion,
+) -> ReleaseAnswer:
+    """The answer of a release to a request."""
+    other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
+    return ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
 
 
 def _with_releases(

@@ -1,4 +1,7 @@
-"""A stored plan: its record, its summary, pages of its partitions, and its difference from another plan."""
+"""A stored plan: its record, its summary, pages of its partitions, and its difference from another plan.
+
+Hashes of requests, and the seeds derived from them, give the same request without a seed the same answer.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +20,7 @@ from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
-
+from hashlib import sha256
 
 _RESOLVED = ("kind", "engine_version", "snapshot_content_hash")
 """Fields of a stored request that its caller did not state."""
@@ -181,3 +184,17 @@ def some(names: Sequence[str], *, noun: str, shown: int = 3) -> str:
 def at(cluster: str | None, preposition: str) -> str:
     """` on prod-eu`; empty if the plan is of no named cluster."""
     return f" {preposition} {cluster}" if cluster else ""
+
+
+SEED_BITS = 48
+"""A derived seed has as many bits as java.util.Random uses of one; JSON readers represent it exactly."""
+
+
+def digest(canonical: Mapping[str, Json]) -> bytes:
+    """The SHA-256 of a canonical request; the order of its fields does not count."""
+    return sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def seed_of(request_digest: bytes) -> int:
+    """The first `SEED_BITS` bits of a request's digest."""
+    return int.from_bytes(request_digest[: SEED_BITS // 8])

@@ -33,8 +33,7 @@ from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.problem.brokers import brokers_of
 from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.progress.drift import Drift
-from app.services.reassignment.progress.progress import PlanProgress, progress_of
-from app.services.reassignment.progress.resumed import resumed
+from app.services.reassignment.progress.progress import PlanProgress, progress_of, resumed
 from app.services.reassignment.requests.parts import (
     BalanceRequest,
     BatchesRequest,

@@ -23,9 +23,7 @@ from app.errors.quotation import quoted
 from app.errors.reassignments import BudgetBelowMinimum, LogDirsTooSmall, NoLogDirLeft, NotFeasible
 from app.formats.syntax.quantities import byte_size, counted
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
-from app.services.reassignment.problem.conflicts import MINIMUMS
-from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.problem import ReassignmentProblem
+from app.services.reassignment.problem.problem import MINIMUMS, ReassignmentProblem, Relaxation
 from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.problem.scope import PartitionScope
 

@@ -8,7 +8,7 @@ from app.core.model import Cluster, Placement
 from app.core.reassignment.plan import verify
 from app.errors import Json
 from app.errors.requests import ConflictingFields
-from app.services.defaults import with_defaults
+from app.services.fields import with_defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment.problem.problem import ReassignmentProblem

@@ -1,11 +1,11 @@
 """Plan the problem of a request, and look up what is reported beside the plan."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from time import monotonic
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -17,15 +17,14 @@ from app.core.reassignment.plan import Moves, Plan, bytes_bound, plan
 from app.core.reassignment.problem import Infeasible
 from app.core.reassignment.stages.resources import limits_are_infeasible
 from app.core.replicas.generate_movement import STRIPED_SINCE, CurrentTopic, movement_by_seed
-from app.errors import Failure, Json
+from app.errors import Failure
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, LimitExceeded, MoveExceedsBatchLimit
+from app.services.bodies import AnswerRecord
 from app.services.reassignment.failures import failure_of, relaxations_of
 from app.services.reassignment.problem.brokers import BrokerTable
-from app.services.reassignment.problem.conflicts import Option, explained
-from app.services.reassignment.problem.domains import Relaxation
-from app.services.reassignment.problem.group_reads import Rebalances, rebalances_of
-from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
+from app.services.reassignment.problem.problem import Option, ReassignmentProblem, Relaxation, explained, tally_of
+from app.services.reassignment.problem.resources import Rebalances, rebalances_of
 from app.services.reassignment.problem.scope import PartitionScope
 
 SEEDS = 20
@@ -38,30 +37,34 @@ _WORK_OF_A_TOPIC = 100
 """Time to place a topic of no partitions, in partitions."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GeneratedMovement:
-    """The movement of several runs of `kafka-reassign-partitions --generate`.
+@dataclass(frozen=True)
+class MovementRange(AnswerRecord):
+    """The movement of several runs; the median is that of a run."""
 
-    Parameters
-    ----------
-    algorithm : the placement algorithm of the release, as `/v1/plans/replicas` has it.
-    moved_replicas, moved_bytes : (runs,) int64; empty if nothing was compared, for the reason `left_out`.
+    min: int
+    """Smallest amount of a run."""
+    median: int
+    """Amount of the median run."""
+    max: int
+    """Largest amount of a run."""
+
+
+@dataclass(frozen=True)
+class GeneratedMovement(AnswerRecord, schema="KafkaGenerateDocument"):
+    """What `kafka-reassign-partitions --generate` of the release would move for the same topics on the brokers that may
+    receive replicas. It draws a random seed; the runs have the same seeds in every plan.
     """
 
-    algorithm: str
-    moved_replicas: Int64s = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
-    moved_bytes: Int64s = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
-    left_out: str | None = None
-
-    def as_json(self) -> dict[str, Json]:
-        """The document of the API."""
-        return {
-            "algorithm": self.algorithm,
-            "seeds": len(self.moved_replicas),
-            "moved_replicas": _range(self.moved_replicas),
-            "moved_bytes": _range(self.moved_bytes),
-            "left_out": self.left_out,
-        }
+    algorithm: Literal["striped", "admin_utils"]
+    """`striped` since 4.1, `admin_utils` before."""
+    seeds: int
+    """The number of runs: 20, fewer of a large cluster."""
+    moved_replicas: MovementRange | None
+    """Number of replicas that the runs move; null if there is no comparison."""
+    moved_bytes: MovementRange | None
+    """Bytes that the runs move, of replicas of known size; null if there is no comparison."""
+    left_out: str | None
+    """Why there is no comparison; null if there is one."""
 
 
 def generated_movement(
@@ -76,34 +79,33 @@ def generated_movement(
     ----------
     size_bytes : (rows,) int64 bytes of one replica, 0 if unknown.
     """
-    algorithm = "striped" if version >= STRIPED_SINCE else "admin_utils"
+    algorithm: Literal["striped", "admin_utils"] = "striped" if version >= STRIPED_SINCE else "admin_utils"
     partitions = int(np.count_nonzero(~scope.is_new))
     runs = min(SEEDS, _WORK // max(partitions + _WORK_OF_A_TOPIC * len(scope.topics), 1))
     if partitions > MOST_PARTITIONS or runs < FEWEST_SEEDS:
         reason = f"{partitions} partitions of {len(scope.topics)} topics take too long to place {FEWEST_SEEDS} times"
-        return GeneratedMovement(algorithm, left_out=reason)
+        return GeneratedMovement(algorithm, 0, None, None, reason)
     rows = {
         name: np.flatnonzero(~scope.is_new[start:stop]) + start
         for name, (start, stop) in zip(scope.topics, pairwise(scope.starts.tolist()), strict=True)
     }
     topics = {name: CurrentTopic(scope.before[of], size_bytes[of]) for name, of in rows.items() if len(of)}
     if not topics:
-        return GeneratedMovement(algorithm, left_out="no partition may move")
+        return GeneratedMovement(algorithm, 0, None, None, "no partition may move")
     listed = [broker for broker, receives in zip(brokers.known, brokers.may_receive.tolist(), strict=True) if receives]
     # Not 0, 1, 2 …: consecutive seeds have similar first draws in java.util.Random.
     seeds = (np.random.SeedSequence(0).generate_state(runs, np.uint64) >> 16).tolist()
     try:
         moved = movement_by_seed(listed, topics, seeds, version=version, is_rack_aware=bool(brokers.racks))
     except Failure as failure:
-        return GeneratedMovement(algorithm, left_out=f"the tool rejects it: {failure.detail}")
-    return GeneratedMovement(algorithm, *moved)
+        return GeneratedMovement(algorithm, 0, None, None, f"the tool rejects it: {failure.detail}")
+    replicas, size = map(_range, moved)
+    return GeneratedMovement(algorithm, runs, replicas, size, None)
 
 
-def _range(moved: Int64s) -> Json:
-    if not len(moved):
-        return None
+def _range(moved: Int64s) -> MovementRange:
     # The lower one of two in the middle, so that it is the figure of a run.
-    return {"min": int(moved.min()), "median": int(np.sort(moved)[(len(moved) - 1) // 2]), "max": int(moved.max())}
+    return MovementRange(int(moved.min()), int(np.sort(moved)[(len(moved) - 1) // 2]), int(moved.max()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ from app.errors.reassignments import SizesMissing, UnknownBroker
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted, share
 from app.services.cautions import Caution
-from app.services.defaults import Defaults, assumed, min_isr_of
+from app.services.fields import Defaults, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.plans.record import at, some

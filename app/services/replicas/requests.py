@@ -13,7 +13,7 @@ from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateTopic
-from app.services.defaults import Defaults
+from app.services.fields import Defaults
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import check_brokers, require_distinct

@@ -19,9 +19,9 @@ from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.plans import Allowance, Site, as_json
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, brokers_of
-from app.services.reassignment.problem.capacities import limits_of, require_loads
 from app.services.reassignment.problem.loads import loads_of as weights_of
 from app.services.reassignment.problem.loads import with_recorded_rates
+from app.services.reassignment.problem.objectives import limits_of, require_loads
 from app.services.reassignment.problem.resources import resources_of
 from app.services.reassignment.problem.scope import scope_of
 from app.services.reassignment.requests.request import ReassignmentRequest

@@ -10,8 +10,7 @@ from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
-from app.services.defaults import Defaults
-from app.services.fields import BrokerId, Labels, RequestedRelease, SnapshotFields, TopicName
+from app.services.fields import BrokerId, Defaults, Labels, RequestedRelease, SnapshotFields, TopicName
 from app.services.reassignment.requests.parts import (
     BrokerOrAll,
     CapacityRequest,

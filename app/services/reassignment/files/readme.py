@@ -7,6 +7,7 @@ down and unregistered.
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
@@ -83,7 +84,9 @@ def write(
     """The text. `grown` has the topics that get partitions, with all of these."""
     answer: Any = head.answer
     request: Any = head.request
-    throttle = request["batches"]["throttle_bytes_per_s"]
+    stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
+    plan = _Batches(answer, steps, request["batches"]["throttle_bytes_per_s"], stated)
+    removed = sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())})
     title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
     near = fullest(answer.get("loads") or {})
     parts = [
@@ -92,66 +95,115 @@ def write(
         *([["After the plan, nearest to its limit or capacity:", *(f"  {each}" for each in near)]] if near else []),
         *([_SCRIPT] if len(steps) or grown else []),
         [_IN_ORDER],
+        *([["Create the new partitions:", *_creating(grown)]] if grown else []),
     ]
-    if grown:
-        parts.append(["Create the new partitions:", *_creating(grown)])
-    stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
-    removed = sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())})
-    is_merged = any(warning["code"] == "merged_with_running_reassignment" for warning in answer["warnings"])
-    execution = answer.get("execution")
-    if execution is None and not removed:
-        if len(steps):
-            files = zip(names(steps), _sizes(answer["batches"], steps), strict=True)
-            parts.append(["Run the batches:", *(f"  {name}-execute.json  {size}" for name, size in files)])
-            how = "each with these two commands"
-            parts.append(
-                _commands(
-                    how,
-                    throttle,
-                    stated,
-                    keeps_factors=steps.keeps_factors,
-                    is_merged=is_merged,
-                    has_log_dirs=steps.has_log_dirs,
-                )
-            )
-        if has_election:
-            parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
-        parts.append(
-            [
-                *(_back_at_any_time(throttle, has_log_dirs=steps.has_log_dirs) if len(steps) else [_NOTHING_BACK]),
-                *([_NEW_STAY] if grown else []),
-            ]
-        )
-        return _joined(parts)
-    if stated is None:
-        parts.append([_RELEASE_UNKNOWN])
-    numbered = _Numbered(cluster, names(steps))
-    plain = [{"action": "execute", "batch": number} for number in range(1, len(steps) + 1)]
-    sizes = list(_sizes(answer["batches"], steps))
-    parts.append(list(numbered.executed(plain if execution is None else execution["batches"], sizes)))
+    new_stay = [_NEW_STAY] if grown else []
+    if answer.get("execution") is None and not removed:
+        *before, back = _unnumbered(plan, has_election=has_election)
+        parts += [*before, [*back, *new_stay]]
+    else:
+        parts += [*_numbered(plan, cluster, removed, has_election=has_election), *([new_stay] if new_stay else [])]
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Batches:
+    """The batches of a stored plan, and how they are executed.
+
+    Parameters
+    ----------
+    stated : the release that the plan is made for; None if it is only assumed.
+    """
+
+    answer: Any
+    steps: StoredSteps
+    throttle: int | None
+    stated: KafkaVersion | None
+
+    @property
+    def _throttles(self) -> str:
+        return throttles(self.throttle, has_log_dirs=self.steps.has_log_dirs)
+
+    def warns(self, code: str) -> bool:
+        """Whether the answer has a warning of this code."""
+        return any(warning["code"] == code for warning in self.answer["warnings"])
+
+    def commands(self, how: str) -> list[str]:
+        """The commands of a batch."""
+        is_merged, keeps_factors = self.warns("merged_with_running_reassignment"), self.steps.keeps_factors
+        options = " --additional" * is_merged + self._throttles
+        has_option = keeps_factors and self.stated is not None and self.stated >= KEEPS_FACTORS_SINCE
+        if has_option:
+            options += " --disallow-replication-factor-change"
+        lines = [
+            f"{how}; repeat the second one until all is complete:",
+            f"  {_REASSIGN} 01-execute.json --execute{options}",
+            f"  {_REASSIGN} 01-execute.json --verify",
+        ]
+        if is_merged:
+            lines += _ADDITIONAL
+        if self.throttle:
+            size = byte_size(self.throttle)
+            lines.append(f"The throttle is {size}/s; --verify takes it away when the batch is complete.")
+        if self.steps.has_log_dirs:
+            lines += _LOG_DIRS
+        if has_option:
+            lines.append("No replication factor changes, and Kafka rejects a batch that would change one (KIP-860).")
+        elif keeps_factors and self.stated is None:
+            lines += _SAME_FACTORS
+        return lines
+
+    def sizes(self) -> Iterator[str]:
+        """What each batch copies, and for how long."""
+        for number, batch in enumerate(self.answer["batches"]):
+            if not batch["moves_data"]:
+                partitions = self.steps.batch(number)
+                words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
+            else:
+                words = ", and ".join(_copies(batch))
+            if number >= len(self.steps) - self.steps.waiting:
+                words += ", once the brokers that it waits for are back"
+            seconds = batch["seconds"]
+            yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
+
+    def back_at_any_time(self) -> list[str]:
+        """How to go back, also while a batch runs."""
+        return [
+            *_TO_GO_BACK,
+            f"  {_REASSIGN} rollback.json --execute --additional{self._throttles}",
+            f"  {_REASSIGN} rollback.json --verify",
+            *_NO_CANCEL,
+        ]
+
+
+def _unnumbered(plan: _Batches, *, has_election: bool) -> Iterator[list[str]]:
+    """The parts of a plan without cordoned and removed brokers; the last one is how to go back."""
+    if len(plan.steps):
+        files = zip(names(plan.steps), plan.sizes(), strict=True)
+        yield ["Run the batches:", *(f"  {name}-execute.json  {size}" for name, size in files)]
+        yield plan.commands("each with these two commands")
     if has_election:
-        parts.append(list(numbered.step("Let the preferred leaders lead.", _ELECT)))
+        yield ["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"]
+    yield plan.back_at_any_time() if len(plan.steps) else [_NOTHING_BACK]
+
+
+def _numbered(plan: _Batches, cluster: Cluster, removed: Sequence[int], *, has_election: bool) -> Iterator[list[str]]:
+    """The parts of a plan with cordoned or removed brokers: numbered steps, their commands, and how to go back."""
+    if plan.stated is None:
+        yield [_RELEASE_UNKNOWN]
+    numbered, execution = _Numbered(cluster, names(plan.steps)), plan.answer.get("execution")
+    plain = [{"action": "execute", "batch": number} for number in range(1, len(plan.steps) + 1)]
+    yield list(numbered.executed(plain if execution is None else execution["batches"], list(plan.sizes())))
+    if has_election:
+        yield list(numbered.step("Let the preferred leaders lead.", _ELECT))
     if removed:
-        is_in_use = any(warning["code"] == "removed_brokers_in_use" for warning in answer["warnings"])
-        parts.append(list(numbered.removed(removed, stated or NEWEST, is_in_use=is_in_use)))
-    if len(steps):
-        how = "Execute and verify a file with these two commands"
-        parts.append(
-            _commands(
-                how,
-                throttle,
-                stated,
-                keeps_factors=steps.keeps_factors,
-                is_merged=is_merged,
-                has_log_dirs=steps.has_log_dirs,
-            )
-        )
-    parts.append(
-        _back(numbered, execution, throttle, has_log_dirs=steps.has_log_dirs) if len(steps) else [_NOTHING_BACK]
-    )
-    if grown:
-        parts.append([_NEW_STAY])
-    return _joined(parts)
+        is_in_use = plan.warns("removed_brokers_in_use")
+        yield list(numbered.removed(removed, plan.stated or NEWEST, is_in_use=is_in_use))
+    if len(plan.steps):
+        yield plan.commands("Execute and verify a file with these two commands")
+        yield [*plan.back_at_any_time(), *(() if execution is None else numbered.back(execution))]
+    else:
+        yield [_NOTHING_BACK]
 
 
 def names(steps: StoredSteps) -> list[str]:
@@ -248,6 +300,27 @@ class _Numbered:
                 check=[fenced, f"no longer lists {ids}"],
             )
 
+    def back(self, execution: Mapping[str, Any]) -> Iterator[str]:
+        """How to lift the cordons of the rollback files, if there are any."""
+        if all(step["action"] == "execute" for step in execution["rollback"]):
+            return
+        uncordoned, again = (
+            sorted(
+                {
+                    broker
+                    for step in execution["rollback_at_once"]
+                    if step["action"] == action
+                    for broker in step["brokers"]
+                }
+            )
+            for action in ("uncordon", "cordon")
+        )
+        yield ""
+        yield "The rollback files have lists with cordoned brokers. To go back from the end, batch by batch:"
+        yield from self.executed(execution["rollback"], file="rollback")
+        after = f", and cordon {', '.join(map(str, again))} after it." if again else "."
+        yield f"Before rollback.json, uncordon {', '.join(map(str, uncordoned))} in the same way{after}"
+
 
 _CONFIGURE = f"kafka-configs.sh {_BOOTSTRAP} --alter --entity-type brokers --entity-name"
 
@@ -263,60 +336,11 @@ def throttles(throttle: int | None, *, has_log_dirs: bool) -> str:
     return f" --throttle {throttle}" + (f" --replica-alter-log-dirs-throttle {throttle}" if has_log_dirs else "")
 
 
-def _back_at_any_time(throttle: int | None, *, has_log_dirs: bool) -> list[str]:
-    """How to go back, also while a batch runs."""
-    options = throttles(throttle, has_log_dirs=has_log_dirs)
-    return [
-        *_TO_GO_BACK,
-        f"  {_REASSIGN} rollback.json --execute --additional{options}",
-        f"  {_REASSIGN} rollback.json --verify",
-        *_NO_CANCEL,
-    ]
-
-
-def _back(
-    numbered: _Numbered, execution: Mapping[str, Any] | None, throttle: int | None, *, has_log_dirs: bool
-) -> list[str]:
-    """How to go back, with the cordons that have to be lifted for it."""
-    back = _back_at_any_time(throttle, has_log_dirs=has_log_dirs)
-    if execution is None or all(step["action"] == "execute" for step in execution["rollback"]):
-        return back
-    uncordoned = sorted({b for s in execution["rollback_at_once"] if s["action"] == "uncordon" for b in s["brokers"]})
-    again = sorted({b for s in execution["rollback_at_once"] if s["action"] == "cordon" for b in s["brokers"]})
-    named = ", ".join(map(str, uncordoned))
-    return [
-        *back,
-        "",
-        "The rollback files have lists with cordoned brokers. To go back from the end, batch by batch:",
-        *numbered.executed(execution["rollback"], file="rollback"),
-        f"Before rollback.json, uncordon {named} in the same way"
-        + (f", and cordon {', '.join(map(str, again))} after it." if again else "."),
-    ]
-
-
-def _joined(parts: Sequence[Sequence[str]]) -> str:
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
-
-
 def _creating(grown: Mapping[str, Assignment]) -> Iterator[str]:
     for topic, assignment in grown.items():
         yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {altered_topic(topic)} \\"
         yield f"    --partitions {len(assignment.partition_ids)} \\"
         yield f'    --replica-assignment "$(cat {shlex.quote(f"new-partitions/{topic}.txt")})"'
-
-
-def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator[str]:
-    """What each batch copies, and for how long."""
-    for number, batch in enumerate(batches):
-        if not batch["moves_data"]:
-            partitions = steps.batch(number)
-            words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
-        else:
-            words = ", and ".join(_copies(batch))
-        if number >= len(steps) - steps.waiting:
-            words += ", once the brokers that it waits for are back"
-        seconds = batch["seconds"]
-        yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
 
 
 def _copies(batch: Mapping[str, Any]) -> Iterator[str]:
@@ -326,35 +350,3 @@ def _copies(batch: Mapping[str, Any]) -> Iterator[str]:
         yield f"{counted(replicas, 'replica')}, {known_size(batch['moved_bytes'], replicas=replicas, unknown=unknown)}"
     if within:
         yield f"{counted(within, 'replica')} between log directories, {byte_size(batch['log_dir_moved_bytes'])}"
-
-
-def _commands(
-    how: str,
-    throttle: int | None,
-    stated: KafkaVersion | None,
-    *,
-    keeps_factors: bool,
-    is_merged: bool,
-    has_log_dirs: bool,
-) -> list[str]:
-    """The commands of a batch; `stated` is the release that the plan is made for, None if it is only assumed."""
-    options = " --additional" * is_merged + throttles(throttle, has_log_dirs=has_log_dirs)
-    has_option = keeps_factors and stated is not None and stated >= KEEPS_FACTORS_SINCE
-    if has_option:
-        options += " --disallow-replication-factor-change"
-    lines = [
-        f"{how}; repeat the second one until all is complete:",
-        f"  {_REASSIGN} 01-execute.json --execute{options}",
-        f"  {_REASSIGN} 01-execute.json --verify",
-    ]
-    if is_merged:
-        lines += _ADDITIONAL
-    if throttle:
-        lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
-    if has_log_dirs:
-        lines += _LOG_DIRS
-    if has_option:
-        lines.append("No replication factor changes, and Kafka rejects a batch that would change one (KIP-860).")
-    elif keeps_factors and stated is None:
-        lines += _SAME_FACTORS
-    return lines

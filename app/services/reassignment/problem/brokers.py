@@ -127,19 +127,9 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     ids = np.array([broker.id for broker in known], np.int32)
     down_ids = {broker.id for broker in down}
     listed_or_added = [broker for broker in known if broker.id not in down_ids]
-    counts_racks, cautions = _racks_count(request, listed_or_added)
-    if request.max_replicas_per_rack is not None and not counts_racks:
-        detail = "max_replicas_per_rack counts racks, and racks do not count, since brokers have none"
-        raise ConflictingFields(detail, path=("max_replicas_per_rack",), value=request.max_replicas_per_rack)
-    racks = (
-        tuple(sorted({broker.rack for broker in listed_or_added if broker.rack is not None})) if counts_racks else ()
-    )
+    racks, cautions = _racks(request, listed_or_added)
     is_down = np.isin(ids, np.fromiter(down_ids, np.int64, len(down_ids)))
-    positions = {broker.id: place for place, broker in enumerate(known)}
     is_replaced = np.isin(ids, np.fromiter(request.replace_brokers, np.int64, len(request.replace_brokers)))
-    successor_of = np.arange(len(ids), dtype=np.int32)
-    for old, new in request.replace_brokers.items():
-        successor_of[positions[old]] = positions[new]
     return BrokerTable(
         known=known,
         added=tuple(broker for broker in requested if broker.id not in present),
@@ -151,11 +141,11 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
         is_removed=is_replaced | np.isin(ids, np.array(request.remove_brokers, np.int64)),
         is_replaced=is_replaced,
         is_offline=is_down | np.array([broker.fenced for broker in known], np.bool_),
-        is_unplaced=is_down & counts_racks,
+        is_unplaced=is_down & bool(racks),
         is_forbidden=np.isin(ids, np.array(request.forbid_brokers, np.int64)),
         is_no_receiver=_no_receivers(request, ids),
         is_cordoned=np.isin(ids, np.array(sorted(cordoned), np.int64)),
-        successor_of=successor_of,
+        successor_of=_successor_of(request, ids),
         cautions=(*cautions, *already, *_of_successors(request, everyone)),
     )
 
@@ -293,6 +283,17 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
         yield ("evacuate_leaders", "brokers", place), broker
 
 
+def _racks(request: ReassignmentRequest, brokers: Sequence[Broker]) -> tuple[tuple[str, ...], list[Caution]]:
+    """The racks, none if racks do not count, with warnings. Raises `BrokersWithoutRack`, `ConflictingFields`."""
+    counts_racks, cautions = _racks_count(request, brokers)
+    if counts_racks:
+        return tuple(sorted({broker.rack for broker in brokers if broker.rack is not None})), cautions
+    if request.max_replicas_per_rack is not None:
+        detail = "max_replicas_per_rack counts racks, and racks do not count, since brokers have none"
+        raise ConflictingFields(detail, path=("max_replicas_per_rack",), value=request.max_replicas_per_rack)
+    return (), cautions
+
+
 def _racks_count(request: ReassignmentRequest, brokers: Sequence[Broker]) -> tuple[bool, list[Caution]]:
     """Whether racks count, with warnings. Raises `BrokersWithoutRack`."""
     without = [broker for broker in brokers if broker.rack is None]
@@ -327,6 +328,14 @@ def _rack_of(known: Sequence[Broker], racks: Sequence[str], is_down: Bools) -> I
     rack_of = np.array([index_of.get(broker.rack or "", 0) for broker in known], np.int32)
     rack_of[is_down] = len(racks) + np.arange(int(is_down.sum()))
     return rack_of
+
+
+def _successor_of(request: ReassignmentRequest, ids: Int32s) -> Int32s:
+    """(brokers,) int32 position of the successor of each broker; its own if it is not replaced."""
+    successor_of = np.arange(len(ids), dtype=np.int32)
+    for old, new in request.replace_brokers.items():
+        successor_of[np.searchsorted(ids, old)] = np.searchsorted(ids, new)
+    return successor_of
 
 
 def _of_successors(request: ReassignmentRequest, everyone: Mapping[int, Broker]) -> Iterator[Caution]:

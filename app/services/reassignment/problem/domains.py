@@ -15,13 +15,7 @@ from app.errors.reassignments import NotFeasible, PinContradicted
 from app.errors.requests import ConflictingFields
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.problem.conflicts import (
-    FACTOR,
-    MOST_PER_RACK,
-    RACK_RULE,
-    Option,
-    of_brokers,
-)
+from app.services.reassignment.problem.problem import FACTOR, MOST_PER_RACK, RACK_RULE, Option, Relaxation, of_brokers
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import PinRequest
 from app.services.reassignment.requests.request import ReassignmentRequest, repaired_topics
@@ -75,14 +69,6 @@ def racks_of(
             racks[row] = np.lexsort(order)[0]
             led[racks[row]] += scope.factors[row]
     return racks
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """A constraint of the request that was given up."""
-
-    constraint: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,13 +243,11 @@ class _Search:
 
     def of_rows(self, free: Int64s) -> tuple[tuple[Domain, ...], Int32s]:
         """The domains of rows without a pin, and the domain of each."""
-        request, brokers, relaxed = self.request, self.brokers, self.relaxed
+        request, brokers, racks = self.request, self.brokers, len(self.brokers.racks)
         in_rack = racks_of(request, brokers, self.scope, self.current, self._eligible)[free]
         kinds = _Kinds.of(self.scope, self.places, free, in_rack, repaired_topics(request))
-        is_strict = request.rack_mode is RackMode.ENFORCED
-        racks = len(brokers.racks)
         rule = RackRule(max(racks, 1), request.max_replicas_per_rack, known=racks or None)
-        if not is_strict:
+        if request.rack_mode is not RackMode.ENFORCED:
             self._span_what_is_left(kinds)
         current = self.current[free]
         while True:
@@ -273,20 +257,26 @@ class _Search:
                 group = kinds.groups[short.kind]
                 if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
                     raise self._refusal(short, group, int(free[short.row]), kinds.kinds[short.kind].factor) from None
-                if short.what == "racks":
-                    of_set = self.places.set_of(group)
-                    kinds.span(self.places, of_set, short.there)
-                    words = f" of broker set {self.places.sets.names[of_set]}" if of_set != NO_SET else ""
-                    detail = f"partitions span the {short.there} racks that are left{words}"
-                    relaxed.setdefault((RACK_RULE, words), detail)
-                elif short.what == "rack_places":
+                if short.what == "rack_places":
                     rule = replace(rule, most=None)
-                    relaxed[MOST_PER_RACK, ""] = f"racks have more than {request.max_replicas_per_rack} replicas"
-                else:
-                    lowered = kinds.lower(short.kind, short.there, current)
-                    for name in (self.scope.topics[at] for at in np.unique(self.scope.topic_of[free[lowered]])):
-                        detail = f"partitions of {name} have {short.there} replicas; {short.needed} have no room"
-                        relaxed.setdefault((FACTOR, name), detail)
+                self._relax(short, kinds, free)
+
+    def _relax(self, short: NoDomain, kinds: _Kinds, free: Int64s) -> None:
+        """Note the constraint that leaves no domain, and give it up in the kinds."""
+        if short.what == "racks":
+            of_set = self.places.set_of(kinds.groups[short.kind])
+            kinds.span(self.places, of_set, short.there)
+            words = f" of broker set {self.places.sets.names[of_set]}" if of_set != NO_SET else ""
+            detail = f"partitions span the {short.there} racks that are left{words}"
+            self.relaxed.setdefault((RACK_RULE, words), detail)
+        elif short.what == "rack_places":
+            most = self.request.max_replicas_per_rack
+            self.relaxed[MOST_PER_RACK, ""] = f"racks have more than {most} replicas"
+        else:
+            lowered = kinds.lower(short.kind, short.there, self.current[free])
+            for name in (self.scope.topics[at] for at in np.unique(self.scope.topic_of[free[lowered]])):
+                detail = f"partitions of {name} have {short.there} replicas; {short.needed} have no room"
+                self.relaxed.setdefault((FACTOR, name), detail)
 
     def _eligible(self, topic: int) -> tuple[Bools, Bools]:
         """The brokers that may keep replicas of a topic, and those that may receive them."""

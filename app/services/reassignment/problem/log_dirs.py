@@ -1,13 +1,13 @@
 """The log directories of brokers as disks: where replicas are, what may receive, and the limit of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from app.core.measures.tally import positions_of
-from app.core.model import NO_LOG_DIR, NO_REPLICA, Cluster, Int32s, Int64s, LogDirectory, Topic
+from app.core.model import NO_LOG_DIR, NO_REPLICA, Broker, Cluster, Int32s, Int64s, LogDirectory, Topic
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import LogDirTable
 from app.core.replica_lists import sums_by
@@ -62,31 +62,16 @@ def log_dirs_of(
     _require_known(request, cluster, brokers)
     _require_limited_known(limits, cluster, brokers)
     sizes.require("log_dirs", path)
-    directories = {
-        position: cluster.log_dirs[broker]
-        for position, broker in enumerate(brokers.ids.tolist())
-        if cluster.log_dirs.get(broker) and not brokers.is_offline[position]
-    }
-    counts = np.array([len(directories.get(position, ())) for position in range(len(brokers.ids))])
-    first = np.where(counts > 0, len(counts) + np.cumsum(counts) - counts, -1)
-    n_disks = len(counts) + int(counts.sum())
-    before, copying = _before(scope, cluster, positions_of(scope.before, brokers.ids), first)
-    of_scope = sums_by(
-        before[before >= 0], np.broadcast_to(sizes.size_bytes[:, None], before.shape)[before >= 0], n_disks
-    )
-    of_others = _of_others(scope, brokers, sizes, first, n_disks)
-    flags = _flags(request, cluster, brokers, directories, n_disks, first)
-    total = _total_bytes(request, brokers, directories, n_disks, first)
-    used = of_scope + of_others
-    stuck = sums_by(
-        copying[copying >= 0], np.broadcast_to(sizes.size_bytes[:, None], copying.shape)[copying >= 0], n_disks
-    )
-    limit = _limits(brokers, directories, total, used, first, share)
-    limit = np.minimum(limit, _shares(limits, brokers, directories, total, first)) - stuck
-    is_closed, is_drained, is_offline = flags
+    disks = _Disks.of(cluster, brokers)
+    before, copying = _before(scope, cluster, positions_of(scope.before, brokers.ids), disks.first)
+    of_scope, stuck = (_per_disk(each, sizes.size_bytes, disks.count) for each in (before, copying))
+    of_others = _of_others(scope, brokers, sizes, disks.first, disks.count)
+    is_closed, is_drained, is_offline = disks.flags(request.drain)
+    total, used = disks.total_bytes(request), of_scope + of_others
+    limit = np.minimum(disks.limits(total, used, share), disks.shares(limits, total)) - stuck
     return StatedLogDirs(
-        directories,
-        first,
+        disks.directories,
+        disks.first,
         total,
         limit,
         ~(is_closed | is_drained | is_offline),
@@ -97,8 +82,95 @@ def log_dirs_of(
         of_others + np.where(is_offline, of_scope, 0),
         request.core_balance,
         path,
-        tuple(_cautions(brokers, scope, before, of_others, is_drained, first)),
+        tuple(_cautions(brokers, scope, before, of_others, is_drained, disks.first)),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Disks:
+    """The disks of a cluster: one for each broker, of replicas in unknown directories, then one for each directory.
+
+    Parameters
+    ----------
+    directories : by position of each broker that is up and has some.
+    first : (brokers,) int64 disk of the first directory of each broker, or −1.
+    """
+
+    cluster: Cluster
+    brokers: BrokerTable
+    directories: Mapping[int, Sequence[LogDirectory]]
+    first: Int64s
+    count: int
+
+    @classmethod
+    def of(cls, cluster: Cluster, brokers: BrokerTable) -> "_Disks":
+        directories = {
+            position: cluster.log_dirs[broker]
+            for position, broker in enumerate(brokers.ids.tolist())
+            if cluster.log_dirs.get(broker) and not brokers.is_offline[position]
+        }
+        counts = np.array([len(directories.get(position, ())) for position in range(len(brokers.ids))])
+        first = np.where(counts > 0, len(counts) + np.cumsum(counts) - counts, -1)
+        return cls(cluster, brokers, directories, first, len(counts) + int(counts.sum()))
+
+    def _each(self) -> Iterator[tuple[int, Broker, LogDirectory]]:
+        """Each directory, with its disk and its broker."""
+        for position, listed in self.directories.items():
+            for disk, directory in enumerate(listed, int(self.first[position])):
+                yield disk, self.brokers.known[position], directory
+
+    def flags(self, drain: Mapping[int, Sequence[str]]) -> tuple[Bools, Bools, Bools]:
+        """(disks,) bool each: cordoned, drained, offline."""
+        is_closed, is_drained, is_offline = (np.zeros(self.count, np.bool_) for _ in range(3))
+        for disk, broker, directory in self._each():
+            is_closed[disk] = directory.path in _closed(self.cluster, broker.id)
+            is_drained[disk] = directory.path in drain.get(broker.id, ())
+            is_offline[disk] = directory.is_offline
+        return is_closed, is_drained, is_offline
+
+    def total_bytes(self, request: LogDirsRequest) -> Int64s:
+        """(disks,) int64 bytes: as the request states, else as the snapshot has them, else an equal part of what the
+        capacity of the broker leaves; 0 if unknown.
+        """
+        total = np.zeros(self.count, np.int64)
+        for position, listed in self.directories.items():
+            broker = self.brokers.known[position]
+            stated = [request.stated_bytes(broker.id, directory.path) or directory.total_bytes for directory in listed]
+            unknown = sum(size is None for size in stated)
+            disk_bytes = None if broker.capacity is None else broker.capacity.disk_bytes
+            rest = 0 if disk_bytes is None else max(disk_bytes - sum(size or 0 for size in stated), 0)
+            for disk, size in enumerate(stated, int(self.first[position])):
+                total[disk] = min(rest // unknown if size is None else size, MOST_BYTES)
+        return total
+
+    def limits(self, total: Int64s, used: Int64s, share: float | None) -> Int64s:
+        """(disks,) int64 bytes of replicas at any time: the share of the disk, and no more than is free beside them."""
+        part = 1.0 if share is None else share
+        limit = np.array([int(size * part) if size else NO_LIMIT for size in total.tolist()], np.int64)
+        for disk, _, directory in self._each():
+            if directory.usable_bytes is not None:
+                limit[disk] = min(int(limit[disk]), int(used[disk]) + directory.usable_bytes)
+        for position, broker in enumerate(self.brokers.known):
+            size = None if broker.capacity is None else broker.capacity.disk_bytes
+            if position not in self.directories and size and share is not None:
+                limit[position] = int(size * share)
+        return limit
+
+    def shares(self, limits: LimitsRequest, total: Int64s) -> Int64s:
+        """(disks,) int64 bytes that the limits of directories allow. Raises `CapacityMissing`."""
+        most = np.full(self.count, NO_LIMIT, np.int64)
+        for disk, broker, directory in self._each():
+            share = limits.log_dir_share(broker.id, directory.path)
+            if share is None:
+                continue
+            if not total[disk]:
+                detail = (
+                    f"the limit of log directory {quoted(directory.path)} of broker {broker.id} is a share of its "
+                    "size, which is unknown; log_dirs.total_bytes states it"
+                )
+                raise CapacityMissing(detail, path=_LIMITS, value=share, broker=broker.id, field=directory.path)
+            most[disk] = int(int(total[disk]) * Fraction(repr(float(share))))
+        return most
 
 
 def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTable) -> None:
@@ -115,20 +187,8 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
             if cluster.log_dirs[broker][log_dir_index(broker, path, cluster.log_dirs)].is_offline:
                 detail = f"log directory {quoted(path)} of broker {broker} is offline: nothing can be copied out of it"
                 raise OfflineLogDir(detail, path=(*at, place), value=path, broker=broker)
-        closed = _closed(cluster, broker)
-        left = [
-            directory.path
-            for index, directory in enumerate(cluster.log_dirs[broker])
-            if index not in drained and not directory.is_offline and directory.path not in closed
-        ]
-        if paths and not left:
-            offline = sum(directory.is_offline for directory in cluster.log_dirs[broker])
-            detail = (
-                f"{len(drained)} of the {len(cluster.log_dirs[broker])} log directories of broker {broker} are drained"
-                f"{f', {offline} offline' if offline else ''}{', others cordoned' if closed else ''}: none is left"
-            )
-            has = len(cluster.log_dirs[broker])
-            raise NoLogDirLeft(detail, path=at, value=list(paths), broker=broker, limit=has - 1)
+        if paths:
+            _require_one_left(cluster, broker, paths, drained)
     for name, stated in request.total_bytes.items():
         if name != EVERY_BROKER:
             if int(name) not in known:
@@ -136,6 +196,23 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
                 raise UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
             for path in stated:
                 log_dir_index(int(name), path, cluster.log_dirs, ("log_dirs", "total_bytes", name, path))
+
+
+def _require_one_left(cluster: Cluster, broker: int, paths: Sequence[str], drained: Collection[int]) -> None:
+    """Raise `NoLogDirLeft` if all directories of a broker are drained, by index, or offline, or cordoned."""
+    closed, listed = _closed(cluster, broker), cluster.log_dirs[broker]
+    left = (
+        index not in drained and not directory.is_offline and directory.path not in closed
+        for index, directory in enumerate(listed)
+    )
+    if not any(left):
+        offline = sum(directory.is_offline for directory in listed)
+        detail = (
+            f"{len(drained)} of the {len(listed)} log directories of broker {broker} are drained"
+            f"{f', {offline} offline' if offline else ''}{', others cordoned' if closed else ''}: none is left"
+        )
+        path = (*_DRAIN, str(broker))
+        raise NoLogDirLeft(detail, path=path, value=list(paths), broker=broker, limit=len(listed) - 1)
 
 
 def _closed(cluster: Cluster, broker: int) -> frozenset[str]:
@@ -190,95 +267,6 @@ def _per_disk(disks: Int32s, size_bytes: Int64s, n_disks: int) -> Int64s:
 
 def _log_dirs(topic: Topic) -> Int32s:
     return np.full(topic.replicas.shape, NO_LOG_DIR, np.int32) if topic.log_dirs is None else topic.log_dirs
-
-
-def _flags(
-    request: LogDirsRequest,
-    cluster: Cluster,
-    brokers: BrokerTable,
-    directories: Mapping[int, Sequence[LogDirectory]],
-    n_disks: int,
-    first: Int64s,
-) -> tuple[Bools, Bools, Bools]:
-    """(disks,) bool each: cordoned, drained, offline."""
-    is_closed, is_drained, is_offline = (np.zeros(n_disks, np.bool_) for _ in range(3))
-    for position, listed in directories.items():
-        broker = int(brokers.ids[position])
-        closed, drained = _closed(cluster, broker), set(request.drain.get(broker, ()))
-        for disk, directory in enumerate(listed, int(first[position])):
-            is_closed[disk] = directory.path in closed
-            is_drained[disk] = directory.path in drained
-            is_offline[disk] = directory.is_offline
-    return is_closed, is_drained, is_offline
-
-
-def _total_bytes(
-    request: LogDirsRequest,
-    brokers: BrokerTable,
-    directories: Mapping[int, Sequence[LogDirectory]],
-    n_disks: int,
-    first: Int64s,
-) -> Int64s:
-    """(disks,) int64 bytes: as the request states, else as the snapshot has them, else an equal part of what the
-    capacity of the broker leaves; 0 if unknown.
-    """
-    total = np.zeros(n_disks, np.int64)
-    for position, listed in directories.items():
-        broker = brokers.known[position]
-        stated = [request.stated_bytes(broker.id, directory.path) or directory.total_bytes for directory in listed]
-        unknown = sum(size is None for size in stated)
-        disk_bytes = None if broker.capacity is None else broker.capacity.disk_bytes
-        rest = 0 if disk_bytes is None else max(disk_bytes - sum(size or 0 for size in stated), 0)
-        for disk, size in enumerate(stated, int(first[position])):
-            total[disk] = min(rest // unknown if size is None else size, MOST_BYTES)
-    return total
-
-
-def _limits(
-    brokers: BrokerTable,
-    directories: Mapping[int, Sequence[LogDirectory]],
-    total: Int64s,
-    used: Int64s,
-    first: Int64s,
-    share: float | None,
-) -> Int64s:
-    """(disks,) int64 bytes of replicas at any time: the share of the disk, and no more than is free beside them."""
-    part = 1.0 if share is None else share
-    limit = np.array([int(size * part) if size else NO_LIMIT for size in total.tolist()], np.int64)
-    for position, listed in directories.items():
-        for disk, directory in enumerate(listed, int(first[position])):
-            if directory.usable_bytes is not None:
-                limit[disk] = min(int(limit[disk]), int(used[disk]) + directory.usable_bytes)
-    for position, broker in enumerate(brokers.known):
-        size = None if broker.capacity is None else broker.capacity.disk_bytes
-        if position not in directories and size and share is not None:
-            limit[position] = int(size * share)
-    return limit
-
-
-def _shares(
-    limits: LimitsRequest,
-    brokers: BrokerTable,
-    directories: Mapping[int, Sequence[LogDirectory]],
-    total: Int64s,
-    first: Int64s,
-) -> Int64s:
-    """(disks,) int64 bytes that the limits of directories allow. Raises `CapacityMissing`."""
-    most = np.full(len(total), NO_LIMIT, np.int64)
-    for position, listed in directories.items():
-        broker = int(brokers.ids[position])
-        for disk, directory in enumerate(listed, int(first[position])):
-            share = limits.log_dir_share(broker, directory.path)
-            if share is None:
-                continue
-            if not total[disk]:
-                detail = (
-                    f"the limit of log directory {quoted(directory.path)} of broker {broker} is a share of its size, "
-                    "which is unknown; log_dirs.total_bytes states it"
-                )
-                raise CapacityMissing(detail, path=_LIMITS, value=share, broker=broker, field=directory.path)
-            most[disk] = int(int(total[disk]) * Fraction(repr(float(share))))
-    return most
 
 
 def _require_limited_known(limits: LimitsRequest, cluster: Cluster, brokers: BrokerTable) -> None:

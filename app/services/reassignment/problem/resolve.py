@@ -34,10 +34,7 @@ from app.errors.requests import ConflictingFields, CopysetsImpossible
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
-from app.services.reassignment.problem.capacities import limits_of, require_loads, weights_of, with_capacity_as_weight
-from app.services.reassignment.problem.conflicts import OFFLINE, REFUSED, Option, explained, options_of, without
 from app.services.reassignment.problem.domains import Domains, domains_of
-from app.services.reassignment.problem.group_reads import group_reads, subscriptions_of
 from app.services.reassignment.problem.loads import (
     PartitionLoads,
     PartitionSizes,
@@ -46,8 +43,23 @@ from app.services.reassignment.problem.loads import (
     with_recorded_rates,
 )
 from app.services.reassignment.problem.log_dirs import StatedLogDirs, log_dirs_of
-from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.problem.resources import Resources, objective_of, resources_of
+from app.services.reassignment.problem.objectives import (
+    limits_of,
+    objective_of,
+    require_loads,
+    weights_of,
+    with_capacity_as_weight,
+)
+from app.services.reassignment.problem.problem import (
+    OFFLINE,
+    REFUSED,
+    Option,
+    ReassignmentProblem,
+    explained,
+    options_of,
+    without,
+)
+from app.services.reassignment.problem.resources import Resources, group_reads, resources_of, subscriptions_of
 from app.services.reassignment.problem.scope import (
     PartitionScope,
     kept_first,

@@ -2,41 +2,45 @@
 
 The loads are those of the capacity model (`core/capacity`), as integers: sizes and rates as reported, multiplied by the
 growth of the request.
+
+Groups of the snapshot read the partitions, from the racks of their members. A reassignment makes some groups rebalance:
+since 4.1 the coordinator compares a hash of the subscribed topics, which covers the racks of replicas (KIP-1101):
+groups of the consumer and of the streams protocol rebalance when these change. Before 4.1 the coordinator compares no
+racks. A classic group is rebalanced by its own leader, if that has a rack (KIP-881), and is none of these.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s, Topic
-from app.core.reassignment import Balance
+from app.core.measures.traffic import read_traffic
+from app.core.model import NO_RACK, NO_REPLICA, BrokerCapacity, Cluster, Float64s, Int32s, Int64s, Topic
+from app.core.reassignment import Batches, changes_racks, changes_racks_meanwhile
 from app.core.reassignment.evaluation import kafka_loads, loads_of
-from app.core.reassignment.problem import GOAL_OF, ResourceObjective
-from app.core.reassignment.resource_problem import MILLION, RESOURCES, TOPIC_REPLICAS, Goal, ResourceLoads
+from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, RESOURCES, ResourceLoads
+from app.core.recorded import RecordedGroup, TopicPartitions
 from app.core.replica_lists import stacked, widened
-from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion
-from app.errors.reassignments import UnknownTopic
-from app.errors.requests import ConflictingFields
+from app.errors.reassignments import UnknownBroker, UnknownTopic
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
-from app.services.plans import as_json
 from app.services.reassignment.problem.brokers import BrokerTable
-from app.services.reassignment.problem.capacities import capacities_of, require_rates
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import (
     EVERY,
+    CapacityRequest,
     CpuModel,
-    GoalsRequest,
     Resource,
     ResourceFields,
-    Tolerance,
     topic_factors,
 )
-from app.services.reassignment.requests.request import ReassignmentRequest
 
 NAMED_TOPICS = 20
 
@@ -157,6 +161,43 @@ def resources_of(
     )
 
 
+CAPACITY_FIELDS = ("disk_bytes", "nic_in_bytes_per_s", "nic_out_bytes_per_s", "vcpu")
+"""By resource in the order of `RESOURCES`: the field of a broker's capacity."""
+
+
+_UNITS = (1, 1, 1, MILLION)
+
+
+def capacities_of(stated: Mapping[str, CapacityRequest], brokers: BrokerTable) -> Int64s:
+    """(brokers, resources) int64 capacity, or `NO_CAPACITY`: of the broker's id, else of `*`, else the snapshot's.
+
+    Raises `UnknownBroker`.
+    """
+    known = {str(broker.id) for broker in brokers.known}
+    for name in stated:
+        if name != EVERY and name not in known:
+            detail = f"there is no broker {name} in the snapshot, nor is one added"
+            raise UnknownBroker(detail, path=("capacity", name), value=int(name))
+    capacity = np.full((len(brokers.known), len(RESOURCES)), NO_CAPACITY, np.int64)
+    for place, broker in enumerate(brokers.known):
+        capacity[place] = capacity_of(stated.get(str(broker.id)), stated.get(EVERY), broker.capacity)
+    return capacity
+
+
+def capacity_of(*sources: CapacityRequest | BrokerCapacity | None) -> Int64s:
+    """(resources,) int64 capacity of a broker, or `NO_CAPACITY`: of the first source that has each."""
+    capacity = np.full(len(RESOURCES), NO_CAPACITY, np.int64)
+    for column, (name, unit) in enumerate(zip(CAPACITY_FIELDS, _UNITS, strict=True)):
+        capacity[column] = round(unit * _first(sources, name))
+    return capacity
+
+
+def _first(sources: tuple[CapacityRequest | BrokerCapacity | None, ...], name: str) -> float:
+    """The first source that has it; `NO_CAPACITY` if none has."""
+    values = (getattr(source, name, None) for source in sources)
+    return next((value for value in values if value is not None), NO_CAPACITY)
+
+
 _CPU = 3
 
 
@@ -246,125 +287,168 @@ def _cautions(
 _CPU_COLUMN = RESOURCES.index("cpu")
 
 
-def in_unit(amount: int | None, column: int) -> Json:
+@overload
+def in_unit(amount: int, column: int) -> float: ...
+@overload
+def in_unit(amount: int | None, column: int) -> float | None: ...
+def in_unit(amount: int | None, column: int) -> float | None:
     """A load as documents have it: vCPU with three decimals, and integers of everything else."""
     if amount is None or column != _CPU_COLUMN:
         return amount
     return round(amount / MILLION, 3)
 
 
-_OF_LEADERS = frozenset(("nic_out", "cpu", "leaders"))
-"""Goals that depend on which replica leads."""
-
-
-def objective_of(
-    request: ReassignmentRequest,
-    scope: PartitionScope,
-    sizes: PartitionSizes,
-    rates: IngressRates | None,
-    loads: Resources,
-    factors: Int64s,
-    *,
-    is_weighted: bool,
-) -> ResourceObjective | None:
-    """The objective over resources; None if the request is about counts, or bytes or throughput without weights.
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupReads:
+    """Reads: a partition and the group that reads it.
 
     Parameters
     ----------
-    factors : (rows,) int64 replication factors after the change.
-
-    Raises
-    ------
-    ConflictingFields : a field that does not go together with resources.
-    SizesMissing, RatesMissing : the loads of a goal are unknown.
+    group_ids : the groups with members that read partitions.
+    group_of, rows : (reads,) int64 index of the group, and row of the partition in `Resources.rows`.
+    to_rack : (reads,) int32 rack of the member; `NO_RACK` if it is unknown, the number of racks if no broker is there.
     """
-    resources, limits = request.balance.resources, request.limits.stated()
-    by_weight = is_weighted and request.balance.replicas_by != "count" and not request.leaders_only
-    by_weight = by_weight and request.replicas_balance.tolerance is not None
-    if not (limits or resources or by_weight or request.objective != "balance"):
-        return None
-    for path, value, detail in _conflicts(request):
-        raise ConflictingFields(detail, path=path, value=value)
-    for name, path in _balanced(request):
-        if name == "disk":
-            sizes.require("a balance of disk", path)
-        elif name in ("nic_in", "nic_out", "cpu"):
-            require_rates(f"a balance of {name}", path, scope, rates)
-    return ResourceObjective(_priorities(request), loads.row_loads(factors), leads_afterwards(request))
+
+    group_ids: tuple[str, ...]
+    group_of: Int64s = field(repr=False)
+    rows: Int64s = field(repr=False)
+    to_rack: Int32s = field(repr=False)
+
+    def crossing(self, resources: Resources, replicas: Int32s) -> list[list[float]]:
+        """For each group, the bytes/s from rack to rack, and those of which a rack is unknown.
+
+        Parameters
+        ----------
+        replicas : (rows of the scope, widest) int32 positions, leaders first.
+        """
+        lists, traffic = resources.rows(replicas)
+        # Offline brokers of unknown rack are in racks of their own, after all others.
+        rack_of = np.where(resources.rack_of < len(resources.racks), resources.rack_of, NO_RACK).astype(np.int32)
+        rates = traffic.ingress[self.rows].astype(np.float64)
+        follower_fetching = resources.follower_fetching
+        found = read_traffic(lists[self.rows], rack_of, self.to_rack, rates, follower_fetching=follower_fetching)
+        sums = [np.bincount(self.group_of, each, len(self.group_ids)) for each in (found.cross_rack, found.unknown)]
+        by_group: list[list[float]] = np.column_stack(sums).tolist()
+        return by_group
 
 
-def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:
-    """What is balanced, and the field that says so."""
-    if isinstance(request.objective, GoalsRequest):
-        for place, goal in enumerate(request.objective.goals):
-            yield goal.goal, ("objective", "goals", place)
-    elif request.objective == "balance":
-        yield GOAL_OF[request.balance.replicas_by], ("balance", "replicas_by")
-        for place, name in enumerate(request.balance.resources):
-            yield name, ("balance", "resources", place)
+def group_reads(groups: Iterable[RecordedGroup], scope: PartitionScope, racks: Sequence[str]) -> GroupReads:
+    """Find the reads of groups whose partitions have one member each; those of share groups are left out."""
+    topics = _topics(scope)
+    rack_numbers = {None: NO_RACK, "": NO_RACK} | {rack: number for number, rack in enumerate(racks)}
+    runs = [
+        (group.group_id, rack_numbers.get(member.rack_id, len(racks)), _rows(run, *topics[run.topic]))
+        for group in groups
+        if group.type != "share"
+        for member in group.members
+        for run in member.assigned or ()
+        if run.topic in topics
+    ]
+    number_of = {group: number for number, group in enumerate(dict.fromkeys(group for group, _, _ in runs))}
+    lengths = [len(rows) for _, _, rows in runs]
+    columns = np.array([(number_of[group], rack) for group, rack, _ in runs], np.int64).reshape(-1, 2)
+    group_of, to_rack = np.repeat(columns, lengths, axis=0).T
+    rows = np.concatenate([np.zeros(0, np.int64), *(rows for _, _, rows in runs)])
+    return GroupReads(tuple(number_of), group_of, rows, to_rack.astype(np.int32))
 
 
-def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
-    objective = request.objective
-    if isinstance(objective, GoalsRequest):
-        return tuple((Goal(goal.goal, Fraction(repr(goal.tolerance))),) for goal in objective.goals)
-    if objective == "relieve":
-        return ()
-    joint: dict[str, Goal] = {name: Goal(name) for name in request.balance.resources}
-    for name, balance in (
-        (GOAL_OF[request.balance.replicas_by], request.replicas_balance),
-        ("leaders", request.leaders_balance),
-    ):
-        if balance.tolerance is not None and not (name == "leaders" and leads_afterwards(request)):
-            joint.setdefault(name, _goal(name, balance))
-    return (tuple(joint.values()),) if joint else ()
+def _topics(scope: PartitionScope) -> dict[str, tuple[int, Int32s]]:
+    """By name of each topic, the first of its rows in `Resources.rows`, and its partition ids, ascending."""
+    named = [*zip(scope.topics, np.split(scope.partition_ids, scope.starts[1:-1]), strict=False)]
+    named += [(topic.name, topic.partition_ids) for topic in scope.others]
+    starts = np.cumsum([0, *(len(ids) for _, ids in named)]).tolist()
+    return {name: (start, ids) for start, (name, ids) in zip(starts, named, strict=False)}
 
 
-def leads_afterwards(request: ReassignmentRequest) -> bool:
-    """Whether constraints on leaders are met by choosing them after the replicas, within the limits."""
-    return bool(request.preferred_racks or request.min_leaders_per_broker or request.spread_leaders)
+def _rows(run: TopicPartitions, start: int, ids: Int32s) -> Int64s:
+    """The rows of those partitions of a topic that there are."""
+    numbers = np.array(run.partitions, np.int64)
+    places = np.searchsorted(ids, numbers)
+    return np.asarray(start + places[np.isin(numbers, ids)], np.int64)
 
 
-def _goal(name: str, balance: Balance) -> Goal:
-    return Goal(name, balance.tolerance or Fraction(0))
+HASHES_RACKS_SINCE = KafkaVersion(4, 1)
+"""The first release whose coordinator rebalances a group when racks of replicas change."""
+_PROTOCOLS = ("consumer", "streams")
 
 
-def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
-    together = "limits, balance.resources, objective and weights of bytes place replicas and leaders together"
-    if request.leaders_only:
-        yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
-    for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders"):
-        balanced = [goal.name for group in _priorities(request) for goal in group if goal.name in _OF_LEADERS]
-        if getattr(request, name) and balanced:
-            words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"
-            yield (name,), balanced[0], words
-    if request.copysets is not None:
-        detail = f"{together}, and copysets restricts replicas that are balanced by one load"
-        yield ("copysets",), as_json(request.copysets), detail
-    if request.trade_off:
-        yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
-    if request.balance.leaders_by != "count":
-        detail = f"{together}: leaders are balanced by count, and what they send by the resource nic_out"
-        yield ("balance", "leaders_by"), request.balance.leaders_by, detail
-    if request.balance.leaders == "preferred":
-        yield ("balance", "leaders"), "preferred", f"{together}, and preferred keeps the order of replica lists"
-    if isinstance(request.balance.leaders, Tolerance) and request.balance.leaders.below is not None:
-        detail = f"{together}: leaders are as far below their mean as above it"
-        yield ("balance", "leaders", "below"), request.balance.leaders.below, detail
-    if request.objective != "balance":
-        yield from _of_objective(request)
+@dataclass(frozen=True)
+class RebalancingGroup(AnswerRecord):
+    """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
+
+    group_id: str
+    """Id of the group."""
+    batch: int
+    """Number of the batch, from 1."""
 
 
-def _of_objective(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
-    is_of_topics = isinstance(request.objective, GoalsRequest) and any(
-        goal.goal == TOPIC_REPLICAS for goal in request.objective.goals
-    )
-    if request.pins and is_of_topics:
-        detail = "the goal topic_replicas counts the replicas that it places, and those of pins are placed already"
-        yield ("pins",), len(request.pins), detail
-    if request.objective == "relieve" and not request.limits.stated() and request.limits.log_dirs is None:
-        yield ("objective",), "relieve", "objective relieve brings brokers below limits, and limits has none"
-    for name in ("resources", "replicas", "leaders"):
-        if getattr(request.balance, name) not in (None, (), [], "keep"):
-            detail = f"the objective states what is balanced, and balance.{name} does, too; leave one of them out"
-            yield ("balance", name), name, detail
+@dataclass(frozen=True, slots=True)
+class Rebalances:
+    """The groups that rebalance.
+
+    Parameters
+    ----------
+    lasting : (batch, group id), batches from 0, by batch and id: after the batch the racks are others than before it.
+    meanwhile : ids of groups with a further batch in which racks differ only while data moves.
+    """
+
+    lasting: tuple[tuple[int, str], ...] = ()
+    meanwhile: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> list[RebalancingGroup]:
+        """The groups that rebalance lastingly, with batches as their files are numbered."""
+        return [RebalancingGroup(group, batch + 1) for batch, group in self.lasting]
+
+
+def subscriptions_of(cluster: Cluster, version: KafkaVersion) -> Mapping[str, frozenset[str]]:
+    """The topics of each group that rebalances when racks change, by group id; empty before 4.1."""
+    if version < HASHES_RACKS_SINCE:
+        return {}
+    return {group.group_id: _subscribed(group) for group in cluster.groups if group.type in _PROTOCOLS}
+
+
+def rebalances_of(
+    subscriptions: Mapping[str, frozenset[str]], brokers: BrokerTable, scope: PartitionScope, batches: Batches
+) -> Rebalances:
+    """Find the groups and batches."""
+    if not subscriptions or not len(batches.rows):
+        return Rebalances()
+    rack_of = _rack_of(brokers)
+    lasting = _by_topic(batches, scope, changes_racks(batches.before, batches.after, rack_of))
+    copying = _by_topic(batches, scope, changes_racks_meanwhile(batches.before, batches.after, rack_of))
+    pairs: set[tuple[int, str]] = set()
+    meanwhile = []
+    for group, topics in subscriptions.items():
+        certain = {batch for topic in topics for batch in lasting.get(topic, ())}
+        pairs.update((batch, group) for batch in certain)
+        if any(batch not in certain for topic in topics for batch in copying.get(topic, ())):
+            meanwhile.append(group)
+    return Rebalances(tuple(sorted(pairs)), tuple(sorted(meanwhile)))
+
+
+def _subscribed(group: RecordedGroup) -> frozenset[str]:
+    """The subscribed topics; of members whose subscription is not recorded, those that they read."""
+    subscribed = {topic for member in group.members for topic in member.topics or ()}
+    if all(member.topics is not None for member in group.members) and group.members:
+        return frozenset(subscribed)
+    read = {each.topic for member in group.members for each in (*(member.assigned or ()), *(member.target or ()))}
+    return frozenset(subscribed | read | {offset.topic for offset in group.offsets})
+
+
+def _rack_of(brokers: BrokerTable) -> Int32s:
+    """(brokers,) int32 numbers of the racks that brokers have, whatever the plan makes of racks."""
+    number_of = {
+        rack: number for number, rack in enumerate(sorted({b.rack for b in brokers.known if b.rack is not None}))
+    }
+    return np.array([NO_RACK if b.rack is None else number_of[b.rack] for b in brokers.known], np.int32)
+
+
+def _by_topic(batches: Batches, scope: PartitionScope, changes: NDArray[np.bool_]) -> Mapping[str, Sequence[int]]:
+    """The batches with a step of each topic that changes its racks."""
+    at = np.flatnonzero(changes)
+    batch_of = np.repeat(np.arange(len(batches)), np.diff(batches.offsets))[at]
+    found: dict[str, list[int]] = defaultdict(list)
+    for topic, batch in np.unique(np.column_stack([scope.topic_of[batches.rows[at]], batch_of]), axis=0).tolist():
+        found[scope.topics[topic]].append(batch)
+    return found

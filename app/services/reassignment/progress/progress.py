@@ -38,14 +38,25 @@ from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, Snaps
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment
 from app.formats.syntax.quantities import counted
 from app.services import snapshots
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.plans import Plan, as_json
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.progress.drift import DriftReport, LocatedPlan, drift_of, locate
-from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, execution_step_json, no_source_detail
+from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, executed_step, no_source_detail
 from app.services.reassignment.requests.request import KIND
 from app.store.records import PlanHead, Snapshot
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+from typing import TYPE_CHECKING
+
+from app.errors.requests import ConflictingFields, NotExportable
+from app.formats.kafka_files import reassignment
+from app.formats.kafka_files.reassignment import Reassignment
+from app.services.plans import BATCH
+from app.services.reassignment.exports import require_batch
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -89,6 +100,33 @@ def _is_elsewhere(requested: PartitionReassignment, topic: Topic, cluster: Clust
 
 
 PlanState = Literal["not_started", "in_progress", "done", "drifted"]
+
+
+@dataclass(frozen=True)
+class BatchProgress(AnswerRecord, schema="BatchProgressDocument"):
+    """The progress of one batch, by the state of its partitions' steps."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`in_progress`: some partitions are in reassignment or done, and not all are done; `drifted`: nothing is left but
+    partitions that something else has changed."""
+    partitions_left: int
+    """Number of partitions whose list is still to be requested of Kafka."""
+    partitions_in_progress: int
+    """Number of partitions that are being reassigned."""
+    partitions_done: int
+    """Number of partitions that have the list of the batch, or one of a later batch."""
+    partitions_drifted: int
+    """Number of partitions that something else has changed."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +174,7 @@ class PlanProgress:
             "plan_id": str(self.plan.head.id),
             "snapshot_id": str(snapshot),
             "state": self._state(counts, drift),
-            "batches": [_batch(counts, seconds, number) for number in range(len(counts.steps))],
+            "batches": as_json([_batch(counts, seconds, number) for number in range(len(counts.steps))]),
             "replicas_left": int(counts.replicas_left.sum()),
             "bytes_left": int(counts.bytes_left.sum()),
             "unknown_size_replicas_left": int(counts.unknown_sizes.sum()),
@@ -204,7 +242,8 @@ class PlanProgress:
         order = [number for number in reversed(range(len(steps))) if len(begun[number])]
         requested = [steps.before[its] for its in begun]
         executed = execution_steps(requested, order, _cordons(head, self.cluster, self.made_on))
-        return [execution_step_json(step) for step in executed] if order else []
+        steps_json: list[Json] = as_json([*map(executed_step, executed)]) if order else []
+        return steps_json
 
     def _cautions(self, counts: BatchCounts) -> Iterator[Caution]:
         steps, step_progress, up = self.located.steps, self.step_progress, self._up
@@ -281,24 +320,24 @@ def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
         )
 
 
-def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> dict[str, Json]:
+def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> BatchProgress:
     not_started, in_progress, done, drifted = counts.steps[number].tolist()
     if not_started or in_progress:
-        state = "in_progress" if in_progress or done else "not_started"
+        state: PlanState = "in_progress" if in_progress or done else "not_started"
     else:
         state = "drifted" if drifted else "done"
-    return {
-        "index": number + 1,  # as its file is numbered
-        "state": state,
-        "partitions_left": not_started,
-        "partitions_in_progress": in_progress,
-        "partitions_done": done,
-        "partitions_drifted": drifted,
-        "replicas_left": int(counts.replicas_left[number]),
-        "bytes_left": int(counts.bytes_left[number]),
-        "unknown_size_replicas_left": int(counts.unknown_sizes[number]),
-        "seconds_left": None if seconds is None else _finite(float(seconds[number])),
-    }
+    return BatchProgress(
+        index=number + 1,  # as its file is numbered
+        state=state,
+        partitions_left=not_started,
+        partitions_in_progress=in_progress,
+        partitions_done=done,
+        partitions_drifted=drifted,
+        replicas_left=int(counts.replicas_left[number]),
+        bytes_left=int(counts.bytes_left[number]),
+        unknown_size_replicas_left=int(counts.unknown_sizes[number]),
+        seconds_left=None if seconds is None else _finite(float(seconds[number])),
+    )
 
 
 def _finite(seconds: float) -> float | None:
@@ -325,3 +364,49 @@ def _down(brokers: Int32s, up: Int32s) -> tuple[int, ...]:
 
 def _named(brokers: Sequence[int]) -> str:
     return ", ".join(map(str, brokers[:NAMED_BROKERS])) + (" …" if len(brokers) > NAMED_BROKERS else "")
+
+
+ROLLBACK = "rollback"
+
+
+def resumed(
+    uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None = None, is_inverse: bool = False
+) -> bytes:
+    """The file that goes on with a batch, undoes what was begun of it, or restores all previous lists.
+
+    Partitions that something else has changed are in none of them, nor are those that need nothing.
+
+    Parameters
+    ----------
+    snapshot_id : of a later snapshot. name : `BATCH` or `ROLLBACK`. batch, is_inverse : of `BATCH`, as in `Kind.write`.
+
+    Raises
+    ------
+    ConflictingFields : another format. NotExportable : there is nothing to execute. As `progress`.
+    """
+    if name not in (BATCH, ROLLBACK):
+        detail = f"from is of the formats {BATCH} and {ROLLBACK}; {name} is of the whole plan"
+        raise ConflictingFields(detail, path=("from",), value=str(snapshot_id))
+    if name == ROLLBACK and (batch is not None or is_inverse):
+        field = "inverse" if batch is None else "batch"
+        raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
+    if name == BATCH and batch is None:
+        raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+    progress = progress_of(uow, plan, snapshot_id, path=("from",))
+    located, steps = progress.located, progress.located.steps
+    if batch is None:
+        # Where the plan chooses log directories, lists that are equal may have had others.
+        is_restored = ~progress.step_progress.is_lost if steps.has_log_dirs else progress.step_progress.differs
+        keys = {located.name(row) for row in np.flatnonzero(is_restored).tolist()}
+        restored = [one for one in steps.at_once(is_inverse=True) if (one.topic, one.partition) in keys]
+        return _file(restored, name)
+    require_batch(steps, batch)
+    chosen = progress.begun(batch - 1) if is_inverse else progress.left(batch - 1)
+    requested = list(steps.requested(batch - 1, is_inverse=is_inverse))
+    return _file([requested[step] for step in (chosen - steps.batch(batch - 1).start).tolist()], name)
+
+
+def _file(partitions: Sequence[PartitionReassignment], name: str) -> bytes:
+    if not partitions:  # Kafka rejects a file without partitions
+        raise NotExportable(f"at the snapshot there is nothing to execute of this {name}", format=name)
+    return reassignment.write(Reassignment(tuple(partitions))).encode()

@@ -1,9 +1,9 @@
 """What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -17,59 +17,149 @@ from app.core.reassignment.stages.leading import LedPart
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import per_broker
 from app.errors import Json
+from app.services.bodies import AnswerRecord
 from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resources import in_unit
+from app.services.reassignment.requests.parts import GoalName, Limited
 from app.services.reassignment.solve import ReassignmentSolution
 
 _DIGITS = 6
 
 
-def goals_json(placement: ResourcePlacement) -> list[Json]:
+@dataclass(frozen=True)
+class ReachedGoal(AnswerRecord, schema="GoalDocument"):
+    """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share if
+    the capacity of any broker is unknown.
+    """
+
+    goal: GoalName
+    """What is balanced."""
+    tolerance: float
+    """Tolerance of the request."""
+    smallest: float
+    """Smallest load of a broker over its ideal load."""
+    largest: float
+    """Largest load of a broker over its ideal load."""
+    largest_bound: float
+    """Lower bound on `largest`."""
+    gap: float
+    """Relative optimality gap: (largest − bound) / largest."""
+
+
+@dataclass(frozen=True)
+class ExcessOfBroker(AnswerRecord):
+    """A load above its limit."""
+
+    broker: int
+    """Id of the broker."""
+    resource: Limited
+    """Resource that is limited."""
+    value: float
+    """The load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit, in the same unit."""
+    soft: bool
+    """Whether the limit is soft."""
+
+
+@dataclass(frozen=True)
+class TotalExcess(AnswerRecord):
+    """The sum of (load − limit) / limit over brokers and resources."""
+
+    total: float
+    """The sum."""
+    lower_bound: float
+    """Lower bound on the sum."""
+    optimal: bool
+    """Whether the sum is its lower bound."""
+
+
+@dataclass(frozen=True)
+class ExcessReport(AnswerRecord, schema="ExcessDocument"):
+    """What is above limits, and how much of it no plan avoids."""
+
+    brokers: list[ExcessOfBroker]
+    """Loads above limits, by broker id and resource."""
+    hard: TotalExcess
+    """Excess over hard limits."""
+    soft: TotalExcess
+    """Excess over soft limits."""
+
+
+@dataclass(frozen=True)
+class BrokerWeight(AnswerRecord):
+    """A broker that is balanced by its weight."""
+
+    broker: int
+    """Id of the broker."""
+    weight: int
+    """Weight of the broker, as a whole number without a factor that all have in common."""
+    share: float
+    """Share of the load of the brokers of its set that is in proportion to the weight, in the unit of `by`."""
+    low: int | None
+    """Lower end of the broker's band; null if the load is no count, or replicas stay on their brokers."""
+    high: int | None
+    """Upper end of the broker's band; null if the load is no count, or replicas stay on their brokers."""
+    load: int
+    """Load of the broker after the plan, in the unit of `by`."""
+
+
+@dataclass(frozen=True)
+class TradeOffPoint(AnswerRecord):
+    """The least movement after which the load of every broker is between `low` and `high`."""
+
+    low: int | None
+    """Lower end of the load band, in the unit of the balanced load; null if broker sets have bands of their own."""
+    high: int | None
+    """Upper end of the load band, in the unit of the balanced load; null if broker sets have bands of their own."""
+    moved_replicas: int
+    """Number of replicas that are copied."""
+    moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
+    optimal: bool
+    """Whether no plan within this band moves less."""
+
+
+def goals_of(placement: ResourcePlacement) -> list[ReachedGoal]:
     """What each goal reached, in the order of the request, as shares of the brokers' ideal loads."""
     return [_goal(reached) for reached in placement.goals]
 
 
-def excess_json(problem: ReassignmentProblem, placement: ResourcePlacement) -> Json:
+def excess_of(problem: ReassignmentProblem, placement: ResourcePlacement) -> ExcessReport | None:
     """The loads above limits by broker and resource, with the least excess in all; None if every limit holds."""
     excess, limits = placement.excess, problem.limits
     if excess is None:
         return None
     places, columns = np.nonzero(excess.above)
-    return {
-        "brokers": [
-            {
-                "broker": int(problem.brokers.ids[place]),
-                "resource": RESOURCES[column],
-                "value": in_unit(int(placement.loads[place, column]), column),
-                "limit": in_unit(int(limits.upper[place, column]), column),
-                "soft": bool(limits.is_soft[column]),
-            }
-            for place, column in zip(places.tolist(), columns.tolist(), strict=True)
-        ],
-        "hard": _total(excess.hard),
-        "soft": _total(excess.soft),
-    }
+    above = [
+        ExcessOfBroker(
+            broker=int(problem.brokers.ids[place]),
+            resource=cast("Limited", RESOURCES[column]),
+            value=in_unit(int(placement.loads[place, column]), column),
+            limit=in_unit(int(limits.upper[place, column]), column),
+            soft=bool(limits.is_soft[column]),
+        )
+        for place, column in zip(places.tolist(), columns.tolist(), strict=True)
+    ]
+    return ExcessReport(above, _total(excess.hard), _total(excess.soft))
 
 
-def _goal(reached: BalancedGoal) -> dict[str, Json]:
+def _goal(reached: BalancedGoal) -> ReachedGoal:
     largest = reached.largest
-    return {
-        "goal": reached.goal.name,
-        "tolerance": float(reached.goal.tolerance),
-        "smallest": round(float(reached.smallest), _DIGITS),
-        "largest": round(float(largest.value), _DIGITS),
-        "largest_bound": round(float(largest.lower_bound), _DIGITS),
-        "gap": largest.gap,
-    }
+    return ReachedGoal(
+        goal=cast("GoalName", reached.goal.name),
+        tolerance=float(reached.goal.tolerance),
+        smallest=round(float(reached.smallest), _DIGITS),
+        largest=round(float(largest.value), _DIGITS),
+        largest_bound=round(float(largest.lower_bound), _DIGITS),
+        gap=largest.gap,
+    )
 
 
-def _total(certificate: Certificate[Fraction]) -> dict[str, Json]:
-    return {
-        "total": round(float(certificate.value), _DIGITS),
-        "lower_bound": round(float(certificate.lower_bound), _DIGITS),
-        "optimal": certificate.is_reached,
-    }
+def _total(certificate: Certificate[Fraction]) -> TotalExcess:
+    value, bound = (round(float(each), _DIGITS) for each in (certificate.value, certificate.lower_bound))
+    return TotalExcess(value, bound, certificate.is_reached)
 
 
 NAMED_TOPICS = 20
@@ -77,10 +167,10 @@ NAMED_TOPICS = 20
 _PREFERRED = ("first", "other_listed", "elsewhere")
 
 
-def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
+def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Any]:
     """The balance of replicas, of leaders and over resources, with their bounds."""
     target, after = problem.movement.target, solution.leaders.after
-    replicas: dict[str, Json] = {
+    replicas: dict[str, Any] = {
         "by": problem.replicas.by,
         **_band(solution.placement.band, problem.replicas.loads(after), target),
         "before": _ends(problem.replicas.loads(problem.before), target),
@@ -88,20 +178,20 @@ def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, m
         "per_topic": None if problem.topics is None else _per_topic(problem, solution),
     }
     leaders = _leaders_json(problem, solution)
-    goals = None if solution.resources is None else goals_json(solution.resources.placement)
+    goals = None if solution.resources is None else goals_of(solution.resources.placement)
     if problem.movement.share is not None:
         replicas["weights"] = [
             row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
         ]
-    sets: dict[str, Json] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
+    sets: dict[str, Any] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
     return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
 
 
-def _leaders_json(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+def _leaders_json(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
     """The balance of leaders, with its bounds."""
     target, after, changes = problem.movement.target, solution.leaders.after, solution.leaders.changes
     preferred = problem.leaders.preferred
-    leaders: dict[str, Json] = {
+    leaders: dict[str, Any] = {
         "by": problem.leaders.by,
         **_band(solution.leaders.band, problem.leaders.loads(after), target),
         "before": _ends(problem.leaders.loads(problem.before), target),
@@ -135,7 +225,7 @@ def weights_of_targets(movement: MovementProblem) -> Int64s:
     return np.asarray(share[movement.target], np.int64)
 
 
-def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: ReplicaPlacement) -> Iterator[Json]:
+def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: ReplicaPlacement) -> Iterator[BrokerWeight]:
     """The weight of each balanced broker of a part, its share of the load, and its bounds."""
     objective, lists = problem.replicas, placement.replicas
     loads = objective.base_load + per_broker(lists, len(objective.base_load), objective.load[part.rows])
@@ -143,7 +233,7 @@ def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: Replica
     return _weighted_rows(problem, part.movement.target, weights, loads, placement.bounds)
 
 
-def _weights_of_leaders(problem: ReassignmentProblem, led: LedPart) -> Iterator[Json]:
+def _weights_of_leaders(problem: ReassignmentProblem, led: LedPart) -> Iterator[BrokerWeight]:
     """As `_weights`, of the leaders of a part."""
     target, share = led.problem.target, led.problem.share
     weights = np.ones(len(target), np.int64) if share is None else share
@@ -152,21 +242,21 @@ def _weights_of_leaders(problem: ReassignmentProblem, led: LedPart) -> Iterator[
 
 def _weighted_rows(
     problem: ReassignmentProblem, target: Bools, weights: Int64s, loads: Int64s, bounds: BrokerBounds | None
-) -> Iterator[Json]:
+) -> Iterator[BrokerWeight]:
     """A row for each target broker. weights : (targets,) int64. loads : (brokers,) int64."""
     unit = int(loads[target].sum()) / max(1, int(weights.sum()))
     for place, weight in zip(np.flatnonzero(target).tolist(), weights.tolist(), strict=True):
-        yield {
-            "broker": int(problem.brokers.ids[place]),
-            "weight": weight,
-            "share": round(unit * weight, 6),
-            "low": None if bounds is None else int(bounds.low[place]),
-            "high": None if bounds is None else int(bounds.high[place]),
-            "load": int(loads[place]),
-        }
+        yield BrokerWeight(
+            broker=int(problem.brokers.ids[place]),
+            weight=weight,
+            share=round(unit * weight, 6),
+            low=None if bounds is None else int(bounds.low[place]),
+            high=None if bounds is None else int(bounds.high[place]),
+            load=int(loads[place]),
+        )
 
 
-def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[Json]:
+def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[dict[str, Any]]:
     """Each part of the problem."""
     placements, led = solution.placed.parts, solution.leaders.parts
     of_parts: Sequence[LedPart | None] = led if len(led) == len(problem.parts) else [None] * len(problem.parts)
@@ -184,7 +274,7 @@ def _set(
     part: ProblemPart,
     placement: ReplicaPlacement,
     led: LedPart | None,
-) -> dict[str, Json]:
+) -> dict[str, Any]:
     target, after, resources = part.movement.target, solution.leaders.after, solution.resources
     per_row = moves.is_copied[part.rows].sum(axis=1)
     certificate = placement.certificate
@@ -209,7 +299,7 @@ def _set(
         "moved": certificate.value,
         "lower_bound": certificate.lower_bound,
         "gap": certificate.gap,
-        "resources": None if resources is None else goals_json(resources.parts[number].placement),
+        "resources": None if resources is None else goals_of(resources.parts[number].placement),
     }
 
 
@@ -305,14 +395,14 @@ def _ends(loads: Int64s, target: Bools) -> dict[str, Json]:
     return {"smallest": int(of_targets.min()), "largest": int(of_targets.max())}
 
 
-def trade_off_point(problem: ReassignmentProblem, placements: Sequence[ReplicaPlacement]) -> dict[str, Json]:
+def trade_off_point(problem: ReassignmentProblem, placements: Sequence[ReplicaPlacement]) -> TradeOffPoint:
     """One point of movement against balance: the placement of each part."""
     placement = PlacedReplicas.of(problem, placements).whole
     per_row = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
-    return {
-        "low": None if placement.band is None else placement.band.low,
-        "high": None if placement.band is None else placement.band.high,
-        "moved_replicas": int(per_row.sum()),
-        "moved_bytes": int((per_row * problem.sizes.size_bytes).sum()),
-        "optimal": placement.certificate.optimal,
-    }
+    return TradeOffPoint(
+        low=None if placement.band is None else placement.band.low,
+        high=None if placement.band is None else placement.band.high,
+        moved_replicas=int(per_row.sum()),
+        moved_bytes=int((per_row * problem.sizes.size_bytes).sum()),
+        optimal=placement.certificate.optimal,
+    )

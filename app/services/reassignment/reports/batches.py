@@ -1,14 +1,16 @@
-"""The batches of a reassignment, their order of execution, and every step as the answer stores it."""
+"""The batches of a reassignment, their order of execution, every step as the answer stores it, and log directories."""
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 from zlib import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.kafka_versions import KafkaVersion
+from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
 from app.core.reassignment import (
     TOLERATES_KEPT_SINCE,
@@ -16,21 +18,235 @@ from app.core.reassignment import (
     Batches,
     ExecutionStep,
     Incomplete,
+    LogDirMoves,
     ReplicationRates,
     batch_durations,
     recommended_throttle,
 )
+from app.core.reassignment.log_dirs.placing import PRECISION
+from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.problem import LogDirTable
 from app.core.reassignment.resource_problem import NO_CAPACITY
 from app.core.reassignment.stages.cutting import Executions
-from app.core.replica_lists import not_among
+from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
+from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
 from app.formats.syntax.quantities import counted
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.log_dirs import batch_json as log_dirs_of_batch
-from app.services.reassignment.reports.log_dirs import step_log_dirs
 from app.services.reassignment.solve import ReassignmentSolution
+
+ANY = -1
+"""In an array of paths: the broker chooses the directory."""
+
+
+@dataclass(frozen=True)
+class LogDirReport(AnswerRecord, schema="LogDirDocument"):
+    """A log directory. Bytes are of replicas, by the largest replica of each partition."""
+
+    path: str
+    """Path of the directory."""
+    total_bytes: int | None
+    """Bytes of its file system; null if unknown."""
+    limit_bytes: int | None
+    """Bytes of replicas that it may have at any time; null without a limit."""
+    drained: bool
+    """Whether the request drains it."""
+    offline: bool
+    """Whether it is offline."""
+    bytes_before: int
+    """Bytes before the plan."""
+    bytes_after: int
+    """Bytes after the plan."""
+    replicas_in: int
+    """Replicas that are moved into it from another directory of the broker."""
+    replicas_out: int
+    """Replicas that are moved out of it to another directory of the broker."""
+
+
+@dataclass(frozen=True)
+class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
+    """The log directories of a broker."""
+
+    broker: int
+    """Id of the broker."""
+    largest_share: float | None
+    """Largest share in use after the plan, of directories that are neither drained nor offline; null if a size is
+    unknown."""
+    largest_share_lower_bound: float | None
+    """Lower bound on it, with `keep` among plans that move no more; 0 with a tolerance."""
+    moved_bytes: int
+    """Bytes that are moved between its directories."""
+    lower_bound_bytes: int
+    """Lower bound on these bytes, for the largest share that is reached."""
+    log_dirs: list[LogDirReport]
+    """Its directories by path."""
+
+
+@dataclass(frozen=True)
+class LogDirsReport(AnswerRecord, schema="LogDirsDocument"):
+    """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
+    `certificate` alone.
+    """
+
+    moved_replicas: int
+    """Number of replicas that are moved between directories."""
+    moved_bytes: int
+    """Bytes of these replicas."""
+    lower_bound_bytes: int
+    """Lower bound on these bytes, for the largest share that each broker reaches."""
+    optimal: bool
+    """Whether moved bytes reach their lower bound, and every largest share is within 0.1 % of its own."""
+    gap: float
+    """Relative optimality gap of the moved bytes."""
+    solver: str
+    """The solver that chose the directories."""
+    brokers: list[LogDirsOfBroker]
+    """Brokers whose directories are known, by ascending id."""
+
+
+def log_dirs_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> LogDirsReport | None:
+    """The field `log_dirs` of an answer; None if the request does not choose directories."""
+    table, chosen, moves = problem.log_dirs, solution.log_dirs, solution.steps.log_dir_moves
+    if table is None or chosen is None or moves is None:
+        return None
+    moved = sum(each.placement.moved.value for each in chosen.brokers)
+    bound = sum(each.placement.moved.lower_bound for each in chosen.brokers)
+    used = _used(problem, solution, chosen)
+    return LogDirsReport(
+        moved_replicas=len(moves.row),
+        moved_bytes=moved,
+        lower_bound_bytes=bound,
+        optimal=moved == bound and all(each.placement.largest.gap <= PRECISION for each in chosen.brokers),
+        gap=(moved - bound) / moved if moved > bound else 0.0,
+        solver=next((each.placement.moved.solver for each in chosen.brokers), "none: no replica moves"),
+        brokers=[_broker(problem, table, each, used, moves) for each in chosen.brokers],
+    )
+
+
+def _used(problem: ReassignmentProblem, solution: ReassignmentSolution, chosen: LogDirSolution) -> Int64s:
+    """(disks,) int64 bytes afterwards."""
+    before, after = problem.before, solution.leaders.after
+    size = problem.sizes.size_bytes
+    used = _total(problem).copy()
+    for lists, disks, sign in ((before, chosen.disks.before, -1), (after, chosen.disks.after, 1)):
+        is_there = lists != NO_REPLICA
+        sizes = np.broadcast_to(size[:, None], lists.shape)[is_there]
+        used += sign * sums_by(disks[is_there], sizes, len(used))
+    return used
+
+
+def _total(problem: ReassignmentProblem) -> Int64s:
+    return np.zeros(0, np.int64) if problem.log_dirs is None else problem.log_dirs.used_bytes
+
+
+def _broker(
+    problem: ReassignmentProblem, table: LogDirTable, each: BrokerLogDirs, used: Int64s, moves: LogDirMoves
+) -> LogDirsOfBroker:
+    disks = range(table.disks_of(each.broker).start, table.disks_of(each.broker).stop)
+    has_shares = bool((table.total_bytes[list(disks)] > 0).all())
+    largest = each.placement.largest
+    return LogDirsOfBroker(
+        broker=int(problem.brokers.ids[each.broker]),
+        largest_share=float(largest.value) if has_shares else None,
+        largest_share_lower_bound=float(largest.lower_bound) if has_shares else None,
+        moved_bytes=each.placement.moved.value,
+        lower_bound_bytes=each.placement.moved.lower_bound,
+        log_dirs=[
+            LogDirReport(
+                path=directory.path,
+                total_bytes=int(table.total_bytes[disk]) or None,
+                limit_bytes=int(table.max_bytes[disk]) if table.max_bytes[disk] < NO_LIMIT // 2 else None,
+                drained=bool(table.is_drained[disk]),
+                offline=bool(table.is_offline[disk]),
+                bytes_before=int(table.used_bytes[disk]),
+                bytes_after=int(used[disk]),
+                replicas_in=int(np.count_nonzero(moves.target == disk)),
+                replicas_out=int(np.count_nonzero(moves.source == disk)),
+            )
+            for disk, directory in zip(disks, table.directories[each.broker], strict=True)
+        ],
+    )
+
+
+def log_dirs_of_batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[str, Json]:
+    """What a batch moves between log directories; empty if the request does not choose them."""
+    moves = steps.log_dir_moves
+    if moves is None:
+        return {}
+    rows = moves.row[moves.batch == number]
+    return {"log_dir_moves": len(rows), "log_dir_moved_bytes": int(problem.sizes.size_bytes[rows].sum())}
+
+
+def step_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
+    """For each step, the directories of the list that it requests, and of the one that its inverse requests.
+
+    Returns
+    -------
+    paths : distinct ones. before, after : (steps, widest) int32 indices into them, or `ANY`. Without `after` if the
+        request does not choose directories; empty if, besides, no inverse adds a replica to a known one.
+    """
+    table, chosen, steps = problem.log_dirs, solution.log_dirs, solution.steps
+    if table is None or chosen is None or steps.log_dir_moves is None:
+        return _returning(problem, steps)
+    n_brokers, paths = len(problem.brokers.ids), sorted(set(table.paths))
+    index_of = {path: index for index, path in enumerate(paths)}
+    path_of = np.array([*[ANY] * n_brokers, *(index_of[path] for path in table.paths), ANY], np.int32)
+    found = {}
+    for name, lists, others, ends, disks, of_moves in (
+        ("after", steps.after, steps.before, solution.leaders.after, chosen.disks.after, steps.log_dir_moves.target),
+        ("before", steps.before, steps.after, problem.before, chosen.disks.before, steps.log_dir_moves.source),
+    ):
+        requested = np.where(not_among(lists, others), _disks_of(steps.rows, lists, ends, disks), -1)
+        _set_moves(requested, lists, steps, of_moves)
+        found[name] = path_of[requested]
+    return {"paths": paths, **found}
+
+
+def _returning(problem: ReassignmentProblem, steps: Batches) -> dict[str, Any]:
+    """`paths` and `before`: where replicas that an inverse adds again were, on live brokers of several directories."""
+    scope, ids = problem.scope, problem.brokers.ids
+    live = ids[~problem.brokers.is_offline].tolist()
+    several = {broker: its for broker in live if len(its := problem.directories.get(broker, ())) > 1}
+    paths = sorted({one.path for its in several.values() for one in its if not one.is_offline})
+    if not paths:
+        return {}
+    index_of = {path: index for index, path in enumerate(paths)}
+    # The last row and column are of unknown brokers and directories, and of padding.
+    path_of = np.full((len(ids) + 1, 1 + max(map(len, several.values()))), ANY, np.int32)
+    for position, broker in enumerate(ids.tolist()):
+        for at, directory in enumerate(several.get(broker, ())):
+            path_of[position, at] = index_of.get(directory.path, ANY) if not directory.is_offline else ANY
+    brokers = stacked([positions_of(topic.replicas, ids) for topic in scope.described])
+    known = [np.full_like(t.replicas, ANY) if t.log_dirs is None else t.log_dirs for t in scope.described]
+    row_of = np.cumsum(~scope.is_new) - 1  # no step is of a new partition
+    found = _disks_of(row_of[steps.rows], steps.before, brokers, path_of[brokers, stacked(known)])
+    before = np.where(not_among(steps.before, steps.after), found, ANY)
+    return {"paths": paths, "before": before} if (before != ANY).any() else {}
+
+
+def _disks_of(rows: Int64s, lists: Int32s, ends: Int32s, disks: Int32s) -> Int32s:
+    """(steps, widest) int32 disks, or paths, of brokers in the final or the first list of their row; −1 of others."""
+    found = np.full(lists.shape, -1, np.int32)
+    for column in range(ends.shape[1]):
+        is_it = (lists == ends[rows, column][:, None]) & (lists != NO_REPLICA)
+        found = np.where(is_it, disks[rows, column][:, None], found)
+    return np.asarray(found, np.int32)
+
+
+def _set_moves(requested: Int32s, lists: Int32s, steps: Batches, of_moves: Int32s) -> None:
+    moves = steps.log_dir_moves
+    if moves is None:
+        return
+    batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
+    # Steps are by batch and then by row, so that their keys ascend.
+    n_rows = int(max(steps.rows.max(initial=0), moves.row.max(initial=0))) + 1
+    at = np.searchsorted(batch_of * n_rows + steps.rows, moves.batch * n_rows + moves.row)
+    column = (lists[at] == moves.broker[:, None]).argmax(axis=1) if len(at) else at
+    requested[at, column] = of_moves
+
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
@@ -58,17 +274,42 @@ def batch_json(problem: ReassignmentProblem, steps: Batches, number: int) -> dic
     }
 
 
-def execution_json(executions: Executions) -> dict[str, Json]:
-    """The orders of execution, by name."""
-    return {
-        each.name: [execution_step_json(step) for step in getattr(executions, each.name)] for each in fields(executions)
-    }
+@dataclass(frozen=True)
+class ExecutedStep(AnswerRecord, schema="ExecutionStepDocument"):
+    """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
+
+    action: Literal["execute", "cordon", "uncordon"]
+    """`execute` a file, or `cordon` or `uncordon` all log directories of brokers."""
+    batch: int | None
+    """Number of the executed batch, from 1; null if the step executes none or the whole plan."""
+    brokers: list[int]
+    """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
 
 
-def execution_step_json(step: ExecutionStep) -> dict[str, Json]:
+@dataclass(frozen=True)
+class Execution(AnswerRecord, schema="ExecutionDocument"):
+    """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
+
+    batches: list[ExecutedStep]
+    """Steps of the batches, in the order of execution."""
+    rollback: list[ExecutedStep]
+    """The inverses of batches, from the last to the first."""
+    at_once: list[ExecutedStep]
+    """The whole plan as one file, `format=reassignment`."""
+    rollback_at_once: list[ExecutedStep]
+    """Its inverse, `format=rollback`."""
+
+
+def execution_of(executions: Executions) -> Execution:
+    """The orders of execution, as answers have them."""
+    named = {each.name: [*map(executed_step, getattr(executions, each.name))] for each in fields(executions)}
+    return Execution(**named)
+
+
+def executed_step(step: ExecutionStep) -> ExecutedStep:
     """One step of an execution; batches are numbered from 1."""
     number = None if step.batch is None else step.batch + 1  # as its files are numbered
-    return {"action": step.action.value, "batch": number, "brokers": list(step.brokers)}
+    return ExecutedStep(step.action.value, number, list(step.brokers))
 
 
 def steps_json(problem: ReassignmentProblem, steps: Batches) -> dict[str, Json]:

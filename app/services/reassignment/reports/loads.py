@@ -23,8 +23,7 @@ from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.services.amounts import PricesRequest
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.problem.group_reads import GroupReads
-from app.services.reassignment.problem.resources import Resources, in_unit
+from app.services.reassignment.problem.resources import GroupReads, Resources, in_unit
 from app.services.reassignment.requests.parts import COUNTS
 
 _NIC_OUT, _CPU, _LEADERS = (RESOURCES.index(name) for name in ("nic_out", "cpu", "leaders"))

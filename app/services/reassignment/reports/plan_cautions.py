@@ -8,15 +8,21 @@ import numpy as np
 
 from app.core.measures.losses import factors_of, lowered_factors
 from app.core.measures.violations import violations
-from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Int32s, Int64s
+from app.core.model import LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
 from app.formats.syntax.quantities import counted, share
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.certificates import not_preferred
 from app.services.reassignment.solve import ReassignmentSolution
+
+
+def not_preferred(problem: ReassignmentProblem) -> int:
+    """Partitions whose actual leader is not the first broker of their list."""
+    leaders = problem.scope.leaders
+    return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.scope.before[:, 0])))
+
 
 _LITTLE, _MUCH = 0.5, 2.0
 """Shares of the mean from which an added broker has little, or much, of what is not balanced."""
@@ -146,48 +152,93 @@ def _of_weights(weights: Int64s, balance: Balance, loads: Int64s, of_set: str, c
 
 def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:
     """What to know about the plan itself."""
-    after, brokers = solution.leaders.after, problem.brokers
-    cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after), *of_measures(problem, after)]
+    after = solution.leaders.after
+    return [
+        *_of_cordons(problem, solution),
+        *_of_tolerances(problem, after),
+        *of_measures(problem, after),
+        *_of_balance(problem, solution),
+        *_of_groups_and_racks(problem, solution),
+        *_of_offline_replicas(problem, after),
+        *_of_lowered_factors(problem, after),
+        *_of_tiered_topics(problem, after),
+        *_of_what_stays(problem, after),
+    ]
+
+
+def _of_balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
+    """What is not balanced as requested, and log directories that have no place."""
     leaders = problem.leaders
     if problem.weights is not None and leaders.by == "ingress" and leaders.balance.tolerance is not None:
         detail = (
             "the ingress of leaders is balanced alike over brokers whose weights differ; balance.resources with "
             "nic_out balances what they send by their capacities"
         )
-        cautions.append(Caution("weights_without_ingress", detail))
+        yield Caution("weights_without_ingress", detail)
     if excess := solution.placement.topic_excess:
         detail = (
             f"topics are outside their bands by {counted(excess, 'replica')}: eligible brokers or the band of "
             "the cluster prevent less"
         )
-        cautions.append(Caution("tolerance_not_reached", detail))
+        yield Caution("tolerance_not_reached", detail)
     if excess := solution.leaders.topic_excess:
         detail = (
             f"topics are outside their bands by {counted(excess, 'leader')}: replicas, minimums or the band of the "
             "cluster prevent less"
         )
-        cautions.append(Caution("tolerance_not_reached", detail))
+        yield Caution("tolerance_not_reached", detail)
     if solution.log_dirs is not None and (avoided := solution.log_dirs.avoided):
-        passed = tuple(brokers.ids[list(avoided)].tolist())
+        passed = tuple(problem.brokers.ids[list(avoided)].tolist())
         named = ", ".join(map(str, passed[:NAMED_BROKERS]))
         detail = (
             f"the log directories of brokers {named} have no place for some replicas, which are on other brokers; the "
             "lower bound is of placements that ignore directories"
         )
-        cautions.append(Caution("log_dirs_avoided", detail, passed))
+        yield Caution("log_dirs_avoided", detail, passed)
+
+
+def _of_groups_and_racks(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
+    """Groups that rebalance while batches copy, and partitions whose racks are not repaired."""
     if groups := solution.rebalances.meanwhile:
         named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         detail = (
             f"while batches copy, partitions have the racks of both lists, so that {counted(len(groups), 'group')} may "
             f"rebalance then, too: {named}"
         )
-        cautions.append(Caution("groups_may_rebalance", detail))
+        yield Caution("groups_may_rebalance", detail)
     if still := _not_repaired(problem, solution):
         detail = (
             f"{counted(sum(still.values()), 'partition')} of {counted(len(still), 'topic')} span fewer racks than they "
             'could, and are not repaired; "repair_racks": true repairs all that are not pinned'
         )
-        cautions.append(Caution("racks_not_repaired", detail, topics=tuple(still)[:NAMED_TOPICS]))
+        yield Caution("racks_not_repaired", detail, topics=tuple(still)[:NAMED_TOPICS])
+
+
+def _of_what_stays(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+    """Leaders and replicas that stay where the request does not want them."""
+    if stays := _not_evacuated(problem, after):
+        named = ", ".join(problem.scope.name(row) for row in stays[:NAMED_PARTITIONS])
+        detail = (
+            f"{counted(len(stays), 'partition')} that {'has' if len(stays) == 1 else 'have'} no other replica in sync "
+            f"{'is' if len(stays) == 1 else 'are'} still led by brokers of evacuate_leaders: {named}"
+        )
+        yield Caution("leaders_not_evacuated", detail)
+    if led_otherwise := not_preferred(problem):
+        detail = (
+            f"{led_otherwise} partitions are led by another broker than the first of their list; "
+            "kafka-leader-election makes those of the preferred ones lead that are in sync"
+        )
+        yield Caution("not_preferred", detail)
+    removed = problem.brokers.ids[problem.brokers.is_removed]
+    in_use = [topic.name for topic in problem.scope.others if len(removed) and np.isin(topic.replicas, removed).any()]
+    if in_use:
+        detail = f"{len(in_use)} topics that nothing is to be moved of stay on removed brokers, which cannot go yet"
+        yield Caution("removed_brokers_in_use", detail, topics=tuple(in_use[:20]))
+
+
+def _of_offline_replicas(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+    """Replicas that stay on brokers which are fenced or down."""
+    brokers = problem.brokers
     stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = np.unique(brokers.ids[after[stays_offline]])
@@ -195,27 +246,7 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
             f"{int(stays_offline.any(axis=1).sum())} partitions keep replicas on brokers that are fenced or down; "
             "fix_offline_replicas moves them"
         )
-        cautions.append(Caution("offline_replicas_stay", detail, tuple(ids.tolist())))
-    cautions += [*_of_lowered_factors(problem, after), *_of_tiered_topics(problem, after)]
-    if stays := _not_evacuated(problem, after):
-        named = ", ".join(problem.scope.name(row) for row in stays[:NAMED_PARTITIONS])
-        detail = (
-            f"{counted(len(stays), 'partition')} that {'has' if len(stays) == 1 else 'have'} no other replica in sync "
-            f"{'is' if len(stays) == 1 else 'are'} still led by brokers of evacuate_leaders: {named}"
-        )
-        cautions.append(Caution("leaders_not_evacuated", detail))
-    if led_otherwise := not_preferred(problem):
-        detail = (
-            f"{led_otherwise} partitions are led by another broker than the first of their list; "
-            "kafka-leader-election makes those of the preferred ones lead that are in sync"
-        )
-        cautions.append(Caution("not_preferred", detail))
-    removed = brokers.ids[brokers.is_removed]
-    in_use = [topic.name for topic in problem.scope.others if len(removed) and np.isin(topic.replicas, removed).any()]
-    if in_use:
-        detail = f"{len(in_use)} topics that nothing is to be moved of stay on removed brokers, which cannot go yet"
-        cautions.append(Caution("removed_brokers_in_use", detail, topics=tuple(in_use[:20])))
-    return cautions
+        yield Caution("offline_replicas_stay", detail, tuple(ids.tolist()))
 
 
 def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:

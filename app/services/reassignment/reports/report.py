@@ -1,37 +1,137 @@
 """The answer of a reassignment: certificate, balance, movement by broker, batches, loads and warnings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
+
+import numpy as np
 
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
-from app.core.model import Int32s
-from app.core.reassignment.plan import Moves
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.plan import Moves, Plan, bytes_bound
+from app.core.replica_lists import per_broker
 from app.errors import Json
 from app.formats.syntax.quantities import byte_size, counted, known_size, share
-from app.services.defaults import min_isr_of
+from app.services.bodies import AnswerRecord
+from app.services.fields import min_isr_of
 from app.services.plans import STEPS, as_json
 from app.services.plans.record import at, some
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.balance import balance_json, excess_json, trade_off_point
+from app.services.reassignment.reports.balance import balance_json, excess_of, trade_off_point
 from app.services.reassignment.reports.batches import (
     batch_json,
     batch_times,
-    execution_json,
+    execution_of,
+    log_dirs_of,
     packed_log_dirs,
     steps_json,
 )
-from app.services.reassignment.reports.certificates import (
-    certificate_json,
-    leader_changes,
-    movement_json,
-    not_preferred,
-)
 from app.services.reassignment.reports.loads import cross_rack_json, load_report
-from app.services.reassignment.reports.log_dirs import log_dirs_json
-from app.services.reassignment.reports.plan_cautions import cautions_of
+from app.services.reassignment.reports.plan_cautions import cautions_of, not_preferred
 from app.services.reassignment.solve import ReassignmentSolution
 from app.store.records import NewPlan
+
+
+def certificate_json(problem: ReassignmentProblem, solution: Plan, moves: Moves) -> dict[str, Json]:
+    """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
+    placement = solution.placement
+    per_row = moves.is_copied.sum(axis=1)
+    moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
+    proof, cost = placement.certificate, problem.bytes_per_replica
+    certificate: dict[str, Json] = {
+        "moved_replicas": int(per_row.sum()),
+        "moved_bytes": moved_bytes,
+        "lower_bound_bytes": bytes_bound(problem, placement, moved_bytes),
+        "lower_bound_replicas": proof.lower_bound if cost is None else None,
+        "unknown_size_replicas": int(per_row[~problem.sizes.is_known].sum()),
+        "minimised": "replicas" if cost is None else "cost" if cost else "bytes",
+        "optimal": proof.optimal,
+        "gap": proof.gap,
+        "constraints": [*problem.constraints, *proof.constraints],
+        "solver": proof.solver,
+    }
+    if cost:
+        certificate |= {"bytes_per_replica": cost, "moved_cost": proof.value, "lower_bound_cost": proof.lower_bound}
+    if problem.leaders_only:
+        leaders = solution.leaders.changes
+        return certificate | {
+            "optimal": leaders.optimal,
+            "gap": leaders.gap,
+            "solver": leaders.solver,
+            "constraints": [*proof.constraints, *leaders.constraints],
+        }
+    return certificate
+
+
+def leader_changes(problem: ReassignmentProblem, solution: Plan) -> int:
+    """Preferred leaders that change; if the preferred ones are to lead, actual leaders that change."""
+    first, before = solution.leaders.after[:, 0], problem.before[:, 0]
+    if not problem.leaders.counts_actual:
+        return int(np.count_nonzero((before != NO_REPLICA) & (first != before)))
+    leaders = problem.scope.leaders
+    return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.as_ids(first))))
+
+
+@dataclass(frozen=True)
+class BrokerMovement(AnswerRecord):
+    """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
+
+    broker: int
+    """Id of the broker."""
+    rack: str | None
+    """Rack of the broker; null if it has none."""
+    replicas_before: int
+    """Number of replicas before the plan."""
+    replicas_in: int
+    """Number of replicas that are copied to the broker."""
+    replicas_out: int
+    """Number of replicas that are removed from the broker."""
+    replicas_after: int
+    """Number of replicas after the plan."""
+    bytes_before: int
+    """Bytes before the plan, of replicas of known size."""
+    bytes_in: int
+    """Bytes that are copied to the broker, of replicas of known size."""
+    bytes_out: int
+    """Bytes that are removed from the broker, of replicas of known size."""
+    bytes_after: int
+    """Bytes after the plan, of replicas of known size."""
+    leaders_before: int
+    """Number of preferred leaders before the plan."""
+    leaders_after: int
+    """Number of preferred leaders after the plan."""
+
+
+def movement_of(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> list[BrokerMovement]:
+    """Replicas, bytes and leaders of each broker before, in, out and after, by ascending id.
+
+    Partitions outside the scope count as replicas.
+    """
+    sizes, base = problem.sizes.size_bytes, problem.movement.base
+    brokers = len(problem.brokers.ids)
+
+    copied, removed = (
+        np.where(moves.is_copied, after, NO_REPLICA),
+        np.where(moves.is_removed, problem.before, NO_REPLICA),
+    )
+    columns: Mapping[str, Int64s] = {
+        "replicas_before": base + per_broker(problem.before, brokers),
+        "replicas_in": per_broker(copied, brokers),
+        "replicas_out": per_broker(removed, brokers),
+        "replicas_after": base + per_broker(after, brokers),
+        "bytes_before": per_broker(problem.before, brokers, sizes),
+        "bytes_in": per_broker(copied, brokers, sizes),
+        "bytes_out": per_broker(removed, brokers, sizes),
+        "bytes_after": per_broker(after, brokers, sizes),
+        "leaders_before": per_broker(problem.before[:, :1], brokers),
+        "leaders_after": per_broker(after[:, :1], brokers),
+    }
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [
+        BrokerMovement(broker.id, broker.rack, **dict(zip(columns, row, strict=True)))
+        for broker, row in zip(problem.brokers.known, rows, strict=True)
+    ]
 
 
 def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
@@ -47,20 +147,20 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "certificate": certificate_json(problem, solution, moves) | {"seconds": round(solution.seconds, 3)},
         "leader_changes": leader_changes(problem, solution),
         "not_preferred": not_preferred(problem),
-        "balance": balance_json(problem, solution, moves),
+        "balance": as_json(balance_json(problem, solution, moves)),
         "batches": [batch_json(problem, steps, number) | times.of_batch(number) for number in range(len(steps))],
         "recommended_throttle_bytes_per_s": times.recommended,
         "fewest_batches": steps.lower_bound,
-        "execution": None if solution.executions is None else execution_json(solution.executions),
-        "rebalancing_groups": solution.rebalances.as_json(),
-        "kafka_generate": solution.generated.as_json(),
-        "movement": movement_json(problem, after, moves),
+        "execution": None if solution.executions is None else as_json(execution_of(solution.executions)),
+        "rebalancing_groups": as_json(solution.rebalances.named),
+        "kafka_generate": as_json(solution.generated),
+        "movement": as_json(movement_of(problem, after, moves)),
         **_loads(problem, after),
-        "excess": _excess(problem, solution),
-        **log_dirs_json(problem, solution),
+        "excess": None if solution.resources is None else as_json(excess_of(problem, solution.resources.placement)),
+        **({} if (log_dirs := log_dirs_of(problem, solution)) is None else {"log_dirs": as_json(log_dirs)}),
         "trade_off": None
         if solution.trade_off is None
-        else [trade_off_point(problem, placements) for placements in solution.trade_off],
+        else as_json([trade_off_point(problem, placements) for placements in solution.trade_off]),
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally, min_isr)),
         "measures_before": _small(measure(solution.tally_before, min_isr)),
@@ -76,10 +176,6 @@ def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
     loaded = problem.brokers, problem.resources, problem.limits
     report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
     return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
-
-
-def _excess(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Json:
-    return None if solution.resources is None else excess_json(problem, solution.resources.placement)
 
 
 def _small(measures: PlacementMeasures) -> dict[str, Json]:

@@ -15,8 +15,7 @@ from app.errors.reassignments import UnknownBrokerSet
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateLogDir
 from app.services.amounts import InBytes, InShares, PricesRequest, Rate, Times
 from app.services.bodies import ListOf, Read, RequestRecord, word_or_object
-from app.services.defaults import Defaults
-from app.services.fields import BrokerId, BrokerKey, Int32, LogDirPath, PartitionId, Rack, TopicName
+from app.services.fields import BrokerId, BrokerKey, Defaults, Int32, LogDirPath, PartitionId, Rack, TopicName
 from app.services.snapshots import first_repeated
 
 InRack = Literal["in_rack"]

@@ -1,6 +1,6 @@
 """What is wrong with a request by itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from app.core.replicas.options import RackMode
 from app.errors import FieldPath
@@ -57,6 +57,11 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
         yield from _per_topic_conflicts(request, request.balance.per_topic)
     yield from _rack_conflicts(request)
     yield from _width_conflicts(request)
+    yield from _movement_conflicts(request)
+
+
+def _movement_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """What is minimised, budgets and batches that do not go together."""
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
@@ -251,8 +256,13 @@ def _check_brokers(request: ReassignmentRequest) -> None:
             raise _conflict(("remove_brokers", place), broker, "is removed and added")
         if broker in request.replace_brokers:
             raise _conflict(("remove_brokers", place), broker, "is removed, and replaced, which removes it as well")
+    _check_successors(request, added)
+
+
+def _check_successors(request: ReassignmentRequest, added: Collection[int]) -> None:
+    """Raise what is wrong with brokers that are replaced, and with those that replace them."""
     for old, new in request.replace_brokers.items():
-        path = ("replace_brokers", str(old))
+        path: FieldPath = ("replace_brokers", str(old))
         if new in request.replace_brokers:
             what = "itself" if new == old else f"{request.replace_brokers[new]}"
             raise _conflict(path, new, f"is to replace {old}, and is replaced by {what}")
@@ -285,6 +295,20 @@ def _check_partitions(request: ReassignmentRequest) -> None:
                 detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
                 raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)
             isolated[name] = at
+    _check_pins(request)
+    for name, factor in request.replication_factor.items():
+        if factor < 1:
+            raise InvalidReplicationFactor(
+                f"topic {name}: a replication factor is 1 or more; {factor} given",
+                kafka=KafkaError("InvalidReplicationFactorException"),
+                path=("replication_factor", name),
+                value=factor,
+                minimum=1,
+            )
+
+
+def _check_pins(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with pins: a partition or a broker that is named twice, and another replication factor."""
     pinned = [(pin.topic, pin.partition) for pin in request.pins]
     if (twice := first_repeated(pinned)) is not None:
         name = "{}-{}".format(*pinned[twice])
@@ -301,15 +325,6 @@ def _check_partitions(request: ReassignmentRequest) -> None:
                 f"its topic is to be {factor}"
             )
             raise ConflictingFields(detail, path=("pins", at, "replicas"), value=len(pin.replicas), limit=factor)
-    for name, factor in request.replication_factor.items():
-        if factor < 1:
-            raise InvalidReplicationFactor(
-                f"topic {name}: a replication factor is 1 or more; {factor} given",
-                kafka=KafkaError("InvalidReplicationFactorException"),
-                path=("replication_factor", name),
-                value=factor,
-                minimum=1,
-            )
 
 
 def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:

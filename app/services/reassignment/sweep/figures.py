@@ -12,12 +12,12 @@ from app.core.reassignment.plan import Moves, Plan
 from app.core.reassignment.resource_problem import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.replica_lists import distinct_values, per_broker
 from app.errors import Json
-from app.services.defaults import min_isr_of
+from app.services.fields import min_isr_of
 from app.services.plans import as_json
 from app.services.reassignment.problem.loads import replicas_of_others
 from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
 from app.services.reassignment.problem.resources import in_unit
-from app.services.reassignment.reports.certificates import certificate_json
+from app.services.reassignment.reports.report import certificate_json
 from app.services.reassignment.requests.parts import RESOURCES as OF_CAPACITY
 from app.services.reassignment.solve import relaxed_by
 

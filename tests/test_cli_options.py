@@ -1,12 +1,12 @@
-"""The options of `rackplan plan reassignment` about log directories and capacities."""
+"""The options of `rackplan plan …`, which `options.json` lists as fields of requests."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from app.cli.disk_options import capacities, directory_bytes, drained
-from app.cli.plan_options import OF_KIND, fields_of
+from app.cli.plan_options import OF_KIND, capacities, directory_bytes, drained, fields_of
 from app.cli.planning import Export, Inputs, body_of, make
 from app.errors.requests import ConflictingFields
 from tests.conftest import ROOT
@@ -18,6 +18,29 @@ OPTIONS = dict.fromkeys(OF_KIND["reassignment"])
 def fields(**options: Any) -> dict[str, Any]:
     found: dict[str, Any] = fields_of(OPTIONS | options, OF_KIND["reassignment"])
     return found
+
+
+DOCUMENT = json.loads((ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8"))
+STATED = [(kind, option, path) for kind, fields_ in OF_KIND.items() for option, (path, _) in fields_.items()]
+
+
+def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A schema without references, or those of which it has to be one."""
+    while "$ref" in schema:
+        schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    yield schema
+    for one in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from schemas(one)
+
+
+@pytest.mark.parametrize(("kind", "option", "path"), STATED)
+def test_an_option_states_a_field_that_the_request_has(kind: str, option: str, path: str) -> None:
+    operation = "/v1/keys/partitions" if kind == "keys" else f"/v1/plans/{kind}"
+    found = [DOCUMENT["paths"][operation]["post"]["requestBody"]["content"]["application/json"]["schema"]]
+    for name in path.split("."):
+        objects = [one.get("properties", {}) for schema in found for one in schemas(schema)]
+        found = [properties[name] for properties in objects if name in properties]
+        assert found, f"--{option} states {path}, and requests have no {name}"
 
 
 def test_options_are_fields_of_a_request() -> None:
