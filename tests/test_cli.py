@@ -407,7 +407,7 @@ class TestPlanGroup:
             (("billing", "--assignor", "best"), "/assignor: "),
             (("billing", "--event", "explode=1"), "--event is explode=1"),
             (("billing", "--event", "leave=ghost"), "ghost"),
-            (("billing", "--bytes-per-s", "orders=fast"), "--bytes-per-s is orders=fast"),
+            (("billing", "--bytes-per-s", "orders=fast"), "--ingress-bytes-per-s is orders=fast"),
             (("billing", "--bytes-per-s", "ordres=1"), "there is no topic ordres; did you mean 'orders'?"),
         ],
     )

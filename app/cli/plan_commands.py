@@ -265,7 +265,10 @@ def plan_group(
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
-    bytes_per_s: Annotated[list[str] | None, typer.Option(help="Rates: orders=4MB,…. Default: recorded.")] = None,
+    ingress_bytes_per_s: Annotated[
+        list[str] | None,
+        typer.Option("--ingress-bytes-per-s", "--bytes-per-s", help="Rates: orders=4MB,…. Default: recorded."),
+    ] = None,
     follower_fetching: Annotated[
         bool, typer.Option("--follower-fetching", help="Consumers fetch from a replica in their rack.")
     ] = False,

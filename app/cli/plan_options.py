@@ -275,9 +275,9 @@ GROUP: Fields = MappingProxyType(
     {
         "assignor": ("assignor", _names),
         "event": ("events", lambda texts: [_group_event(text) for text in texts]),
-        "bytes_per_s": (
-            "bytes_per_s",
-            lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
+        "ingress_bytes_per_s": (
+            "ingress_bytes_per_s",
+            lambda texts: _by_name("ingress-bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
         ),
         **_plain("group", "follower_fetching", "rebalance_seconds", "kafka_version"),
         **_plain("cross_rack_per_gib", within="prices."),
