@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli import service
-from app.cli.output import deliver
+from app.cli.output import AsJson, deliver
 from app.formats.syntax.garbage import uncollected
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ Request = Annotated[
 KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the snapshot's.")]
 ExportFormat = Annotated[str | None, typer.Option(help="Print this format, such as csv; a wrong name lists all.")]
 Output = Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, too.")]
 Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the service at this address.")]
 
 plan = typer.Typer(help="Make plans from files, or on a service.", no_args_is_help=True)
