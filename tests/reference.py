@@ -73,7 +73,7 @@ def commands() -> Rows:
     """Every command: its name and the first line of its help."""
     return [
         (code(" ".join(["rackplan", *words])), _first_line(command.help))
-        for words, command in _walk(typer.main.get_command(cli.app), [])
+        for words, command in walk(typer.main.get_command(cli.app), [])
     ]
 
 
@@ -166,10 +166,11 @@ def _status(failure: type[Failure]) -> str:
     return "" if status is None else str(status.value)
 
 
-def _walk(command: object, words: Sequence[str]) -> Iterator[tuple[Sequence[str], TyperCommand]]:
+def walk(command: object, words: Sequence[str]) -> Iterator[tuple[Sequence[str], TyperCommand]]:
+    """Every command below one, with its words."""
     if isinstance(command, TyperGroup):
         for name, nested in command.commands.items():
-            yield from _walk(nested, [*words, name])
+            yield from walk(nested, [*words, name])
     elif isinstance(command, TyperCommand):
         yield words, command
 

@@ -19,13 +19,15 @@ from secrets import token_hex
 import httpx
 import psutil
 import pytest
+import typer
 
-from app.cli import main
+from app.cli import app, main
 from app.jobs.processes import runs
 from app.store import migrations
 from tests import databases, forked
 from tests.conftest import SAMPLES
 from tests.jobs.cluster import quick_java
+from tests.reference import walk
 from tests.service import NO_AUTHORITIES
 
 RACKPLAN = Path(sys.executable).parent / "rackplan"
@@ -231,24 +233,34 @@ class TestServe:
         with serving(used_data_dir, "--no-worker") as service:
             assert service.client.get("/v1/plans").status_code == 200
             made = rackplan(
-                "keys", "create", "first", "--scope", "read", "--expires", "1d", env=environment(used_data_dir)
+                "keys",
+                "create",
+                "first",
+                "--scope",
+                "read",
+                "--expires",
+                "1d",
+                "--json",
+                env=environment(used_data_dir),
             )
             assert made.returncode == 0, made.stderr
             assert service.client.get("/v1/plans").status_code == 401
-            service.client.headers["Authorization"] = f"Bearer {made.stdout.strip()}"
+            secret = json.loads(made.stdout)["key"]
+            service.client.headers["Authorization"] = f"Bearer {secret}"
             assert service.client.get("/v1/plans").status_code == 200
             listed = rackplan("keys", "list", env=environment(used_data_dir)).stdout
             assert "first\tdefault\tread" in listed
             assert "used 20" in listed
             assert "valid until 20" in listed
-            assert made.stdout.strip() not in listed
+            assert secret not in listed
             assert rackplan("keys", "revoke", "first", env=environment(used_data_dir)).returncode == 0
             del service.client.headers["Authorization"]
             assert service.client.get("/v1/plans").status_code == 401, "a service that had a key stays closed"
             unconfirmed = rackplan("keys", "open", env=environment(used_data_dir))
             assert (unconfirmed.returncode, unconfirmed.stdout) == (2, "")
             assert service.client.get("/v1/plans").status_code == 401
-            assert rackplan("keys", "open", "--yes", env=environment(used_data_dir)).returncode == 0
+            opened = rackplan("keys", "open", "--yes", "--json", env=environment(used_data_dir))
+            assert json.loads(opened.stdout) == {"deleted": 1}
             assert service.client.get("/v1/plans").status_code == 200
 
     def test_an_address_that_others_reach_needs_a_key_first(self, used_data_dir: Path) -> None:
@@ -276,7 +288,21 @@ class TestServe:
         env = environment(data_dir)
         newest = migrations.newest()
         assert rackplan("migrate", env=env).stdout == f"schema: none → {newest}\n"
-        assert rackplan("migrate", "--to", "base", env=env).stdout == f"schema: {newest} → none\n"
+        down = rackplan("migrate", "--to", "base", "--json", env=env)
+        assert json.loads(down.stdout) == {"before": newest, "after": None}
+
+
+def test_every_command_has_json() -> None:
+    """Other commands print JSON alone, write a format, or run until they are stopped."""
+    options = {
+        " ".join(words): {option for parameter in command.params for option in parameter.opts}
+        for words, command in walk(typer.main.get_command(app), [])
+    }
+    others = {name for name, has in options.items() if not {"--json", "--format"} & has}
+    assert others == {
+        *("call", "decode", "snapshot", "bench instance", "bench score"),
+        *("serve", "worker", "watch"),
+    }
 
 
 class TestPlanReplicas:
@@ -407,7 +433,7 @@ class TestPlanGroup:
             (("billing", "--assignor", "best"), "/assignor: "),
             (("billing", "--event", "explode=1"), "--event is explode=1"),
             (("billing", "--event", "leave=ghost"), "ghost"),
-            (("billing", "--bytes-per-s", "orders=fast"), "--bytes-per-s is orders=fast"),
+            (("billing", "--bytes-per-s", "orders=fast"), "--ingress-bytes-per-s is orders=fast"),
             (("billing", "--bytes-per-s", "ordres=1"), "there is no topic ordres; did you mean 'orders'?"),
         ],
     )

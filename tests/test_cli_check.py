@@ -206,6 +206,19 @@ class TestGate:
             assert conditions["unwritable_after_broker_loss"] == (1 if code else 0)
             assert document["undecided"] == []
 
+    @pytest.mark.parametrize(("racks", "code"), [("aab", 0), ("abc", 0), ("aabc", 3)])
+    def test_the_loss_of_one_of_three_racks_fails_the_gate(self, tmp_path: Path, racks: str, code: int) -> None:
+        """Two of three replicas are in one rack; with two racks that cannot be otherwise."""
+        topics, brokers = tmp_path / "topics.txt", tmp_path / "brokers.txt"
+        header = "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
+        topics.write_text(header + "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n")
+        rows = (f"h:9092 (id: {id_} rack: {rack} isFenced: false) -> (\n" for id_, rack in enumerate(racks, 1))
+        brokers.write_text("".join(rows))
+        document = json.loads(within_this_process("check", str(topics), str(brokers), "--json").stdout)
+        conditions = {one["condition"]: one["value"] for one in document["conditions"]}
+        assert conditions.get("unwritable_after_rack_loss") == {"aab": None, "abc": 0, "aabc": 1}[racks]
+        assert document["passed"] == (code == 0)
+
     def test_what_cannot_be_decided_is_said(self) -> None:
         done = within_this_process("check", *TEXTS)
         assert "not decided: unwritable_after_broker_loss" in done.stdout

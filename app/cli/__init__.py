@@ -42,7 +42,7 @@ from app.cli import (
     plan_commands,
     service_commands,
 )
-from app.cli.output import fail_of_usage, fail_with, hand_over, read_input
+from app.cli.output import AsJson, fail_of_usage, fail_with, hand_over, read_input, tell
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled
@@ -130,6 +130,7 @@ def worker(allow_root: AllowRoot = False) -> None:
 @app.command()
 def migrate(
     revision: Annotated[str, typer.Option("--to", help="A revision; `base` drops everything.")] = "head",
+    as_json: AsJson = False,
 ) -> None:
     """Upgrade the schema of the database."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
@@ -145,12 +146,14 @@ def migrate(
         else:
             migrations.upgrade(database.engine, revision)
         with database.engine.connect() as connection:
-            typer.echo(f"schema: {before or 'none'} → {migrations.current(connection) or 'none'}")
+            after = migrations.current(connection)
+    tell(f"schema: {before or 'none'} → {after or 'none'}", {"before": before, "after": after}, as_json=as_json)
 
 
 @app.command()
 def backup(
     file: Annotated[Path, typer.Argument(help="The file to write, which does not exist.", dir_okay=False)],
+    as_json: AsJson = False,
 ) -> None:
     """Write a backup of the database to a file. The service may run meanwhile."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
@@ -158,16 +161,17 @@ def backup(
 
     with serving.database() as database:
         manifest = backups.write(database, file)
-    size = file.stat().st_size
-    typer.echo(
-        f"{file}: {manifest.rows} rows of {len(manifest.tables)} tables, schema {manifest.revision}, {size} bytes"
-    )
+    rows, tables, size = manifest.rows, len(manifest.tables), file.stat().st_size
+    facts = {"file": str(file), "rows": rows, "tables": tables, "schema": manifest.revision, "bytes": size}
+    sentence = f"{file}: {rows} rows of {tables} tables, schema {manifest.revision}, {size} bytes"
+    tell(sentence, facts, as_json=as_json)
 
 
 @app.command()
 def restore(
     file: Annotated[Path, typer.Argument(help="A file of `rackplan backup`.", exists=True, dir_okay=False)],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Delete what the database has.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Restore a backup into an empty database. It is migrated, and the hash of every plan and snapshot verified."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
@@ -178,20 +182,21 @@ def restore(
     with serving.database() as database:
         manifest = backups.restore(database, file, overwrite=overwrite)
         verified = restored.verify(database)
-    typer.echo(
-        f"{manifest.rows} rows of {len(manifest.tables)} tables, schema {manifest.revision} → {migrations.newest()}; "
-        f"{verified} hashes of plans and snapshots verified"
-    )
+    rows, tables, before, after = manifest.rows, len(manifest.tables), manifest.revision, migrations.newest()
+    facts = {"rows": rows, "tables": tables, "before": before, "after": after, "verified": verified}
+    sentence = f"{rows} rows of {tables} tables, schema {before} → {after}; {verified} hashes of plans and snapshots"
+    tell(f"{sentence} verified", facts, as_json=as_json)
 
 
 @app.command("compile")
 def compile_loops(
     processes: Annotated[int | None, typer.Option(help="Parallel processes. Default: one a processor.", min=1)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compile the loops of the solvers. No request waits for it then; `make` and the images do it."""
     from app.cli import compiling  # noqa: PLC0415 — see the module's docstring
 
-    compiling.compile_loops(processes)
+    compiling.compile_loops(processes, as_json=as_json)
 
 
 Bootstrap = Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")]

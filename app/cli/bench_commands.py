@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input, table
+from app.cli.output import VIOLATIONS, WRONG_INPUT, AsJson, fail, hand_over, read_input, table
 
 bench = typer.Typer(help="List, print and score the instances of KafkaBench.", no_args_is_help=True)
 
 
 @bench.command("list")
-def list_instances(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def list_instances(as_json: AsJson = False) -> None:
     """List the instances of KafkaBench with the best known values and lower bounds."""
     from rackplan.bench import entries  # noqa: PLC0415 — `rackplan --help` is fast without it
 

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import listed
+from app.cli.output import AsJson, listed
 from app.cli.plan_commands import (
-    AsJson,
     Brokers,
     Capacity,
     ClusterName,

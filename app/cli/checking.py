@@ -29,6 +29,8 @@ from app.services.reassignment.requests.parts import ResourceFields
 from app.settings import Settings
 
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+RACKS_OF_A_LOSS = 3
+"""The fewest racks of a cluster that is to survive the loss of one."""
 
 _UNSTATED = HealthRequest()
 ReadT = TypeVar("ReadT")
@@ -139,7 +141,8 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     _require_none(malformed)
     desired = [topic for _, topics in wanted for topic in topics]
     request = replace(gate.request, placement={**checks.placement_of(desired), **gate.request.placement})
-    checked = _checked(cluster, replace(gate, request=request), given)
+    gate = replace(gate, request=request)
+    checked = _checked(cluster, gate, given)
     differences = checks.compare(cluster, desired) if desired else None
     before = checks.losses_before(cluster, _together(given), request) if given else None
     subject = Subject(checked, None if differences is None else len(differences.differences), before)
@@ -162,9 +165,13 @@ def _default_conditions(gate: Gate, subject: Subject) -> Iterator[str]:
     """The conditions for what the gate states: violations, and losses as far as they can be decided."""
     yield "violations"
     if subject.losses_before is None:
-        yield "offline_after_broker_loss"
-        if not _undecided(gate, subject):
-            yield "unwritable_after_broker_loss"
+        losses = subject.check.measures.losses
+        # With two racks the larger part of three replicas is in one of them, so that its loss cannot be survived.
+        has_racks = losses is not None and len(losses.racks) >= RACKS_OF_A_LOSS and not gate.request.placement
+        for lost in ("broker", "rack") if has_racks else ("broker",):
+            yield f"offline_after_{lost}_loss"
+            if not _undecided(gate, subject):
+                yield f"unwritable_after_{lost}_loss"
     elif not gate.request.allow_lower_factor:
         yield "worse_after_loss"
     if subject.differences is not None:

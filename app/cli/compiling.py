@@ -3,32 +3,33 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import typer
 
+from app.cli.output import tell
 from app.core.compiled.building import Progress, compile_all, uncompiled
 
 _LINES = 10
 """Lines of progress, if the output is not a terminal."""
 
 
-def compile_loops(processes: int | None) -> None:
-    """Compile what the cache lacks, and say how much and how long.
+def compile_loops(processes: int | None, *, as_json: bool) -> None:
+    """Compile what the cache lacks, and say how much and how long; as JSON without progress.
 
     Raises
     ------
     CompilationFailed : a process that compiles has ended.
     """
-    missing = len(uncompiled())
-    if not missing:
-        typer.echo("all loops are compiled")
-        return
-    started = time.monotonic()
-    with _bar(missing) if sys.stdout.isatty() else _lines(missing, started) as on_progress:
-        compiled = compile_all(processes, on_progress)
-    typer.echo(f"{compiled} loops compiled in {time.monotonic() - started:.0f} s")
+    missing, started, compiled = len(uncompiled()), time.monotonic(), 0
+    progress = nullcontext(None) if as_json else _bar(missing) if sys.stdout.isatty() else _lines(missing, started)
+    if missing:
+        with progress as on_progress:
+            compiled = compile_all(processes, on_progress)
+    seconds = time.monotonic() - started
+    sentence = f"{compiled} loops compiled in {seconds:.0f} s" if missing else "all loops are compiled"
+    tell(sentence, {"compiled": compiled, "seconds": round(seconds, 3)}, as_json=as_json)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from orjson import OPT_APPEND_NEWLINE, OPT_INDENT_2, dumps
 
-from app.cli.output import WRONG_INPUT, fail, hand_over
+from app.cli.output import WRONG_INPUT, AsJson, fail, hand_over, tell
 from app.errors.quotation import escaped
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def create_key(
     expires: Annotated[
         str | None, typer.Option(help="When it expires: 90d, 12w, 2027-01-31 or 2027-01-31T12:00Z. Default: never.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Create a key and print it. It cannot be shown again; only its hash is stored."""
     expires_at = None if expires is None else _moment(expires)
@@ -45,14 +46,14 @@ def create_key(
     from app.services import api_keys  # noqa: PLC0415 — as above
 
     with serving.database(migrated=True) as database, database.begin() as uow:
-        _, secret = api_keys.create(
+        made, secret = api_keys.create(
             uow, name=name, scopes=scope or ["plan"], team=_team(team, all_teams=all_teams), expires_at=expires_at
         )
-    typer.echo(secret)
+    tell(secret, {"name": made.name, "key": secret}, as_json=as_json)
 
 
 @keys.command("list")
-def list_keys(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def list_keys(as_json: AsJson = False) -> None:
     """List all keys, revoked and expired ones too. Secrets are not shown."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import transaction  # noqa: PLC0415 — as above
@@ -70,18 +71,19 @@ def list_keys(as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
 
 
 @keys.command("revoke")
-def revoke_key(name: KeyName, team: Team = "default", all_teams: AllTeams = False) -> None:
+def revoke_key(name: KeyName, team: Team = "default", all_teams: AllTeams = False, as_json: AsJson = False) -> None:
     """Revoke a key permanently."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
         uow.api_keys.revoke(name, team=_team(team, all_teams=all_teams))
-    typer.echo(f"{escaped(name)} is revoked")
+    tell(f"{escaped(name)} is revoked", {"revoked": name}, as_json=as_json)
 
 
 @keys.command("open")
 def open_service(
     yes: Annotated[bool, typer.Option("--yes", help="Do it; without this, only what would happen is said.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let everyone on this machine use the service without a key: delete all keys, which have to be revoked.
 
@@ -95,7 +97,8 @@ def open_service(
         if not yes:
             uow.rollback()
     if yes:
-        typer.echo(f"{count} revoked keys are deleted; the service is open to every process of this machine")
+        sentence = f"{count} revoked keys are deleted; the service is open to every process of this machine"
+        tell(sentence, {"deleted": count}, as_json=as_json)
     else:
         detail = f"{count} revoked keys would be deleted, and the service be open; add --yes"
         fail("Nothing is changed", detail, {}, code=WRONG_INPUT)

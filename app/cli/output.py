@@ -6,9 +6,10 @@ Exit codes: 0 success, 1 a failure, 2 an option or an input is wrong, 3 violatio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from orjson import dumps
 from typer.exceptions import TyperException
 
 from app.errors import Failure, Json
@@ -18,6 +19,7 @@ from app.errors.machine import OutputNotWritable
 from app.errors.quotation import escaped
 
 FAILED, WRONG_INPUT, VIOLATIONS = 1, 2, 3
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, on a terminal too.")]
 
 
 def read_input(file: Path) -> bytes:
@@ -52,6 +54,11 @@ def deliver(document: bytes, output: Path | None, *, as_json: bool) -> None:
         summaries.show(document)
     else:
         hand_over(document, output)
+
+
+def tell(sentence: str, facts: Mapping[str, object], *, as_json: bool) -> None:
+    """Print what a command has done as a sentence, or the facts of it as a line of JSON."""
+    typer.echo(dumps(facts).decode() if as_json else sentence)
 
 
 def listed(texts: Iterable[str] | None) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli import service
-from app.cli.output import deliver
+from app.cli.output import AsJson, deliver
 from app.formats.syntax.garbage import uncollected
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ Request = Annotated[
 KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the snapshot's.")]
 ExportFormat = Annotated[str | None, typer.Option(help="Print this format, such as csv; a wrong name lists all.")]
 Output = Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, too.")]
 Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the service at this address.")]
 
 KeyFile = Annotated[Path, typer.Argument(help="One key a line; `-` is standard input.")]
@@ -112,13 +111,13 @@ def _parameter(name: str, row: Mapping[str, Any]) -> inspect.Parameter:
     if "help" not in row:
         return _SHARED[name]
     bounds = {bound: row[bound] for bound in ("min", "max") if bound in row}
-    spelled = row.get("spelled", f"--{name.replace('_', '-')}")
+    spelled = row.get("spelled", [f"--{name.replace('_', '-')}"])
     annotation, default = _TYPES[row.get("type", "text")]
     value = ... if "required" in row else default
     info = (
         typer.Argument(value, help=row["help"])
         if "argument" in row
-        else typer.Option(value, spelled, help=row["help"], **bounds)
+        else typer.Option(value, *spelled, help=row["help"], **bounds)
     )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
 

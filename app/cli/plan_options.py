@@ -290,7 +290,7 @@ _READERS: Mapping[str, Callable[[Any], Json]] = {
     "minimised": _minimised,
     "names": _names,
     "new_topics": lambda texts: [_new_topic(text) for text in listed(texts)],
-    "rates": lambda texts: _by_name("bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
+    "rates": lambda texts: _by_name("ingress-bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),
     "receivers": _receivers,
     "series": _series,
     "text_of_file": lambda file: decode(read_input(file), "topology"),

@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from app.cli import service
-from app.cli.output import WRONG_INPUT, deliver, fail, hand_over, read_input, table
-from app.cli.plan_commands import AsJson, Output, Url, register
+from app.cli.output import WRONG_INPUT, AsJson, deliver, fail, hand_over, read_input, table, tell
+from app.cli.plan_commands import Output, Url, register
 
 sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
 jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
@@ -229,6 +229,7 @@ def revoke_share_links(
     share_link_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="The link's id, as `share list` has it. Default: all links.")
     ] = None,
+    as_json: AsJson = False,
     url: Url = None,
 ) -> None:
     """Revoke one share link; without an id, revoke all share links of the team."""
@@ -237,7 +238,8 @@ def revoke_share_links(
             client.revoke_share_links()
         else:
             client.revoke_share_link(share_link_id)
-    typer.echo("all share links are revoked" if share_link_id is None else "the share link is revoked")
+    sentence = "all share links are revoked" if share_link_id is None else "the share link is revoked"
+    tell(sentence, {"revoked": share_link_id or "all"}, as_json=as_json)
 
 
 def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) -> None:

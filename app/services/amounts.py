@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from annotated_types import BaseMetadata, Ge, GroupedMetadata, Gt, Le
-from pydantic import BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from app.core.model import Float64s
@@ -104,6 +104,8 @@ InShares = partial(Written, stated_share, PercentText, le=1)
 
 
 Rate = Annotated[float, Field(allow_inf_nan=False), InBytes(le=1e15)]
+RENAMED_RATES: Any = Field(validation_alias=AliasChoices("ingress_bytes_per_s", "bytes_per_s"))
+"""The name that rates have in every request, and the one that some requests had for them."""
 Times = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 

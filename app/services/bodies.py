@@ -9,7 +9,16 @@ from dataclasses import Field as DataclassField
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, TypeAdapter
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+)
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 
@@ -68,6 +77,16 @@ class RequestRecord:
         cast("core_schema.DataclassSchema", handler.resolve_ref_schema(schema))["strict"] = False
         return schema
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema with the former names of fields, which are deprecated."""
+        found = handler(schema)
+        properties = handler.resolve_ref_schema(found).get("properties", {})
+        for name, *former in map(names_in_json, fields(cast("Any", cls))):
+            for other in former:
+                properties[other] = {**properties[name], "deprecated": True, "description": f"As `{name}`."}
+        return found
+
 
 @cache
 def reader_of_stored(reader: TypeAdapter[RecordT]) -> Callable[[Any], RecordT]:
@@ -102,13 +121,14 @@ def request_fields() -> Iterator[Collection[str]]:
     for model in _subclasses(Request):
         yield model.model_fields.keys()
     for record in _subclasses(RequestRecord):
-        yield {_name(field) for field in fields(record)}
+        yield {names_in_json(field)[0] for field in fields(record)}
 
 
-def _name(member: DataclassField[Any]) -> str:
-    """The name of a field in JSON."""
+def names_in_json(member: DataclassField[Any]) -> Sequence[str]:
+    """The name of a field in JSON, then its former ones."""
     notes = getattr(member.type, "__metadata__", ())
-    return next((str(note.validation_alias) for note in notes if getattr(note, "validation_alias", None)), member.name)
+    alias = next((note.validation_alias for note in notes if getattr(note, "validation_alias", None)), member.name)
+    return [*map(str, alias.choices)] if isinstance(alias, AliasChoices) else [alias]
 
 
 def stated(value: Any) -> Any:

@@ -15,7 +15,7 @@ from app.core.model import CONTROLS, INT32_MAX, MIN_INSYNC_REPLICAS
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
-from app.services.bodies import ListOf, Read, RequestRecord
+from app.services.bodies import ItemT, ListOf, Read, RequestRecord
 from app.services.bodies import Request as RequestModel
 
 if TYPE_CHECKING:
@@ -166,6 +166,10 @@ def _one_or_several(value: object) -> str:
 # A field that accepts one value or a list has two branches; errors are reported for the branch of the value only:
 # `Annotated[Annotated[X, ONE] | Annotated[list[X], SEVERAL], ONE_OR_SEVERAL]`.
 ONE, SEVERAL, ONE_OR_SEVERAL = Tag("one"), Tag("several"), Discriminator(_one_or_several)
+OneOrEach: TypeAlias = Annotated[
+    Annotated[ItemT, ONE] | Annotated[ListOf[ItemT], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
+]
+"""A value for each of several things, or one for all of them."""
 
 
 def known_name(noun: str, names: Collection[str]) -> AfterValidator:

@@ -984,8 +984,8 @@ class MeasuredTopicRequest(TypedDict, total=False):
     """The share of reads that are served from disk."""
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
-    retained_bytes_per_partition: list[float | str] | None
-    """The same by partition."""
+    retained_bytes_per_partition: float | str | list[float | str] | None
+    """The same by partition, or of each partition."""
     partition_weights: Literal["uniform"] | ZipfRequest | list[float | str]
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
@@ -1037,11 +1037,11 @@ class NullKeysRequest(TypedDict, total=False):
     partitions and these fields, and is answered."""
     available_partitions: Sequence[int] | None
     """The partitions with a leader, each once, in the order of the metadata; `[]` if none has one."""
-    queue_sizes: Sequence[int] | None
-    """Queued batches of each available partition; only the policy `adaptive` uses them."""
-    batch_bytes: int
+    queue_sizes: int | Sequence[int] | None
+    """Queued batches of each available partition, or one number for all; only the policy `adaptive` uses them."""
+    batch_bytes: float | str
     """`batch.size`."""
-    record_bytes: int | Sequence[int]
+    record_bytes: float | str | list[float | str]
     """The bytes of a record in its batch: one number, or one for each of `keys`. The policies `sticky_batch` and
     `adaptive` use it."""
     client_rack: str | None
@@ -1365,7 +1365,7 @@ class PlanGroupRequest(TypedDict, total=False):
     """Events of the group, in order."""
     previous_snapshot_id: str | None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Mapping[str, float | str | list[float | str]] | None
+    ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
     `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
     follower_fetching: bool
@@ -1376,7 +1376,7 @@ class PlanGroupRequest(TypedDict, total=False):
     rebalance_seconds: float | None
     """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at
     Kafka's defaults: 3, and 5 if the coordinator assigns."""
-    lag: Mapping[str, Sequence[int]] | None
+    lag: Mapping[str, int | Sequence[int]] | None
     """Records that remain to be read; those of the snapshot's group by default."""
     balance: Literal["partitions", "lag", "bytes_per_s"]
     """The load that the optimum balances among members."""
@@ -1391,6 +1391,8 @@ class PlanGroupRequest(TypedDict, total=False):
     otherwise, as after an upgrade."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
+    bytes_per_s: Mapping[str, float | str | list[float | str]] | None
+    """As `ingress_bytes_per_s`."""
 
 
 class PlanPatchRequest(TypedDict, total=False):
@@ -1713,17 +1715,20 @@ class RackedBroker(TypedDict, total=False):
 
 
 class RateSeries(TypedDict, total=False):
-    """Rates of partitions in consecutive intervals: `start`, `step_s` and `bytes_per_s`, or `prometheus`."""
+    """Rates of partitions in consecutive intervals: `start`, `step_s` and `ingress_bytes_per_s`, or `prometheus`."""
 
     start: str | None
     """Begin of the first interval."""
     step_s: int | None
     """Seconds of an interval."""
-    bytes_per_s: Mapping[str, Sequence[Sequence[float]]] | None
-    """By topic a list of intervals, each a list with the rate of each partition, by id."""
+    ingress_bytes_per_s: Mapping[str, list[float | str | list[float | str]]] | None
+    """By topic a list of intervals, each a list with the rate of each partition, by id; or the rate of the topic,
+    which its partitions share equally, if `topics` has their number."""
     prometheus: Mapping[str, Any] | None
     """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and
     bytes/s. Its times are the begins of intervals."""
+    bytes_per_s: Mapping[str, list[float | str | list[float | str]]] | None
+    """As `ingress_bytes_per_s`."""
 
 
 class ReassignedPartition(TypedDict, total=False):
@@ -2137,8 +2142,8 @@ class TopicLoadRequest(TypedDict, total=False):
     """The share of reads that are served from disk."""
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
-    retained_bytes_per_partition: list[float | str] | None
-    """The same by partition."""
+    retained_bytes_per_partition: float | str | list[float | str] | None
+    """The same by partition, or of each partition."""
     partition_weights: Literal["uniform"] | ZipfRequest | list[float | str]
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 

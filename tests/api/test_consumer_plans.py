@@ -66,14 +66,14 @@ def test_a_job_makes_the_same_plan(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("rates", "pointer"),
     [
-        ([[1, None]], "/series/bytes_per_s/orders/0/1"),
-        ([[1, -2]], "/series/bytes_per_s/orders/0/1"),
-        ([[1e13]], "/series/bytes_per_s/orders/0/0"),
-        ([1], "/series/bytes_per_s/orders/0"),
+        ([[1, None]], "/series/ingress_bytes_per_s/orders/0/1"),
+        ([[1, -2]], "/series/ingress_bytes_per_s/orders/0/1"),
+        ([[1e13]], "/series/ingress_bytes_per_s/orders/0/0"),
+        (["1 XB"], "/series/ingress_bytes_per_s/orders/0"),
     ],
 )
 def test_rates_that_are_none_are_named(client: httpx.Client, rates: Any, pointer: str) -> None:
-    body = {**HOURS, "series": {**HOURS["series"], "bytes_per_s": {"orders": rates}}}
+    body = {**HOURS, "series": {**HOURS["series"], "ingress_bytes_per_s": {"orders": rates}}}
     only_error(problem(client.post("/v1/plans/consumers", json=body), 422, "validation"), pointer)
 
 
@@ -103,6 +103,6 @@ def test_fields_out_of_range_are_named(client: httpx.Client, fields: Json, point
 def test_topics_and_missing_snapshots_are_problems(client: httpx.Client) -> None:
     body = {**HOURS, "snapshot_id": str(EXAMPLE_SNAPSHOT_ID)}
     unknown = client.post("/v1/plans/consumers", json=body)
-    only_error(problem(unknown, 422, "conflicting_fields"), "/series/bytes_per_s/orders")
+    only_error(problem(unknown, 422, "conflicting_fields"), "/series/ingress_bytes_per_s/orders")
     limited = client.post("/v1/plans/consumers", json={**HOURS, "min": 3, "max": 2})
     only_error(problem(limited, 422, "conflicting_fields"), "/max")

@@ -89,7 +89,7 @@ class TestProblems:
 
     def test_weights_that_cannot_be_added(self, client: httpx.Client) -> None:
         rejection = problem(ask(client, bytes_per_s={"t": [2**63 - 1] * 6}), 413, "limit_exceeded")
-        assert only_error(rejection, "/bytes_per_s")["limit"] > 0
+        assert only_error(rejection, "/ingress_bytes_per_s")["limit"] > 0
 
     @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"members": NaN}', b'{"members": ["\xff"]}'])
     def test_a_body_that_is_no_request(self, client: httpx.Client, body: bytes) -> None:

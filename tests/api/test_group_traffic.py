@@ -253,7 +253,11 @@ class TestBadInput:
 
     def test_a_topic_that_is_not_there(self, client: httpx.Client) -> None:
         rejection = problem(ask(client, bytes_per_s={"tt": 1}), 422, "conflicting_fields")
-        assert only_error(rejection, "/bytes_per_s/tt")["value"] == "tt"
+        assert only_error(rejection, "/ingress_bytes_per_s/tt")["value"] == "tt"
+
+    def test_both_names_of_the_rates(self, client: httpx.Client) -> None:
+        rejection = problem(ask(client, ingress_bytes_per_s={"t": 1}, bytes_per_s={"t": 1}), 422, "validation")
+        only_error(rejection, "/bytes_per_s")
 
     def test_another_number_of_rates(self, client: httpx.Client) -> None:
         rejection = problem(ask(client, bytes_per_s={"t": [1, 2]}), 422, "conflicting_fields")

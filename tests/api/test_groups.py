@@ -217,6 +217,8 @@ class TestWeights:
         assert (balanced["balance"], balanced["largest_load"]) == ("lag", 90)
         assert balanced["certificate"]["optimal"] is True
         assert balanced["certificate"]["largest_load_bound"] == 90
+        equal = plan(client, **body | {"lag": {"t": 25}}, assignor="range")["loads"]["lag"]
+        assert equal == {"min": 50, "max": 50, "spread": 0, "total": 100}
 
     def test_optimal_balances_the_requested_load(self, client: httpx.Client) -> None:
         found = plan(

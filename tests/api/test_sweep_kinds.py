@@ -549,7 +549,7 @@ class TestConsumers:
             (
                 {"groups": {"g": {"start": "2026-11-27T00:00:00Z", "step_s": 60, "bytes_per_s": {"t": [[1, 2], [1]]}}}},
                 "conflicting_fields",
-                "/groups/g/bytes_per_s/t/1",
+                "/groups/g/ingress_bytes_per_s/t/1",
             ),
         ],
     )

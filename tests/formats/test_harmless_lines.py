@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -13,6 +14,7 @@ from app.formats.kafka_files import reassignment, reassignment_output
 from app.formats.snapshots import snapshot_json
 from app.formats.snapshots.assembly import Assembled, assemble
 from app.formats.snapshots.pasted import Upload
+from app.services.snapshots import cautions
 from tests.conftest import ROOT
 from tests.formats.strategies import rejected, sample
 from tests.formats.test_proposals import CRUISE_CONTROL_TEXT, TOPICMAPPR
@@ -119,6 +121,59 @@ def test_harmless_lines_between_texts_change_nothing(names: list[str], data: st.
     between = [data.draw(st.sampled_from(LINES)) for _ in names]
     text = "".join(f"{line}\n{TEXTS[name]}" for line, name in zip(between, names, strict=True))
     assert stored(text) == stored("".join(TEXTS[name] for name in names))
+
+
+def _noticed(found: Assembled) -> set[str]:
+    return {caution.detail for caution in (*cautions.of_assembly(found), *cautions.of_cluster(found.cluster))}
+
+
+def _is_part(found: Any, of: Any) -> bool:
+    """Whether no value is another one: a name may be, a list may be shorter, a value unknown or absent.
+
+    Members of an object that are by name, such as configurations, are compared as a list.
+    """
+    if found is None or (isinstance(found, str) and isinstance(of, str | None)):
+        return True
+    if isinstance(found, dict) and isinstance(of, dict):
+        if all(_is_part(value, of.get(name)) for name, value in found.items()):
+            return True
+        found, of = list(found.values()), list(of.values())
+    if isinstance(found, list) and isinstance(of, list):
+        rest = [*of]
+        for value in found:
+            if (at := next((i for i, one in enumerate(rest) if _is_part(value, one)), None)) is None:
+                return False
+            del rest[at]
+        return True
+    return bool(found == of)
+
+
+@costly(150)
+@given(
+    st.sampled_from(sorted(TEXTS)), st.sampled_from(["delete", "repeat", "end", *"{}[]()|?éx"]), st.integers(0, 10**6)
+)
+def test_a_mutated_text_is_noticed_or_says_a_part_of_what_it_said(name: str, change: str, at: int) -> None:
+    """No number becomes another one unless a digit takes the place of a digit. These mutations cannot be seen:
+
+    another sign in a name, which in one row of a group makes a further group or member; and what a text says no more,
+    which is its last rows, and brokers, topics, groups, members and values that no other row needs.
+    """
+    text, document = TEXTS[name], json.loads(stored(TEXTS[name]))
+    lines = text.split("\n")
+    line, sign = at % len(lines), at % len(text)
+    mutated = {
+        "delete": "\n".join([*lines[:line], *lines[line + 1 :]]),
+        "repeat": "\n".join([*lines[: line + 1], *lines[line:]]),
+        "end": text[:sign],
+    }.get(change, text[:sign] + change + text[sign + 1 :])
+    try:
+        found = read(mutated)
+    except MalformedText:
+        return
+    said = json.loads(snapshot_json.write(found.cluster))
+    if len(change) == 1:
+        said.pop("groups", None)
+    assert _noticed(found) - _noticed(read(text)) or _is_part(said, document)
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

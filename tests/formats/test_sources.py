@@ -159,7 +159,7 @@ def test_rpk() -> None:
     assert orders is not None
     assert orders.leaders.tolist() == [2, 1, -1]
     assert orders.isr.tolist() == [[2, 1, -1], [1, 0, 2], [0, 2, -1]]
-    assert codes(assembled) == ["replicas_in_ascending_order"]
+    assert codes(assembled) == ["replicas_in_ascending_order", "rows_may_be_missing"]
 
 
 def test_configurations_of_topics_and_defaults_of_brokers() -> None:
@@ -188,6 +188,17 @@ def test_rpk_without_partitions() -> None:
     assembled = joined(text)
     assert racks(assembled) == {0: None}
     assert "topics_without_partitions" in codes(assembled)
+
+
+def test_rows_that_may_be_missing_are_named() -> None:
+    """Of a topic whose partitions have a gap, and of a group that reads fewer partitions than the topic has."""
+    kafkajs, groups = sample("kafkajs-metadata.json"), sample("kafka-consumer-groups-describe.txt")
+    row = next(line for line in kafkajs.split("\n") if '"partitionId": 0' in line)
+    owned = next(line for line in groups.split("\n") if line.split()[:3] == ["billing", "orders", "0"])
+    found = assemble("c", [Upload(kafkajs.replace(f"{row}\n", "")), Upload(groups.replace(f"{owned}\n", ""))])
+    [detail] = [caution.detail for caution in of_assembly(found) if caution.code == "rows_may_be_missing"]
+    assert "there is no partition 0 of topic orders" in detail
+    assert "group 'billing' has no orders-0" in detail
 
 
 def test_rpk_that_is_cut_off() -> None:

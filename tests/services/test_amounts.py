@@ -9,6 +9,7 @@ from app.cli import plan_options
 from app.errors.requests import ConflictingFields
 from app.services.amounts import bytes_of, number_of, share_of
 from app.services.fields import CapacityRequest
+from app.services.keys import NullKeys
 from app.services.reassignment.requests.parts import LimitRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.restarts.requests import RestartRequest
@@ -38,6 +39,16 @@ def test_bytes(written: object, number: int) -> None:
 )
 def test_what_has_no_unit_or_another_is_left_to_the_model(written: object) -> None:
     assert bytes_of(written) is written
+
+
+def test_a_list_with_units_or_one_number_for_all() -> None:
+    null_keys = TypeAdapter(NullKeys).validate_python
+    read = null_keys({"batch_bytes": "16 KiB", "record_bytes": ["1 kB", 2e3], "queue_sizes": 3})
+    assert (read.batch_bytes, read.record_bytes, read.queue_sizes) == (16_384, [1000, 2000], 3)
+    assert null_keys({"record_bytes": "1 kB"}).record_bytes == 1000
+    for wrong in ({"record_bytes": "3 GB"}, {"queue_sizes": "1 kB"}, {"queue_sizes": 1.5}, {"batch_bytes": 0.5}):
+        with pytest.raises(ValidationError):
+            null_keys(wrong)
 
 
 def test_shares() -> None:

@@ -127,6 +127,13 @@ class TestAnswer:
         intervals: Any = plan.answer["intervals"]
         assert rows.replicas.T.tolist() == [each["assignment"]["orders"] for each in intervals]
 
+    def test_the_rate_of_a_topic_is_shared_by_its_partitions(self) -> None:
+        topics, rates = [{"name": "orders", "partitions": 3}], [["2 MB", "2 MB", "2 MB"], "9 MB", 1.5e6]
+        equal = {"orders": [[2 * MB] * 3, [3 * MB] * 3, [MB / 2] * 3]}
+        shared = {**series({}), "ingress_bytes_per_s": {"orders": rates}}
+        del shared["bytes_per_s"]
+        assert answer(topics=topics, series=shared) == answer(topics=topics, series=series(equal))
+
     def test_a_plan_is_the_same_again(self) -> None:
         one, other = planned(), planned()
         assert (one.hash, one.answer) == (other.hash, other.answer)
@@ -181,11 +188,22 @@ class TestPrometheus:
 @pytest.mark.parametrize(
     ("fields", "error", "path", "words"),
     [
-        ({"series": series({"a": [[1, 2], [1]]})}, ConflictingFields, "series/bytes_per_s/a/1", "1 rates.* has 2"),
-        ({"series": series({"a": [[1]], "b": [[1], [1]]})}, ConflictingFields, "series/bytes_per_s/b", "2 .* has 1"),
-        ({"series": series({"a": []})}, ConflictingFields, "series/bytes_per_s/a", "no rates"),
-        ({"series": series({"a": [[]]})}, ConflictingFields, "series/bytes_per_s/a", "no rates"),
-        ({"series": series({})}, ConflictingFields, "series/bytes_per_s", "no topic"),
+        (
+            {"series": series({"a": [[1, 2], [1]]})},
+            ConflictingFields,
+            "series/ingress_bytes_per_s/a/1",
+            "1 rates.* has 2",
+        ),
+        (
+            {"series": series({"a": [[1]], "b": [[1], [1]]})},
+            ConflictingFields,
+            "series/ingress_bytes_per_s/b",
+            "2 .* has 1",
+        ),
+        ({"series": series({"a": [1]})}, ConflictingFields, "series/ingress_bytes_per_s/a", "no number of partitions"),
+        ({"series": series({"a": []})}, ConflictingFields, "series/ingress_bytes_per_s/a", "no rates"),
+        ({"series": series({"a": [[]]})}, ConflictingFields, "series/ingress_bytes_per_s/a", "no rates"),
+        ({"series": series({})}, ConflictingFields, "series/ingress_bytes_per_s", "no topic"),
         ({"series": series({"a": [[1]]}, step_s=None)}, ConflictingFields, "series/step_s", "step_s"),
         ({"series": series({"a": [[1]]}, start=None)}, ConflictingFields, "series/start", "start"),
         ({"series": {}}, ConflictingFields, "series", "either"),

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from inspect import cleandoc
 from itertools import pairwise
@@ -29,6 +30,7 @@ from app.api.openapi import response_headers
 from app.api.problems.codes import FAMILIES
 from app.api.problems.models import Problem
 from app.api.problems.responses import MEDIA_TYPE
+from app.services.bodies import names_in_json
 from app.services.fields import INT64_MAX
 from app.services.limits import Limits
 from app.store import transaction
@@ -71,6 +73,8 @@ def _name(model: type) -> str:
 
 
 def _alias(model: type, name: str) -> str:
+    if is_dataclass(model):
+        return next((names_in_json(one)[0] for one in fields(model) if one.name == name), name)
     field = model.model_fields.get(name) if issubclass(model, BaseModel) else None
     return name if field is None else field.serialization_alias or field.alias or name
 

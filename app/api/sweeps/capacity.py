@@ -25,7 +25,7 @@ from app.core.capacity.scenario import (
 from app.core.replicas.registry import PLACEMENTS
 from app.services.amounts import InBytes, InShares
 from app.services.bodies import Request as RequestModel
-from app.services.fields import Int32, Labels, OnSnapshot, Rack, Seed, TopicName
+from app.services.fields import Int32, Labels, OneOrEach, OnSnapshot, Rack, Seed, TopicName
 from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 
@@ -74,8 +74,8 @@ class TopicDetails(RequestModel):
     """One topic; its retention is given in bytes, as a time, or as an upper bound for each partition."""
 
     name: TopicName
-    retained_bytes_per_partition: list[Amount] | None = None
-    """The same by partition."""
+    retained_bytes_per_partition: OneOrEach[Amount] | None = None
+    """The same by partition, or of each partition."""
     partition_weights: Literal["uniform"] | ZipfRequest | list[Amount] = "uniform"
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 

@@ -105,7 +105,7 @@ def _bytes_on_disk(topic: TopicLoad, shares: Float64s) -> tuple[Float64s, Float6
     per_retained = 1 + topic.disk_headroom
     cap = np.inf if topic.retention_bytes is None else topic.retention_bytes * per_retained
     if topic.retained_bytes_per_partition is not None:
-        growing = topic.retained_bytes_per_partition * per_retained
+        growing = np.full(len(shares), topic.retained_bytes_per_partition * per_retained)
     elif topic.retained_bytes is not None:
         growing = shares * topic.retained_bytes * per_retained
     elif topic.retention_s is not None:

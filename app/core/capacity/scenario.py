@@ -51,7 +51,9 @@ price = partial(number, 0.0, maximum=LARGEST_PRICE)
 
 
 def as_numbers(value: Json, path: FieldPath) -> Float64s:
-    """A list of numbers of 0 to `LARGEST_AMOUNT`, as float64."""
+    """A list of numbers of 0 to `LARGEST_AMOUNT`, as float64; without dimension if one number is for all."""
+    if isinstance(value, int | float):
+        return np.array(as_number(value, path, maximum=LARGEST_AMOUNT), np.float64)
     numbers = enumerate(as_list(value, path))
     return np.array([as_number(each, (*path, index), maximum=LARGEST_AMOUNT) for index, each in numbers])
 
@@ -64,7 +66,7 @@ def _as_weights(value: Json, path: FieldPath) -> float | Float64s:
         return read_record(Zipf, value, path).zipf
     if isinstance(value, str):
         raise impossible('"uniform", {"zipf": s} or a list with a weight a partition is needed', value, path)
-    weights = as_numbers(value, path)
+    weights = as_numbers(as_list(value, path), path)
     if not 0 < weights.sum() < np.inf:
         raise ImpossibleValue("the weights need a finite sum above 0", path=path)
     return weights
@@ -156,7 +158,7 @@ class TopicLoad:
     ----------
     ingress_bytes_per_s : what producers write to the topic, on average; decides cost and retention.
     retained_bytes, retained_bytes_per_partition, retention_s : at most one is not None; the second is (partitions,)
-        float64.
+        float64, or without dimension if all are equal.
     retention_bytes : alone, every partition retains as much.
     disk_headroom : the share by which a replica's bytes on disk exceed its retained bytes.
     partition_weights : the exponent z of partition weights 1 / (p + 1) ** z, 0 for uniform ones; or (partitions,)
@@ -193,11 +195,13 @@ class TopicLoad:
         The keys of partition p of n are spread over p, p + n, p + 2n … of a multiple of n, and so are its measurements.
         """
         weights, retained = self.partition_weights, self.retained_bytes_per_partition
+        if retained is not None:
+            retained = np.tile(retained / by, by if retained.ndim else 1)
         return replace(
             self,
             partitions=self.partitions * by,
             partition_weights=weights if isinstance(weights, float) else np.tile(weights, by),
-            retained_bytes_per_partition=None if retained is None else np.tile(retained / by, by),
+            retained_bytes_per_partition=retained,
         )
 
 

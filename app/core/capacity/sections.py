@@ -139,7 +139,7 @@ def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
         )
     for name, what in (("partition_weights", "weights"), ("retained_bytes_per_partition",) * 2):
         numbers = getattr(topic, name)
-        if isinstance(numbers, np.ndarray) and len(numbers) != topic.partitions:
+        if isinstance(numbers, np.ndarray) and numbers.ndim and len(numbers) != topic.partitions:
             raise ConflictingFields(
                 f"{len(numbers)} {what} are given for {topic.partitions} partitions",
                 path=(*path, name),

@@ -149,13 +149,14 @@ def _decoded(
 
 def _subscription(document: Document, value: object, path: FieldPath) -> Subscription:
     values = _required(document, value, path, ("topics",))
-    topics = document.array(values["topics"], (*path, "topics"))
+    listed = enumerate(document.array(values["topics"], (*path, "topics")))
+    topics = dict.fromkeys(document.topic_name(topic, (*path, "topics", i)) for i, topic in listed)
     generation_id = values.get("generation_id")
     if generation_id is not None:
         generation_id = document.integer(generation_id, (*path, "generation_id"), least=-1)
     rack_id = values.get("rack_id")
     return Subscription(
-        topics=tuple([document.topic_name(topic, (*path, "topics", i)) for i, topic in enumerate(topics)]),
+        topics=tuple(topics),
         user_data=_optional_bytes(document, values.get("user_data"), (*path, "user_data")),
         owned=_owned(document, values.get("owned_partitions"), (*path, "owned_partitions")),
         generation_id=None if generation_id == -1 else generation_id,
@@ -175,9 +176,7 @@ def _owned(document: Document, value: object, path: FieldPath) -> tuple[Owned, .
     owned = []
     for i, entry in enumerate([] if value is None else document.array(value, path)):
         values = _required(document, entry, (*path, i), ("topic", "partitions"))
-        at: FieldPath = (*path, i, "partitions")
-        numbers = document.array(values["partitions"], at)
-        partitions = [document.integer(number, (*at, j)) for j, number in enumerate(numbers)]
+        partitions = document.distinct(values["partitions"], (*path, i, "partitions"), "partition")
         topic = document.topic_name(values["topic"], (*path, i, "topic"))
         owned.append(Owned(topic, np.array(partitions, np.int32)))
     return tuple(owned)

@@ -12,7 +12,7 @@ from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_numb
 
 MISSING = "-"
 _COORDINATOR = re.compile(r".*:-?[0-9]+ +\(-?[0-9]{1,10}\)")
-_INT64 = re.compile(r"-?[0-9]{1,19}")
+_INT64 = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _INT64_LIMIT = 2**63
 
 

@@ -141,7 +141,7 @@ class Answers:
         if name is None:
             expected = "the topic of the partitions: the command line with --topic-name before the answer"
             raise item.document.reject(item.path, expected=expected, actual="none")
-        if item.text("ns") not in (None, "kafka"):
+        if _is_of_rpk(item) and item.text("ns") != "kafka":
             return
         key = name, item.integer(*_PARTITION)
         row = self._row(item)
@@ -242,6 +242,14 @@ def _is_broker(item: LooseObject) -> bool:
 
 def _is_partition(item: LooseObject) -> bool:
     return isinstance(item.get(*_REPLICAS)[1], list) and item.has(*_PARTITION) and not item.has("controller")
+
+
+def _is_of_rpk(item: LooseObject) -> bool:
+    """Whether a partition has a namespace, or replicas on cores."""
+    match item.get(*_REPLICAS)[1]:
+        case [{"core": _}, *_]:
+            return True
+    return item.has("ns")
 
 
 def _nodes(item: LooseObject) -> list[LooseObject]:

@@ -18,6 +18,7 @@ Source: `MetadataQuorumCommand` of Apache Kafka 3.3 to 4.x.
 import re
 
 from app.formats.sources.contents import Contents, Note, Source
+from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import numbered, rejection, required_number, shown
 
 _FIELD = re.compile(
@@ -26,8 +27,6 @@ _FIELD = re.compile(
 )
 _HEADER = re.compile(r"\s*NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s.{0,200}")
 _ROW = re.compile(r"\s*(?P<id>\d{1,10})\s.{0,300}?\b(?P<status>Leader|Follower|Observer)\s*")
-_IDS, _IDS_OF_OBJECTS = re.compile(r"\d+"), re.compile(r'"id": ?(\d+)')
-_LIST = re.compile(r"\[.*\]")
 _EXPECTED = "a line of `kafka-metadata-quorum describe` (`CurrentObservers: [101,102]`, or a row of a node)"
 _NOTE = Note("racks_not_in_source", "kafka-metadata-quorum prints no racks; kafka-broker-api-versions does")
 
@@ -43,22 +42,22 @@ def read(text: str) -> Contents:
     observers: dict[int, None] = {}
     for line, content in numbered(text):
         if row := _ROW.fullmatch(content):
-            listed = [row["id"]] if row["status"] == "Observer" else []
+            listed = [required_number(line, row["id"])] if row["status"] == "Observer" else []
         elif field := _FIELD.fullmatch(content):
             listed = _ids(line, field["value"].strip()) if field["name"] == "CurrentObservers" else []
         elif _HEADER.fullmatch(content):
             listed = []
         else:
             raise rejection(line, expected=_EXPECTED, actual=shown(content))
-        observers |= {required_number(line, text_of_id): None for text_of_id in listed}
+        observers |= dict.fromkeys(listed)
     return Contents(observers=tuple(observers), controller="kraft", notes=(_NOTE,))
 
 
-def _ids(line: int, value: str) -> list[str]:
-    if not _LIST.fullmatch(value):
-        raise rejection(line, expected="a list in brackets after `CurrentObservers:`", actual=shown(value))
-    # Ids in objects; the digits of directory ids and endpoints are within quotes.
-    return (_IDS_OF_OBJECTS if "{" in value else _IDS).findall(value)
+def _ids(line: int, value: str) -> list[int]:
+    """The ids of a list, in objects since Kafka 3.9."""
+    document = Document.parse(value, "a list of observers", lines_before=line - 1)
+    nodes = enumerate(document.array(document.root, ()))
+    return [document.integer(node.get("id") if isinstance(node, dict) else node, (place,)) for place, node in nodes]
 
 
 SOURCE = Source(

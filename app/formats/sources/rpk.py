@@ -130,7 +130,8 @@ class _Reader:
         if self.current is None:
             expected = "the topic's name before its partitions: the command line, or the section SUMMARY (-a)"
             raise rejection(line, expected=expected, actual=shown(content))
-        cells = dict(zip(self.columns, _CELLS.findall(content), strict=False))
+        listed = _CELLS.findall(content)
+        cells = {} if len(listed) > len(self.columns) else dict(zip(self.columns, listed, strict=False))
         replicas = _listed(cells.get("REPLICAS", ""))
         offline = _listed(cells.get("OFFLINE-REPLICAS", "[]"))
         partition, leader = whole_number(cells.get("PARTITION", "")), cells.get("LEADER", "")

@@ -143,12 +143,15 @@ class Document:
 
     def replicas(self, value: object, path: FieldPath) -> tuple[int, ...]:
         """Broker ids, at least one and none twice."""
-        ids = self.array(value, path)
-        if not ids:
+        if not self.array(value, path):
             raise self.reject(path, expected="at least one broker id", actual="an empty array")
-        checked = tuple([self.integer(broker, (*path, i)) for i, broker in enumerate(ids)])
+        return self.distinct(value, path, "broker")
+
+    def distinct(self, value: object, path: FieldPath, noun: str) -> tuple[int, ...]:
+        """Numbers from 0 to 2147483647, none twice; `noun` says what they are of."""
+        checked = tuple([self.integer(number, (*path, i)) for i, number in enumerate(self.array(value, path))])
         if len(set(checked)) < len(checked):
-            raise self.reject(path, expected="each broker once", actual=f"broker {first_repeated(checked)} twice")
+            raise self.reject(path, expected=f"each {noun} once", actual=f"{noun} {first_repeated(checked)} twice")
         return checked
 
     def version_one(self, members: dict[str, object]) -> None:

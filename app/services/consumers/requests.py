@@ -15,9 +15,9 @@ from app.errors import FieldPath
 from app.errors.reassignments import UnknownTopic
 from app.errors.requests import ConflictingFields
 from app.formats.clusters.ingress_rates import read_prometheus
-from app.services.amounts import InBytes
+from app.services.amounts import RENAMED_RATES, InBytes
 from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import Labels, Moment, RequestedRelease, SnapshotFields, TopicName
+from app.services.fields import Labels, Moment, OneOrEach, RequestedRelease, SnapshotFields, TopicName
 from app.services.limits import Limits
 
 Floats = NDArray[np.float64]
@@ -27,22 +27,23 @@ LONGEST_S = 10 * 366 * 86_400
 """The longest series, in seconds: ten years."""
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 Seconds = Annotated[float, Field(ge=0, le=366 * 86_400, allow_inf_nan=False)]
-RateOfPartition = Annotated[float, Field(ge=0, le=MOST_BYTES_PER_S, allow_inf_nan=False)]
+RateOfPartition = Annotated[float, Field(allow_inf_nan=False), InBytes(le=MOST_BYTES_PER_S)]
 _SERIES: FieldPath = ("series",)
-_RATES: FieldPath = (*_SERIES, "bytes_per_s")
+_RATES: FieldPath = (*_SERIES, "ingress_bytes_per_s")
 _PROMETHEUS: FieldPath = (*_SERIES, "prometheus")
 
 
 @dataclass(frozen=True)
 class RateSeries(RequestRecord):
-    """Rates of partitions in consecutive intervals: `start`, `step_s` and `bytes_per_s`, or `prometheus`."""
+    """Rates of partitions in consecutive intervals: `start`, `step_s` and `ingress_bytes_per_s`, or `prometheus`."""
 
     start: Annotated[Moment | None, Field(strict=False)] = None
     """Begin of the first interval."""
     step_s: Annotated[int, Field(ge=1, le=31 * 86_400)] | None = None
     """Seconds of an interval."""
-    bytes_per_s: Mapping[TopicName, ListOf[ListOf[RateOfPartition]]] | None = None
-    """By topic a list of intervals, each a list with the rate of each partition, by id."""
+    bytes_per_s: Annotated[Mapping[TopicName, ListOf[OneOrEach[RateOfPartition]]] | None, RENAMED_RATES] = None
+    """By topic a list of intervals, each a list with the rate of each partition, by id; or the rate of the topic, which
+    its partitions share equally, if `topics` has their number."""
     prometheus: dict[str, Any] | None = None
     """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and bytes/s.
     Its times are the begins of intervals."""
@@ -132,7 +133,11 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
     ConflictingFields : fields are missing, the series has gaps or unequal lengths, a start takes more than an interval.
     UnknownTopic : of `topics`. LimitExceeded : too many rates. ImpossibleValue : of a Prometheus answer.
     """
-    start, step_s, by_topic = _read(request.series)
+    listed = [topic for topic in request.topics or () if isinstance(topic, ConsumedTopic)]
+    counts = {topic.name: topic.partitions for topic in listed}
+    stated = sum(len(rows) * (counts.get(name) or 1) for name, rows in (request.series.bytes_per_s or {}).items())
+    limits.check_number("partitions", stated, path=_SERIES)
+    start, step_s, by_topic = _read(request.series, counts)
     names = _names(request, by_topic)
     first = len(by_topic[names[0]])
     for name in names:
@@ -182,21 +187,25 @@ def _check_times(request: ConsumersRequest, start: datetime, step_s: int, interv
         raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=step_s)
 
 
-def _read(series: RateSeries) -> tuple[datetime, int, Mapping[str, Floats]]:
-    """Begin, step and (intervals, partitions) float64 by topic."""
+def _read(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[datetime, int, Mapping[str, Floats]]:
+    """Begin, step and (intervals, partitions) float64 by topic; `counts` is the number of partitions by topic."""
     if (series.prometheus is None) == (series.bytes_per_s is None):
-        raise ConflictingFields("a series is either bytes_per_s or prometheus", path=_SERIES)
+        raise ConflictingFields("a series is either ingress_bytes_per_s or prometheus", path=_SERIES)
     if series.prometheus is not None:
         return _of_prometheus(read_prometheus(series.prometheus, _PROMETHEUS))
     if series.start is None or series.step_s is None:
         missing = "step_s" if series.step_s is None else "start"
-        raise ConflictingFields(f"bytes_per_s needs the {missing} of its intervals", path=(*_SERIES, missing))
-    by_topic = {name: _matrix(name, rows) for name, rows in (series.bytes_per_s or {}).items()}
+        raise ConflictingFields(f"ingress_bytes_per_s needs the {missing} of its intervals", path=(*_SERIES, missing))
+    by_topic = {name: _matrix(name, rows, counts.get(name)) for name, rows in (series.bytes_per_s or {}).items()}
     return series.start, series.step_s, by_topic
 
 
-def _matrix(topic: str, rows: Sequence[Sequence[float]]) -> Floats:
+def _matrix(topic: str, stated: Sequence[float | Sequence[float]], partitions: int | None) -> Floats:
     """(intervals, partitions) float64 of a topic. Raises `ConflictingFields`."""
+    rows = [[row / (partitions or 1)] * (partitions or 1) if isinstance(row, float) else row for row in stated]
+    if partitions is None and any(isinstance(row, float) for row in stated):
+        detail = f"an interval has the rate of topic {topic} as a whole, and topics states no number of partitions"
+        raise ConflictingFields(detail, path=(*_RATES, topic))
     if not rows or not rows[0]:
         raise ConflictingFields(f"topic {topic} has no rates", path=(*_RATES, topic))
     for place, row in enumerate(rows):

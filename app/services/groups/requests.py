@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Json
-from app.services.amounts import InBytes, PricesRequest
+from app.services.amounts import RENAMED_RATES, InBytes, PricesRequest
 from app.services.bodies import ListOf, Read, RequestRecord
 from app.services.fields import (
     BrokerId,
@@ -19,6 +19,7 @@ from app.services.fields import (
     Int32,
     Labels,
     ListedBrokers,
+    OneOrEach,
     PartitionId,
     Rack,
     RequestedRelease,
@@ -41,7 +42,10 @@ ReplicaRows = Annotated[
 MemberPattern = Annotated[GroupString, Field(max_length=249)]
 AssignorName = Annotated[str, known_name("assignor", ASSIGNORS), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
 _Rate = Annotated[float, Field(allow_inf_nan=False), InBytes()]
-Weights = Annotated[Mapping[TopicName, ListOf[Bytes]], Field(description="By topic and partition id.")]
+Weights = Annotated[
+    Mapping[TopicName, OneOrEach[Bytes]],
+    Field(description="By topic, that of each partition by id, or one number for all partitions."),
+]
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ class GroupRequest(SnapshotFields):
     """Events of the group, in order."""
     previous_snapshot_id: Id | None = None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Mapping[TopicName, _Rate | ListOf[_Rate]] | None = None
+    bytes_per_s: Annotated[Mapping[TopicName, OneOrEach[_Rate]] | None, RENAMED_RATES] = None
     """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
     `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
     follower_fetching: bool = False

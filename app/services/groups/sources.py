@@ -336,12 +336,12 @@ def _rates(
         return recorded or None, "snapshot"
     for name in request.bytes_per_s.keys() - metadata.topics.keys():
         detail = f"there is no topic {name}{suggestion(name, list(metadata.topics))}"
-        raise ConflictingFields(detail, path=("bytes_per_s", name), value=name)
+        raise ConflictingFields(detail, path=("ingress_bytes_per_s", name), value=name)
     stated = {
-        name: partition_rates(name, rates, len(metadata.topics[name].replicas), path=("bytes_per_s",))
+        name: partition_rates(name, rates, len(metadata.topics[name].replicas), path=("ingress_bytes_per_s",))
         for name, rates in request.bytes_per_s.items()
     }
-    _require_countable("bytes_per_s", stated, metadata, members)
+    _require_countable("ingress_bytes_per_s", stated, metadata, members)
     return stated, "request"
 
 
@@ -361,5 +361,9 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
 def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
     """The lag of the request, else of the recorded group; None if neither has any."""
     if request.lag is not None:
-        return {name: np.array(values, np.int64) for name, values in request.lag.items()}
+        counts = {name: len(topic.replicas) for name, topic in metadata.topics.items()}
+        return {
+            name: np.full(counts.get(name, 0), lag) if isinstance(lag, int) else np.array(lag, np.int64)
+            for name, lag in request.lag.items()
+        }
     return None if recorded is None else recorded_lag(recorded, metadata)

@@ -15,8 +15,9 @@ from app.core.keys.model import Keys
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, ProducerView
 from app.core.model import INT32_MAX, Int32s
 from app.errors.requests import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
+from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, PartitionId, Rack, Seed
+from app.services.fields import OneOrEach, PartitionId, Rack, Seed
 from app.services.plans.record import digest, seed_of
 from app.services.snapshots import first_repeated
 
@@ -37,12 +38,10 @@ class NullKeys(RequestRecord, schema="NullKeysRequest"):
         None
     )
     """The partitions with a leader, each once, in the order of the metadata; `[]` if none has one."""
-    queue_sizes: Annotated[ListOf[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = None
-    """Queued batches of each available partition; only the policy `adaptive` uses them."""
-    batch_bytes: Annotated[int, Field(ge=1, le=INT32_MAX, description="`batch.size`.")] = DEFAULT_BATCH_BYTES
-    record_bytes: Annotated[
-        Annotated[NonNegative, ONE] | Annotated[ListOf[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
-    ] = DEFAULT_RECORD_BYTES
+    queue_sizes: OneOrEach[NonNegative] | None = None
+    """Queued batches of each available partition, or one number for all; only the policy `adaptive` uses them."""
+    batch_bytes: Annotated[int, InBytes(ge=1, le=INT32_MAX), Field(description="`batch.size`.")] = DEFAULT_BATCH_BYTES
+    record_bytes: OneOrEach[Annotated[int, InBytes(le=INT32_MAX)]] = DEFAULT_RECORD_BYTES
     """The bytes of a record in its batch: one number, or one for each of `keys`. The policies `sticky_batch` and
     `adaptive` use it."""
     client_rack: Annotated[Rack, Field(min_length=1)] | None = None
@@ -159,10 +158,11 @@ def _available(listed: Sequence[int] | None, partitions: int) -> Int32s | None:
     return np.array(listed, np.int32)
 
 
-def _queue_sizes(listed: Sequence[int] | None, available: Int32s | None, partitions: int) -> Int32s | None:
-    if listed is None:
+def _queue_sizes(given: int | Sequence[int] | None, available: Int32s | None, partitions: int) -> Int32s | None:
+    if given is None:
         return None
     expected = partitions if available is None else len(available)
+    listed = [given] * expected if isinstance(given, int) else given
     if len(listed) != expected or not expected:
         detail = f"each available partition has a queue: {expected} sizes are needed; {len(listed)} given"
         if not expected:

@@ -10,7 +10,7 @@ from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
 from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import BrokerId, Defaults, Labels, RequestedRelease, SnapshotFields, TopicName
+from app.services.fields import BrokerId, Defaults, Labels, OneOrEach, RequestedRelease, SnapshotFields, TopicName
 from app.services.reassignment.requests.parts import (
     BrokerOrAll,
     CapacityRequest,
@@ -69,7 +69,7 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""
     capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
-    ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
+    ingress_bytes_per_s: Mapping[TopicName, OneOrEach[Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
     consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
     """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""

@@ -1,13 +1,13 @@
 """Warnings about a snapshot: missing parts, and texts that could not be joined."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from app.core.kafka_versions import SUPPORTED, last_supported
-from app.core.model import NO_LOG_DIR, Cluster, Topic
+from app.core.model import NO_LOG_DIR, NO_REPLICA, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors.quotation import quoted
 from app.formats.syntax.lines import shown
@@ -32,6 +32,8 @@ def of_assembly(assembled: "Assembled") -> list[Caution]:
     """Parts of the Kafka tools' texts that could not be joined, or were read as an older version."""
     cautions = [] if not assembled.skipped else [of_skipped_lines(assembled.skipped)]
     cautions += [Caution(note.code, note.detail) for note in assembled.notes]
+    if gaps := list(_gaps(assembled.cluster)):
+        cautions.append(Caution("rows_may_be_missing", f"rows of the texts may be missing: {_some(gaps)}"))
     if assembled.partitions_without_topic:
         topic, partition = assembled.partitions_without_topic[0]
         cautions.append(
@@ -209,6 +211,25 @@ def _of_partitions(cluster: Cluster) -> Iterator[Caution]:
     if partitions:
         detail = f"groups name partitions that their topics lack: {_some(partitions)}"
         yield Caution("group_partitions_missing", detail)
+
+
+def _gaps(cluster: Cluster) -> Iterator[str]:
+    """Partitions that a topic, or a group with members, has none of, and topics with unequal numbers of replicas."""
+    counts = {}
+    for topic in cluster.topics:
+        counts[topic.name] = len(topic.partition_ids)
+        gaps = np.flatnonzero(topic.partition_ids != np.arange(len(topic.partition_ids)))
+        yield from [f"there is no partition {one} of topic {topic.name}" for one in gaps[:1].tolist()]
+        if len(set((topic.replicas[~topic.is_moving] != NO_REPLICA).sum(axis=1).tolist())) > 1:
+            yield f"partitions of topic {topic.name} differ in the number of replicas"
+    for group in cluster.groups:
+        by_topic: dict[str, set[int]] = {}
+        for name, partition in _named_partitions(group) if group.members else ():
+            by_topic.setdefault(name, set()).add(partition)
+        for name, known in sorted(by_topic.items()):
+            lacking = next(one for one in count() if one not in known)
+            if lacking < counts.get(name, max(known)):
+                yield f"group {shown(group.group_id)} has no {name}-{lacking}"
 
 
 def _partitions(topic: Topic) -> frozenset[int]:

@@ -155,10 +155,10 @@ def _unused_rates(
 
 
 def _read(topic: Mapping[str, Any]) -> dict[str, Json]:
-    retained = topic.get("retained_bytes_per_partition")
-    return {name: topic[name] for name in _READ if name in topic} | (
-        {} if retained is None else {"retained_bytes": sum(retained)}
-    )
+    read, retained = {name: topic[name] for name in _READ if name in topic}, topic.get("retained_bytes_per_partition")
+    if retained is not None:
+        read["retained_bytes"] = sum(retained) if isinstance(retained, list) else retained * topic["partitions"]
+    return read
 
 
 def _some(names: Sequence[object]) -> str:

@@ -15,7 +15,17 @@ from app.errors.reassignments import UnknownBrokerSet
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateLogDir
 from app.services.amounts import InBytes, InShares, PricesRequest, Rate, Times
 from app.services.bodies import ListOf, Read, RequestRecord, word_or_object
-from app.services.fields import BrokerId, BrokerKey, Defaults, Int32, LogDirPath, PartitionId, Rack, TopicName
+from app.services.fields import (
+    BrokerId,
+    BrokerKey,
+    Defaults,
+    Int32,
+    LogDirPath,
+    OneOrEach,
+    PartitionId,
+    Rack,
+    TopicName,
+)
 from app.services.snapshots import first_repeated
 
 InRack = Literal["in_rack"]
@@ -238,7 +248,7 @@ class ResourceFields(RequestRecord):
 
     capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
     """Capacities by broker id, `*` for all others; they override those of the snapshot."""
-    ingress_bytes_per_s: Mapping[TopicName, Rate | ListOf[Rate]] | None = None
+    ingress_bytes_per_s: Mapping[TopicName, OneOrEach[Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the snapshot
     has."""
     consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
