@@ -66,20 +66,26 @@ def _broker(text: str) -> dict[str, Json]:
     return {"id": int(number)} | ({"rack": rack} if ":" in text else {})
 
 
-def _minimised(text: str) -> Json:
-    """A word, or what each replica costs in bytes, such as `1GiB`; the API rejects anything else."""
-    try:
-        return {"bytes_per_replica": number_of(text)}
-    except ValueError:
-        return text
+def _or_word(read: Callable[[str], Json]) -> Callable[[str], Json]:
+    """What `read` makes of a text, or the text itself: the API rejects words that it does not have."""
+
+    def read_or_word(text: str) -> Json:
+        try:
+            return read(text)
+        except ValueError:
+            return text
+
+    return read_or_word
 
 
-def _written(text: str) -> Json:
-    """A number, with its unit or without; the API rejects anything else."""
-    try:
-        return number_of(text)
-    except ValueError:
-        return text
+def _tolerances(text: str) -> Json:
+    """A tolerance, or two, above the mean and below it: `0.07:0.33`."""
+    above, is_given, below = text.partition(":")
+    return {"tolerance": float(above)} | ({"below": float(below)} if is_given else {})
+
+
+_written = _or_word(number_of)
+_balance = _or_word(lambda text: {"tolerance": float(text)})
 
 
 def _receivers(texts: list[str]) -> Any:
@@ -122,23 +128,6 @@ def _series(file: Path) -> Json:
     """The series of a file; an answer of Prometheus has `data`."""
     document = read_json(file, "series")
     return {"prometheus": document} if isinstance(document, Mapping) and "data" in document else document
-
-
-def _balance(text: str) -> Json:
-    """A word, or a tolerance; the API rejects anything else."""
-    try:
-        return {"tolerance": float(text)}
-    except ValueError:
-        return text
-
-
-def _leaders(text: str) -> Json:
-    """As `_balance`, or two tolerances, above the mean and below it: `0.07:0.33`."""
-    above, separator, below = text.partition(":")
-    try:
-        return {"tolerance": float(above), "below": float(below)} if separator else _balance(text)
-    except ValueError:
-        return text
 
 
 def limits(texts: Sequence[str]) -> dict[str, Json]:
@@ -284,10 +273,10 @@ _READERS: Mapping[str, Callable[[Any], Json]] = {
     "events": lambda texts: [_group_event(text) for text in texts],
     "forced": lambda texts: {"rack": listed(texts)},
     "in_rack": lambda texts: dict.fromkeys(listed(texts), "in_rack"),
-    "leaders": _leaders,
+    "leaders": _or_word(_tolerances),
     "limits": limits,
     "listed": listed,
-    "minimised": _minimised,
+    "minimised": _or_word(lambda text: {"bytes_per_replica": number_of(text)}),
     "names": _names,
     "new_topics": lambda texts: [_new_topic(text) for text in listed(texts)],
     "rates": lambda texts: _by_name("ingress-bytes-per-s", listed(texts), "topic=bytes, such as orders=4MB", number_of),

@@ -15,7 +15,6 @@ from app.core.jvm.hashes import TaskId, TopicPartition
 from app.errors import Json
 from app.errors.requests import MalformedText
 from app.formats.clusters import broker_registration, topic_metadata, update_metadata
-from app.formats.clusters.update_metadata import LiveBroker
 from app.formats.groups import consumer_protocol
 from app.formats.streams import streams_assignment, streams_subscription
 from app.formats.streams.streams_assignment import PartitionsByHost
@@ -50,26 +49,6 @@ def _registration(data: bytes) -> Mapping[str, Json]:
         byte = sum(len(line) + 1 for line in before)
         detail = f"{malformed.detail.removeprefix(f'line {malformed.line}: ')}; the line starts at byte {byte}"
         raise MalformedText(detail, line=malformed.line, expected=malformed.expected, byte=byte) from None
-
-
-def _broker(data: bytes) -> Mapping[str, Json]:
-    return _live_broker(update_metadata.read_broker(data))
-
-
-def _live_broker(broker: LiveBroker) -> Mapping[str, Json]:
-    return {
-        "id": broker.id,
-        "endpoints": [asdict(endpoint) for endpoint in broker.endpoints],
-        "rack": broker.rack,
-    }
-
-
-def _topic_metadata(data: bytes) -> Mapping[str, Json]:
-    return asdict(topic_metadata.read(data))
-
-
-def _update_metadata(data: bytes) -> Mapping[str, Json]:
-    return asdict(update_metadata.read(data))
 
 
 def _subscription(data: bytes) -> Mapping[str, Json]:
@@ -148,9 +127,9 @@ def _by_host(by_host: PartitionsByHost) -> Json:
 
 _READERS: Mapping[WireFormat, Callable[[bytes], Mapping[str, Json]]] = {
     WireFormat.REGISTRATION: _registration,
-    WireFormat.BROKER: _broker,
-    WireFormat.TOPIC_METADATA: _topic_metadata,
-    WireFormat.UPDATE_METADATA: _update_metadata,
+    WireFormat.BROKER: lambda data: asdict(update_metadata.read_broker(data)),
+    WireFormat.TOPIC_METADATA: lambda data: asdict(topic_metadata.read(data)),
+    WireFormat.UPDATE_METADATA: lambda data: asdict(update_metadata.read(data)),
     WireFormat.SUBSCRIPTION: _subscription,
     WireFormat.ASSIGNMENT: _assignment,
     WireFormat.STREAMS_SUBSCRIPTION_INFO: _streams_subscription_info,
