@@ -72,14 +72,11 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.get("/jobs/{job_id}")
     def job(job_id: str) -> Response:
-        known = as_id(job_id)
-        try:
-            with database.begin() as uow:
-                shown = None if known is None else uow.jobs.get(known)
-        except JobNotFound:
-            shown = None
-        status = HTTPStatus.NOT_FOUND if shown is None else HTTPStatus.OK
-        return page("job.html", status=status, job=shown, steps=STEPS, job_id=job_id[:100])
+        if (known := as_id(job_id)) is None:
+            raise JobNotFound(f"{job_id[:100]} is not the id of a job")
+        with database.begin() as uow:
+            shown = uow.jobs.get(known)
+        return page("job.html", job=shown, steps=STEPS)
 
     @routes.post("/jobs/{job_id}/cancel", dependencies=[access.plan])
     def cancel(job_id: UUID) -> Response:

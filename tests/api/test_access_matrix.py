@@ -62,6 +62,7 @@ class Route:
 CLUSTER = SNAPSHOT["cluster"]
 OF_PLAN, OF_SWEEP = {"plan": str(EXAMPLE_PLAN_ID)}, {"sweep": str(EXAMPLE_SWEEP_ID)}
 NAMED = {
+    "of_kind:path": "",
     "snapshot_id": EXAMPLE_GROUPS_SNAPSHOT_ID,
     "plan_id": EXAMPLE_REASSIGNMENT_PLAN_ID,
     "plan_id:uuid": EXAMPLE_REASSIGNMENT_PLAN_ID,
@@ -168,7 +169,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/plan"): Route(READ),
     ("GET", "/plan/{kind}"): Route(READ),
     ("POST", "/plan/{kind}/members"): Route(PLAN, body={"text": ""}, is_form=True),
-    ("POST", "/plan/sweep"): Route(RUN, body={"body": "{}"}, is_form=True),
+    ("POST", "/plan/sweep{of_kind:path}"): Route(RUN, body={"body": "{}"}, is_form=True),
     ("POST", "/plan/{kind}"): Route(PLAN, body={"body": "{}"}, is_form=True),
     ("GET", "/plans"): Route(READ),
     ("GET", "/jobs"): Route(READ),

@@ -1,9 +1,11 @@
 """`/docs` and `/redoc` in a browser: they work on a closed network, under their policy, and cannot be framed."""
 
 from threading import Event
+from typing import Literal
 
 import httpx
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from app.api.http.compression import LEAST_BYTES
 from app.web.reference import OpenApiDocument
@@ -27,6 +29,19 @@ def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     visit.page.wait_for_selector(".live-responses-table .response-col_status")
     assert "200" in visit.page.locator(".live-responses-table .response-col_status").last.inner_text()
     assert (visit.elsewhere, visit.complaints) == ([], [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_swagger_ui_is_readable_and_fits(visit: Visit, scheme: Literal["light", "dark"]) -> None:
+    """Every operation with enough contrast, in the colours of the reader's choice, at both widths."""
+    visit.page.emulate_media(color_scheme=scheme)
+    for width in (1280, 390):
+        visit.page.set_viewport_size({"width": width, "height": 800})
+        visit.open("/docs", until=".opblock")
+        found = Axe().run(visit.page, options={"runOnly": ["color-contrast"]}).response["violations"]
+        assert [node["html"] for rule in found for node in rule["nodes"]] == []
+        assert not visit.page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
 
 
 @pytest.mark.long

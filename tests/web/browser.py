@@ -113,7 +113,10 @@ class Browser:
 
         async def send() -> httpx.Response:
             transport = httpx.ASGITransport(self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://rackplan.test") as client:
+            headers = {"Accept": "text/html, */*"}
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://rackplan.test", headers=headers
+            ) as client:
                 return await client.request(method, path, **request)
 
         return asyncio.run(send())

@@ -4,10 +4,12 @@ import pytest
 from fastapi import FastAPI, Request, Response
 
 from app.api.forms import FormRequests
+from app.api.problems import documents
 from app.errors.access import ShareLinkRejected
 from app.services.limits import Limits
 from app.store.database import Database
 from app.web import assets, console, sharing
+from app.web.problem_page import problem_page
 from tests.databases import Rows
 from tests.web.browser import Browser
 
@@ -23,6 +25,8 @@ def app_over(database: Database) -> FastAPI:
     app = FastAPI()
     for router in (assets.router(), console.router(database, Limits(), FormRequests(Limits()))):
         app.include_router(router)
+    documents.install(app)
+    app.state.problem_page = lambda _, document, status, headers: problem_page(document, status, headers)
     app.add_exception_handler(ShareLinkRejected, rejected)
     return app
 

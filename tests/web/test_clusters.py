@@ -206,7 +206,7 @@ def test_what_is_not_there_is_a_friendly_404(browser: Browser, database: Databas
         keep(database, small())
     page = browser.get(f"/clusters/small{query}")
     assert page.status == 404
-    assert "There is no such snapshot" in page.text
+    assert "Snapshot not found" in page.text
 
 
 def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, database: Database) -> None:

@@ -199,9 +199,17 @@ def test_sweeps_are_compared(client: httpx.Client, database: Database) -> None:
     ids = {"a": str(EXAMPLE_SWEEP_ID), "b": str(second)}
     page = client.get("/sweeps/compare", params={**ids, "x": "headroom"})
     assert page.status_code == 200
-    for words in ("Pareto fronts", "price_per_month", "Within the constraints"):
-        assert words in page.text
+    text = " ".join(page.text.split())
+    one, other = (client.get(f"/v1/sweeps/{sweep}/best").json()["best"]["monthly_cost"] for sweep in ids.values())
+    change = f"{100 * (other - one) / one:+.3g} %"
+    assert f"cost a month (currency of the prices) {other:,.0f} instead of {one:,.0f} ({change})" in text
+    rows = re.findall(r"<tr><td>(.*?)</td><th[^>]*><bdi>(.*?)</bdi>.*?<td class=\"n\">(.*?)</td></tr>", text)
+    assert ("best scenario", "cost a month (currency of the prices)", change) in rows
+    assert [name for part, name, _ in rows if part == "definition"] == ["base.broker_profile.price_per_month"]
+    assert text.index("last the 12 months") < text.index("Differences") < text.index("Pareto fronts")
+    same = client.get("/sweeps/compare", params={"a": ids["a"], "b": ids["a"]}).text
+    assert "Both have the same figures." in same
     spec = client.get("/pictures/sweeps-compared.json", params=ids).json()
-    assert {row["series"] for row in spec["data"]["values"]} == {"sweep A", "sweep B"}
+    assert {row["series"] for row in spec["data"]["values"]} == {"A", "B"}
     assert client.get("/pictures/sweeps-compared.svg", params=ids).text.startswith("<svg")
     assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}?tab=about").text

@@ -1,13 +1,57 @@
-"""Faults that were seen on pages, each so that it does not come back; those that need a layout are in a browser."""
+"""Faults that were seen on pages, each so that it does not come back; those that need a layout are in a browser.
 
+| fault | test |
+|---|---|
+| a lost zone without partitions that cannot be written | test_without_a_rack_leaders_are_elected_elsewhere |
+| sizes and changes sorted as texts, no arrow | test_sizes_and_changes_are_sorted_by_value |
+| green for what is not feasible | test_green_is_feasible_and_orange_is_not |
+| a plan of log directories moves nothing | test_a_plan_of_log_directories_has_their_moves |
+| 300 brokers with cut names | test_a_picture_of_racks_names_the_brokers_that_move_most_and_cuts_its_lines |
+| pictures of 1,000 brokers as equal boxes | test_large_clusters_are_maps_that_fit |
+| a sweep over growth has growth 0 as its best | test_a_study_answers_in_words_how_long_each_size_lasts |
+| a history with a clock of 12 hours and slopes | test_a_history_has_steps_and_a_clock_of_24_hours |
+| a broker missing from the list is without rack | test_a_broker_that_is_missing_from_a_list_keeps_its_rack |
+| the alert of a failed paste below the fold | test_a_failed_paste_is_said_first_and_in_the_title |
+| the answer of a check below the fold | test_the_answer_of_a_check_is_first_and_in_the_title |
+| a list of topics with CRLF read as bytes | test_the_list_of_topics_is_recognized_with_both_ends_of_lines |
+| 9 of 11 batches on paper | test_every_row_is_printed |
+| a reference without a way back, light only | test_swagger_ui_is_readable_and_fits |
+| a running job with the title Queued | test_a_sweep_is_followed_live_and_cancelled_on_its_page |
+| jobs and studies listed by UUID | test_a_study_is_listed_by_its_name |
+| ranges of axes blank in a comparison | test_ranges_of_axes_are_compared |
+| an audit entry for each pause in typing | test_a_preview_is_no_entry_of_the_audit_log |
+| examples in a new service | test_a_new_service_offers_a_form_and_an_example |
+| a new topic asks to paste its brokers | test_a_topic_is_placed_on_a_stored_cluster |
+| a stored request as 60 lines of JSON | test_a_stored_request_is_changed_and_planned_again |
+| forms of studies and groups as a text of {} | test_the_fields_of_other_studies_are_their_requests |
+| findings and counts that are no links | test_a_finding_leads_to_its_partitions_and_to_a_plan_against_it |
+| no page of a topic or a group | test_topics_brokers_and_groups_have_pages |
+| the approval as a choice far below | test_the_next_status_is_a_button_at_the_top |
+| two plans of one change with one title | test_plans_with_one_title_are_told_apart |
+| a column of the picture changes a table far below | test_a_broker_is_chosen_in_the_picture |
+| names of fields in place of words | test_axes_are_words |
+| the focus falls to the body after a swap | test_a_loss_is_switched_in_place_and_has_an_address |
+| 300 stops of the keyboard in a map | test_a_large_map_is_one_stop_of_the_keyboard_a_rack |
+"""
+
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
+from app.api.sweeps.capacity import CapacitySweepRequest
+from app.services import sweeps
+from app.store.database import Database
+from app.store.rows import uuid7
 from app.web import charts
 from app.web.sweeps.plots import words
 from tests.web.browser import Browser
-from tests.web.test_clusters import TEXT
+from tests.web.test_clusters import SAMPLES, TEXT, keep
+from tests.web.test_console_in_chromium import large
+from tests.web.test_sweep_pages import DEFINITION
 
 POINTS = [{"x": 1.0, "y": 2.0, "series": name, "front": None} for name in ("not feasible", "feasible", "Pareto front")]
 
@@ -74,3 +118,67 @@ def test_plans_with_one_title_are_told_apart(browser: Browser) -> None:
         text = browser.get(address).text
         assert "Remove broker 105 from nine · replicas tight" in text
         assert "Remove broker 105 from nine · replicas keep" in text
+
+
+def test_every_fault_has_a_test() -> None:
+    """The names of the table above are those of tests."""
+    named = re.findall(r"\| (test_\w+) \|", str(__doc__))
+    sources = "".join(path.read_text() for path in Path(__file__).parents[1].rglob("test_*.py"))
+    assert len(named) > 25
+    assert [name for name in named if f"def {name}(" not in sources] == []
+
+
+def test_a_broker_that_is_missing_from_a_list_keeps_its_rack(browser: Browser) -> None:
+    """It is down, and no partition is less rack-safe for that."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    before = browser.get("/clusters/nine").text
+    listed = (SAMPLES / "kafka-broker-api-versions.txt").read_text()
+    blocks = re.split(r"(?m)^(?=\S+ \(id: )", listed)
+    rest = "".join(block for block in blocks if "(id: 105 " not in block)
+    assert len(rest) < len(listed)
+    topics = (SAMPLES / "kafka-topics-describe.txt").read_text()
+    stored = browser.ask("POST", "/clusters", data={"cluster": "nine", "text": f"{rest}\n{topics}"})
+    assert stored.status_code == 303, stored.text
+    shown = " ".join(browser.get("/clusters/nine/brokers").text.split())
+    assert "105 use1-az2 fenced" in shown
+    after = browser.get("/clusters/nine").text
+    assert "illegal replica list" not in after
+    assert re.findall(r"(\d+) partitions? not rack-safe", after) == re.findall(
+        r"(\d+) partitions? not rack-safe", before
+    )
+    assert "no rack" not in after
+
+
+def scored(database: Database, **fields: Any) -> str:
+    """The id of a scored sweep."""
+    request = CapacitySweepRequest.model_validate(DEFINITION | fields).service()
+    with database.begin() as uow:
+        sweeps.store_scored(uow, request, principal="test", sweep_id=(sweep_id := uuid7()))
+    return str(sweep_id)
+
+
+def test_a_study_is_listed_by_its_name(browser: Browser, database: Database) -> None:
+    sweep = scored(database, labels={"study": "Next year"})
+    links = {link.attributes["href"]: link.text.strip() for link in browser.get("/sweeps").all("a")}
+    assert links[f"/sweeps/{sweep}"] == "Next year"
+
+
+def test_ranges_of_axes_are_compared(browser: Browser, database: Database) -> None:
+    axis = "topology.brokers_per_rack"
+    one, other = (scored(database, axes={axis: {"from": 1, "to": most}}) for most in (2, 3))
+    assert "compared values brokers per rack 1.0 to 2.0" in browser.get(f"/sweeps/compare?a={one}&b={other}").text
+
+
+def test_a_preview_is_no_entry_of_the_audit_log(client: httpx.Client) -> None:
+    """What a form shows while a person types is asked for by its address."""
+    assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
+    before = client.get("/v1/audit").json()["items"]
+    assert "105" in client.get("/plan/reassignment", params={"cluster": "nine", "remove_brokers": "105"}).text
+    assert client.get("/v1/audit").json()["items"] == before
+
+
+def test_a_large_map_is_one_stop_of_the_keyboard_a_rack(browser: Browser, database: Database) -> None:
+    keep(database, large(120, 100))
+    cells = [link for link in browser.get("/clusters/large").all("a") if "broker " in link.attributes.get("title", "")]
+    assert len(cells) == 120
+    assert sum(link.attributes.get("tabindex") != "-1" for link in cells) == 6

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import numpy as np
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.measures.losses import loss_counts
@@ -102,22 +102,19 @@ def router(database: Database, access: Access) -> APIRouter:
     tables = RecentTables()
 
     @routes.get("/clusters/{name:path}")
-    def cluster_page(request: Request, name: str) -> Response:
+    def cluster_page(request: Request) -> Response:
         view = viewed(request)
         if "topic" in request.query_params or "broker" in request.query_params:
             return RedirectResponse(framed(view.address))
-        try:
-            with database.begin() as uow:
-                shown = _snapshot(uow, view)
-                if request.query_params.get("file") == "json":
-                    document = uow.snapshots.document(shown.id)
-                    return download(document, "application/json", f"snapshot-{shown.id}.json")
-                cluster, table, losses = tables.of(uow, shown.id)
-                view = view.within(table)
-                values = _VALUES[view.room](Shown(uow, view, shown, cluster, table, losses))
-                where = place(uow, view, shown)
-        except SnapshotNotFound:
-            return page("cluster_not_found.html", status=HTTPStatus.NOT_FOUND, cluster=name[:300])
+        with database.begin() as uow:
+            shown = _snapshot(uow, view)
+            if request.query_params.get("file") == "json":
+                document = uow.snapshots.document(shown.id)
+                return download(document, "application/json", f"snapshot-{shown.id}.json")
+            cluster, table, losses = tables.of(uow, shown.id)
+            view = view.within(table)
+            values = _VALUES[view.room](Shown(uow, view, shown, cluster, table, losses))
+            where = place(uow, view, shown)
         name = f"cluster_{(view.room or 'overview').replace('-', '_')}.html"
         return page(name, view=view, snapshot=shown, place=where, plan_form=plan_form, **values)
 
@@ -133,13 +130,10 @@ def router(database: Database, access: Access) -> APIRouter:
     @routes.get("/pictures/cluster-map.{file_type}")
     def map_picture_file(request: Request, file_type: FileType, cluster: Text, options: Options) -> Response:
         view = ClusterView.of(f"/clusters/{quote(cluster, safe='')}", request.query_params.multi_items())
-        try:
-            with database.begin() as uow:
-                shown = _snapshot(uow, view)
-                _, table, _ = tables.of(uow, shown.id)
-                view = view.within(table)
-        except SnapshotNotFound:
-            raise HTTPException(404) from None
+        with database.begin() as uow:
+            shown = _snapshot(uow, view)
+            _, table, _ = tables.of(uow, shown.id)
+            view = view.within(table)
         lost, loads, _ = _loads(view, table)
         title = f"Cluster {cluster}" + (f", topic {view.topic}" if view.topic else "")
         drawn = broker_map(table, loads, lost, view.measure)

@@ -2,30 +2,39 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Protocol
+from uuid import UUID
 
+import numpy as np
 import orjson
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
+from starlette.datastructures import UploadFile
 
 from app.errors import Failure, Json
+from app.formats.syntax.lines import decode
 from app.services import plans, snapshots, sweeps
+from app.services.amounts import bytes_of
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
-from app.web.forms import members, short
+from app.web.forms import codecs, members, short
 from app.web.forms.fields import Mistaken, PastedTexts, more
 from app.web.lists import as_id
 from app.web.pages import page
+from app.web.pictures import intervals
+from app.web.words import counted
 
 KINDS: Mapping[str, tuple[str, str]] = short.TABLE["kinds"]
 """The title and the purpose of each kind of request, in the order of the page."""
 _PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
 """The kinds of plans whose stored requests a form can begin with."""
-_OPERATIONS, _ROOMS = {"sweep": "/v1/sweeps"}, {"sweep": "capacity"}
+_SWEEP = "sweep"
+"""The form of a study of capacity; those of other kinds are `sweep-{kind}`."""
 FIELDS_OF: Mapping[str, dict[str, str]] = {
     kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()
 }
@@ -56,8 +65,10 @@ def router(
     routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
-        async with request.form(max_fields=1000, max_files=0, max_part_size=limits.max_body_bytes) as form:
-            return _typed(form.multi_items())
+        async with request.form(max_fields=1000, max_files=1, max_part_size=limits.max_body_bytes) as form:
+            items = form.multi_items()
+            files = [(name, decode(await each.read(), name)) for name, each in items if isinstance(each, UploadFile)]
+            return _typed([*files, *(item for item in items if isinstance(item[1], str))])
 
     @routes.get("/plan")
     def kinds() -> Response:
@@ -68,12 +79,14 @@ def router(
         typed = _typed(request.query_params.multi_items())
         known = _examples(requests, kind)
         if typed.get("example") in known:
-            typed = {"body": _pretty(known[typed["example"]]["value"])}
+            body = known[typed["example"]]["value"]
+            is_of_fields = not short.typed_of(kind, body)["more"]
+            typed = {"body": _pretty(body), **({"fields": "1"} if is_of_fields else {})}
         if again := typed.get("again"):
             with database.begin() as uow:
                 stored = _stored(uow, kind, again)
-            typed = {"body": _pretty(stored), **({"fields": "1"} if _is_of_fields(kind, stored) else {})}
-        if kind == "sweep" and typed.keys() == {"cluster"}:
+            typed = {"body": _pretty(stored), "fields": "1"}
+        if kind == _SWEEP and typed.keys() == {"cluster"}:
             with database.begin() as uow:
                 typed = {**typed, **_study_of(uow, typed["cluster"])}
         return submitted(kind, {**typed, "preview": "1"}, "")
@@ -85,11 +98,11 @@ def router(
     submitted = _submission(database, requests)
     routes.include_router(members.router(database, limits, refused, access))
 
-    @routes.post("/plan/sweep")
+    @routes.post("/plan/sweep{of_kind:path}")
     def submit_sweep(
-        typed: Annotated[Mapping[str, str], Depends(typed_form)], person: Annotated[str, access.sweep]
+        of_kind: str, typed: Annotated[Mapping[str, str], Depends(typed_form)], person: Annotated[str, access.sweep]
     ) -> Response:
-        return submitted("sweep", typed, person)
+        return submitted(_SWEEP + of_kind, typed, person)
 
     @routes.post("/plan/{kind}")
     def submit(
@@ -115,7 +128,7 @@ def _submission(database: Database, requests: Requests) -> Callable[[str, Mappin
             return _page(database, requests, kind, body, typed)
         try:
             with database.begin() as uow:
-                answer = requests.submit(uow, kind, body.encode(), principal=person)
+                answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person)
         except Failure as failure:
             errors: Sequence[Mapping[str, Json]] = [
                 {"pointer": "/" + "/".join(map(str, failure.path)), "detail": failure.detail}
@@ -129,12 +142,18 @@ def _submission(database: Database, requests: Requests) -> Callable[[str, Mappin
 
 
 def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
-    """The request of a stored plan or sweep. Raises `PlanNotFound`, `SweepNotFound`."""
+    """The request of a stored plan or sweep, on the newest snapshot of its cluster.
+
+    Raises `PlanNotFound`, `SweepNotFound`.
+    """
     known = as_id(name)
     if known is None:
         raise HTTPException(404)
-    if kind == "sweep":
-        return sweeps.request_of(uow.sweeps.get(known))
+    if kind.startswith(_SWEEP):
+        body = {name: value for name, value in sweeps.request_of(uow.sweeps.get(known)).items() if value is not None}
+        if snapshot := body.pop("snapshot_id", None):
+            body["cluster"] = uow.snapshots.get(UUID(str(snapshot))).cluster
+        return body
     head = uow.plans.get(known)
     if head.kind != kind or kind not in _PLANNED_AGAIN:
         raise HTTPException(404)
@@ -161,8 +180,9 @@ def _fields_of(kind: str, typed: Mapping[str, str]) -> dict[str, str]:
         read = more({"more": typed["body"]}, problems)
         if problems:
             raise Mistaken({"body": problems["more"]})
-        if not _is_of_fields(kind, read):
-            raise Mistaken({"body": f"A study of the kind {read['kind']} has no fields: it is JSON."})
+        stated = FIELDS_OF[kind].get("kind", "capacity")
+        if kind.startswith(_SWEEP) and read.get("kind", "capacity") != stated:
+            raise Mistaken({"body": f"The kind of this form is {stated}, and that of the request {read['kind']}."})
         typed = short.typed_of(kind, read)
     return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in (*FIELDS_OF[kind], "text")}
 
@@ -179,11 +199,6 @@ def _body(kind: str, typed: Mapping[str, str]) -> str:
     return _pretty(body)
 
 
-def _is_of_fields(kind: str, body: Mapping[str, Any]) -> bool:
-    """Whether a request has a form of fields: of the studies those of capacity have one."""
-    return kind != "sweep" or body.get("kind", "capacity") == "capacity"
-
-
 def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
     """The fields of a study of the newest snapshot of a cluster: racks, brokers, and rates from the bytes on disk."""
     if (newest := uow.snapshots.newest(name)) is None:
@@ -192,7 +207,7 @@ def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
     racks = Counter(broker.rack or "all" for broker in cluster.brokers)
     most = max(racks.values(), default=1)
     known = [topic for topic in cluster.topics[:MOST_RATES] if (topic.size_bytes >= 0).all()]
-    rates = {topic.name: int(topic.size_bytes.sum()) / _RETENTION_S / short.MB for topic in known}
+    rates = {topic.name: int(topic.size_bytes.sum()) / _RETENTION_S / codecs.MB for topic in known}
     return {
         "racks": ", ".join(sorted(racks)),
         "brokers_per_rack": str(most),
@@ -235,7 +250,8 @@ def _page(
     with database.begin() as uow:
         clusters = sorted(uow.snapshots.clusters())
         cluster = str(typed.get("cluster") or "")
-        where = place(uow, ClusterView(cluster, _ROOMS.get(kind, "plans"))) if cluster else None
+        room = "capacity" if kind.startswith(_SWEEP) else "plans"
+        where = place(uow, ClusterView(cluster, room)) if cluster else None
         suggested = _suggested(uow, cluster)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
     return page(
@@ -258,14 +274,33 @@ def _page(
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
         members_command=members.COMMANDS.get(kind),
         refused=refused,
-        operation=_OPERATIONS.get(kind, f"/v1/plans/{kind}"),
+        operation="/v1/sweeps" if kind.startswith(_SWEEP) else f"/v1/plans/{kind}",
+        chart=_chart(body) if kind == "consumers" else "",
     )
+
+
+def _chart(body: str) -> str:
+    """The rates of a request for consumers as a picture, with the fewest that could read them; empty if it has none."""
+    try:
+        request = orjson.loads(body)
+        series, capacity = request["series"], float(str(bytes_of(request["capacity_bytes_per_s"])))
+        rates = np.hstack([np.array(each, np.float64) for each in series["bytes_per_s"].values()]).sum(axis=1)
+        last = datetime.fromisoformat(series["start"]) + timedelta(seconds=series["step_s"] * (len(rates) - 1))
+        fewest = np.ceil(rates / capacity)
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        return ""
+    parts = [intervals.Part("rate", "follows", rates.tolist()), intervals.Part("at least", "span", fewest.tolist())]
+    facts = [f"{counted(len(rates), 'interval')} of {series['step_s']:,} s; consumers that could read them at least."]
+    return intervals.draw("Rates", facts, parts, (series["start"], f"{last:%Y-%m-%dT%H:%M:%SZ}"), style="")
 
 
 def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:
     if kind not in KINDS:
         raise HTTPException(404)
-    return requests.examples[kind]
+    base, _, study = kind.partition("-")
+    known = requests.examples[base]
+    of_kind = study or "capacity"
+    return {n: each for n, each in known.items() if base != _SWEEP or each["value"].get("kind", "capacity") == of_kind}
 
 
 def _pretty(body: Mapping[str, Any]) -> str:

@@ -1,33 +1,42 @@
-"""Consumers over time as a picture: the rate as an area, consumers as steps, what moves as bars."""
+"""Figures of intervals as a picture, such as the rate as an area, consumers as steps, what moves as bars."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from app.web.pictures.rendering import STYLE
 from app.web.pictures.svg import NAMESPACE, element, escaped, label
 from app.web.words import byte_size, number
 
 _WIDTH, _LEFT, _HEIGHT, _TOP = 720, 110, 90, 96
-_PARTS = (("rate", "follows"), ("consumers", "span"), ("moved", "cross-rack"))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One figure of each interval: its name, the class of its line or area, and the values, bytes/s but of `span`."""
+
+    name: str
+    look: str
+    values: Sequence[float]
 
 
 def draw(
     title: str,
     facts: Sequence[str],
-    series: Sequence[tuple[int, int, int]],
+    parts: Sequence[Part],
     moments: tuple[str, str],
     *,
     style: str = STYLE,
 ) -> str:
-    """Draw the rate, the consumers and what moves of each interval; `style` are rules of the document."""
+    """Draw figures of each interval, one below the other; `style` are rules of the document."""
     lines = [label(title, 16, 34, width=_WIDTH - 32, size=17, class_="title")]
     lines += [label(fact, 16, 56 + 18 * at, width=_WIDTH - 32, class_="fact") for at, fact in enumerate(facts)]
-    bottom = _TOP + len(_PARTS) * (_HEIGHT + 24)
+    bottom = _TOP + len(parts) * (_HEIGHT + 24)
     lines += [
         element("text", escaped(moments[0]), class_="quiet", x=_LEFT, y=bottom),
         element("text", escaped(moments[1]), class_="quiet end", x=_WIDTH - 16, y=bottom),
     ]
-    for place, (name, look) in enumerate(_PARTS):
-        lines += _part(name, look, [each[place] for each in series], _TOP + place * (_HEIGHT + 24))
+    for place, part in enumerate(parts):
+        lines += _part(part, _TOP + place * (_HEIGHT + 24))
     return element(
         "svg",
         element("title", escaped(title)),
@@ -44,11 +53,12 @@ def draw(
     )
 
 
-def _part(name: str, look: str, values: Sequence[int], top: float) -> Iterator[str]:
+def _part(part: Part, top: float) -> Iterator[str]:
+    look, values = part.look, part.values
     most, room = max(*values, 1), _WIDTH - _LEFT - 16
     step, base = room / len(values), top + _HEIGHT
-    words = number(most) if name == "consumers" else f"{byte_size(most)}/s"
-    yield element("text", name, x=16, y=top + 12)
+    words = number(most) if look == "span" else f"{byte_size(round(most))}/s"
+    yield element("text", part.name, x=16, y=top + 12)
     yield element("text", f"up to {words}", class_="quiet", x=16, y=top + 28)
     yield element("rect", class_="panel", x=_LEFT, y=top, width=room, height=_HEIGHT, rx=6)
     path = "".join(f"V{base - value * (_HEIGHT - 8) / most:.2f}h{step:.2f}" for value in values)

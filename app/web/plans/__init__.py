@@ -3,7 +3,7 @@
 page.py          the page of a plan of any kind, its status, and its picture as a file
 view.py          what differs between kinds; replicas.py, reassignment.py, groups.py, streams.py and
                  restarts.py, consumers.py implement it
-comparison.py    `/plans/compare`: two plans side by side, by their figures.py
+comparison.py    `/plans/compare`: two plans side by side, by their figures and requests
 execution.py     the progress of a reassignment at a later snapshot, chosen or pasted; the brokers of a reassignment
                  after each batch
 selection.py     the changes of one broker, rack or topic; what tells plans with the same title apart; labels as

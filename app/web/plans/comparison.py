@@ -21,7 +21,6 @@ from app.store.records import ListedPlan, PlanFilter
 from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
-from app.web.plans.figures import figures
 
 MOST_ROWS = 100
 
@@ -170,7 +169,21 @@ def _page(uow: UnitOfWork, first: UUID | None, second: UUID | None, *, problem: 
         problem=problem,
         compared=values,
         most_rows=MOST_ROWS,
+        largest_loads=_largest_loads,
     )
+
+
+def _largest_loads(answer: Mapping[str, Any]) -> list[tuple[str, float, float]]:
+    """By resource, the largest load of any broker as a share of its capacity, after the plan and its worst loss."""
+    largest: dict[str, tuple[float, float]] = {}
+    for loads in (answer.get("loads") or {}).values():
+        for resource, load in loads.items():
+            if load["capacity"]:
+                worst = max(load["after"], *(load["after_worst_loss"][of] or 0 for of in ("broker", "rack")))
+                after, lost = largest.get(resource, (0.0, 0.0))
+                shares = load["after"] / load["capacity"], worst / load["capacity"]
+                largest[resource] = max(after, shares[0]), max(lost, shares[1])
+    return [(resource, *shares) for resource, shares in largest.items()]
 
 
 def others(uow: UnitOfWork, plan: Plan | None) -> Sequence[ListedPlan]:
@@ -188,9 +201,7 @@ def _incomparable(one: Plan, other: Plan) -> str:
 
 
 def _values(uow: UnitOfWork, one: Plan, other: Plan) -> dict[str, Any]:
-    first, second = figures(one.head), figures(other.head)
     values: dict[str, Any] = {
-        "figures": [(name, first.get(name, ""), second.get(name, "")) for name in dict.fromkeys([*first, *second])],
         "fields": differing(one.head.request, other.head.request),
         "is_same_snapshot": one.head.snapshot_id == other.head.snapshot_id,
     }

@@ -15,7 +15,12 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     shown = answer["intervals"]
     proven = f"{answer['proven_consumers']} proven fewest, {answer['proven_moves']} proven to move least"
     facts = [f"{counted(len(shown), 'interval')}, {proven}; {answer['consumer_hours']:g} consumer hours."]
-    series = [(each["bytes_per_s"], each["consumers"], each["moved_bytes_per_s"]) for each in shown]
+    figures = (
+        ("rate", "follows", "bytes_per_s"),
+        ("consumers", "span", "consumers"),
+        ("moved", "cross-rack", "moved_bytes_per_s"),
+    )
+    series = [intervals.Part(name, look, [each[field] for each in shown]) for name, look, field in figures]
     moments = (shown[0]["from"], shown[-1]["from"])
     return intervals.draw(viewed.head.title, facts, series, moments, style=style)
 

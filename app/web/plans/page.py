@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
@@ -111,7 +111,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
             with database.begin() as uow:
                 snapshot = store_pasted(uow, plans.load(uow, _id(plan_id)), pasted.uploads(), limits)
         except PlanNotFound:
-            return _not_found(plan_id)
+            raise
         except Failure as failure:
             return _page(database, plan_id, problem=failure.detail, text=pasted.text, chosen=Chosen(tab="execute"))
         return RedirectResponse(f"/plans/{plan_id}/execute?progress={snapshot.id}#execution", HTTPStatus.SEE_OTHER)
@@ -131,27 +131,21 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
             with database.begin() as uow:
                 _change(uow, _id(plan_id), person, new, revision=revision)
         except PlanNotFound:
-            return _not_found(plan_id)
+            raise
         except Failure as failure:
             return _page(database, plan_id, refused=Refused(failure.detail, typed), chosen=Chosen(tab="about"))
         return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
 
     @routes.post("/plans/{plan_id}/delete", dependencies=[access.admin])
     def delete(plan_id: str) -> Response:
-        try:
-            with database.begin() as uow:
-                uow.plans.delete(_id(plan_id))
-        except PlanNotFound:
-            return _not_found(plan_id)
+        with database.begin() as uow:
+            uow.plans.delete(_id(plan_id))
         return RedirectResponse("/plans", HTTPStatus.SEE_OTHER)
 
     @routes.get("/pictures/plan.{file_type}")
     def picture(file_type: FileType, plan: Annotated[str, Query(max_length=100)], options: Options) -> Response:
-        try:
-            with database.begin() as uow:
-                drawn = _loaded(uow, plan)
-        except PlanNotFound:
-            raise HTTPException(404) from None
+        with database.begin() as uow:
+            drawn = _loaded(uow, plan)
         view = VIEWS[drawn.head.kind]
         return picture_file(lambda style: view.draw(drawn, style), file_type, options)
 
@@ -168,25 +162,24 @@ def _page(
     chosen: Chosen = _NOTHING,
     refused: Refused | None = None,
 ) -> Response:
-    """The page of a stored plan, or that it was not found.
+    """The page of a stored plan.
+
+    Raises `PlanNotFound`, also for a tab that the plan does not have.
 
     Parameters
     ----------
     progress : the snapshot at which it is shown. problem, text : why what was pasted is no state, and what was pasted.
     """
-    try:
-        with database.begin() as uow:
-            viewed = _loaded(uow, plan_id)
-            view = VIEWS[viewed.head.kind]
-            if chosen.tab not in tabs_of(view):
-                return _not_found(plan_id)
-            now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else None
-            changes = against(uow, viewed.plan, chosen.against) if viewed.head.kind == replicas.KIND else None
-            comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
-            told_apart = twins(uow, comparable) if chosen.tab == "compare" else {}
-            where = place(uow, ClusterView(viewed.head.cluster, "plans")) if viewed.head.cluster else None
-    except PlanNotFound:
-        return _not_found(plan_id)
+    with database.begin() as uow:
+        viewed = _loaded(uow, plan_id)
+        view = VIEWS[viewed.head.kind]
+        if chosen.tab not in tabs_of(view):
+            raise PlanNotFound(f"the page of a {viewed.head.kind} plan has no tab {chosen.tab[:100]}")
+        now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else None
+        changes = against(uow, viewed.plan, chosen.against) if viewed.head.kind == replicas.KIND else None
+        comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
+        told_apart = twins(uow, comparable) if chosen.tab == "compare" else {}
+        where = place(uow, ClusterView(viewed.head.cluster, "plans")) if viewed.head.cluster else None
     return shown(
         viewed,
         view,
@@ -207,10 +200,6 @@ def _moved(request: Request, tab: str) -> Response | None:
     """Where an address of an earlier release leads, which has the state of a part in the query of one long page."""
     moved = [each for name, each in _TAB_OF.items() if name in request.query_params and not tab]
     return RedirectResponse(f"{request.url.path}/{moved[0]}?{request.url.query}") if moved else None
-
-
-def _not_found(plan_id: str) -> Response:
-    return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
 
 
 def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:

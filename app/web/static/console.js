@@ -234,7 +234,7 @@ function preview(form) {
   form.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-      const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+      const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "" && typeof value === "string"));
       if (String(typed).length > 6000) return;
       // Asked for by its address, so that typing is no request that changes something, of which the audit log has an entry.
       const answer = await fetch(`${form.action}?${typed}`);

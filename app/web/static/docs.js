@@ -1,4 +1,8 @@
-// Starts Swagger UI. A file of its own: the page's policy allows no script in the page.
+// Starts Swagger UI, dark if the reader's browser is. A file of its own: the page's policy allows no script in the page.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
 window.addEventListener("DOMContentLoaded", () => {
   const place = document.getElementById("swagger-ui");
   window.ui = SwaggerUIBundle({

@@ -1,6 +1,6 @@
 """`/sweeps/compare`: two sweeps of one kind side by side, with their Pareto fronts in one chart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -9,12 +9,14 @@ from fastapi import APIRouter, HTTPException, Query, Response
 from app.errors import Failure
 from app.services.sweeps import results
 from app.services.sweeps.kinds import KINDS
+from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database, UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
+from app.web.sweeps import plots
 from app.web.sweeps.plots import axes_of_all, fronts, words
 
 MOST_SWEEPS = 50
@@ -81,15 +83,13 @@ def _page(uow: UnitOfWork, a: str, b: str, *, x: str = "", y: str = "", problem:
     problem = problem or _incomparable(first, second)
     kind = first.kind if first is not None else None
     x, y = _chosen(first, x, y)
-    compared = None if first is None or second is None or problem else _values(uow, first, second)
     return page(
         "sweeps_compared.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
-        first=first,
-        second=second,
+        pair=(first, second),
         choices=uow.sweeps.page(kind=kind, state=None, before=None, size=MOST_SWEEPS).items,
         problem=problem,
-        compared=compared,
+        compared=None if first is None or second is None or problem else _values(uow, (first, second)),
         numbers=[] if kind is None else list(KINDS[kind].numbers),
         x=x,
         y=y,
@@ -97,27 +97,36 @@ def _page(uow: UnitOfWork, a: str, b: str, *, x: str = "", y: str = "", problem:
     )
 
 
-def _values(uow: UnitOfWork, first: Sweep, second: Sweep) -> dict[str, Any]:
-    pair = first, second
-    kind = KINDS[first.kind]
-    best: Sequence[Any] = [results.best(uow, sweep.id) if kind.ranking is not None else None for sweep in pair]
+def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
+    """The answers of both, and what differs: rows of a part of the studies, a name, and two numbers or texts."""
+    kind = KINDS[pair[0].kind]
+    is_sized = "first_breaking_month" in kind.numbers
+    bests = [_best(uow, sweep) for sweep in pair]
+    part = "best scenario" if kind.ranking is not None else "mean of all scenarios"
+    rows = [
+        *((part, name, *(best.get(name) for best in bests)) for name in kind.numbers),
+        *((part, name, *(best.get("axes", {}).get(name, "") for best in bests)) for name in axes_of_all(pair)),
+        *(("compared values", name, *(_axis(sweep, name) for sweep in pair)) for name in axes_of_all(pair)),
+        *(("definition", each.path, each.first, each.second) for each in differing(*map(_stated, pair))),
+        ("study", "scored scenarios", *(uow.sweeps.progress(sweep.id).done for sweep in pair)),
+    ]
+    differences = [row for row in rows if row[2] != row[3]]
     return {
-        "done": [uow.sweeps.progress(sweep.id).done for sweep in pair],
-        "best": best,
-        "figures": _best_figures(list(kind.numbers), best),
-        "axes": [(name, *(_axis(sweep, name) for sweep in pair)) for name in axes_of_all(pair)],
-        "fields": differing(*(_stated(sweep) for sweep in pair)),
+        "answers": [(plots.sizes(uow, sweep), plots.horizon_of(sweep)) if is_sized else ([], 0) for sweep in pair],
+        "bests": bests,
+        "is_ranked": kind.ranking is not None,
+        "differences": differences,
+        "alike": len(rows) - len(differences),
     }
 
 
-def _best_figures(numbers: Sequence[str], best: Sequence[Any]) -> list[tuple[str, float | None, float | None]]:
-    """Each figure of both best scenarios; empty if neither has one."""
-    rows = [None if each is None else each["best"] for each in best]
-    if rows == [None, None]:
-        return []
-    one, other = ({} if row is None else row for row in rows)
-    found = [(name, one.get(name), other.get(name)) for name in numbers]
-    return [row for row in found if row[1:] != (None, None)]
+def _best(uow: UnitOfWork, sweep: Sweep) -> Mapping[str, Any]:
+    """The best scenario; of a kind without objective the mean of each figure. Empty if no scenario is scored."""
+    if KINDS[sweep.kind].ranking is not None:
+        best: Any = results.best(uow, sweep.id)["best"]
+        return best or {}
+    figures: Any = results.summary(uow, sweep.id, ScenarioFilter())["figures"]
+    return {name: each["mean"] for name, each in figures.items() if each}
 
 
 def _axis(sweep: Sweep, name: str) -> str:

@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.errors import Failure
 from app.errors.requests import SweepNotFound
 from app.services import sweeps
 from app.services.limits import Limits
@@ -55,26 +54,20 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
     @routes.get("/sweeps/{sweep_id}")
     def one(request: Request, sweep_id: str) -> Response:
-        try:
-            with database.begin() as uow:
-                sweep = _sweep(uow, sweep_id)
-                view = SweepView.of(sweep, KINDS[sweep.kind], dict(request.query_params))
-                values = _values(uow, sweep, view)
-                cluster = sweep.labels.get(STUDY)
-                where = place(uow, ClusterView(cluster, "capacity")) if cluster else None
-                alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
-        except SweepNotFound:
-            return page("sweep_not_found.html", status=HTTPStatus.NOT_FOUND, sweep_id=sweep_id[:100])
+        with database.begin() as uow:
+            sweep = _sweep(uow, sweep_id)
+            view = SweepView.of(sweep, KINDS[sweep.kind], dict(request.query_params))
+            values = _values(uow, sweep, view)
+            cluster = sweep.labels.get(STUDY)
+            where = place(uow, ClusterView(cluster, "capacity")) if cluster else None
+            alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
         return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, place=where, **values)
 
     @routes.get("/sweeps/{sweep_id}/scenarios/{index}")
     def scenario(sweep_id: str, index: int) -> Response:
-        try:
-            with database.begin() as uow:
-                sweep = _sweep(uow, sweep_id)
-                row = results.one(uow, sweep.id, index)
-        except Failure as failure:
-            return page("sweep_not_found.html", status=HTTPStatus.NOT_FOUND, sweep_id=failure.detail)
+        with database.begin() as uow:
+            sweep = _sweep(uow, sweep_id)
+            row = results.one(uow, sweep.id, index)
         return page("scenario.html", sweep=sweep, row=row, words=plots.words)
 
     @routes.get("/pictures/sweep-{plot}.{suffix}")
@@ -88,13 +81,10 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     ) -> Response:
         if plot not in plots.PLOTS:
             raise HTTPException(404)
-        try:
-            with database.begin() as uow:
-                drawn = _sweep(uow, sweep)
-                view = SweepView.of(drawn, KINDS[drawn.kind], dict(request.query_params))
-                spec = plots.PLOTS[plot](uow, drawn, view)
-        except SweepNotFound:
-            raise HTTPException(404) from None
+        with database.begin() as uow:
+            drawn = _sweep(uow, sweep)
+            view = SweepView.of(drawn, KINDS[drawn.kind], dict(request.query_params))
+            spec = plots.PLOTS[plot](uow, drawn, view)
         return charts.response(spec, suffix, theme=theme, width=width)
 
     @routes.post("/sweeps/{sweep_id}/cancel", dependencies=[access.sweep])

@@ -22,6 +22,8 @@ _WORDS = {
     "headroom": "headroom (× the load today)",
     "first_breaking_month": "month in which a limit is reached",
     "cross_rack_bytes_per_s": "traffic between racks",
+    "partitions_under_min_isr": "partitions that cannot be written",
+    "partitions_offline": "partitions that are offline",
 }
 """Figures whose names do not say what they are."""
 Row: TypeAlias = Mapping[str, Any]
@@ -65,7 +67,7 @@ def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.S
         {
             "x": row.get(x),
             "y": row.get(y),
-            "series": f"sweep {letter}",
+            "series": letter,
             "href": framed(f"/sweeps/{sweep.id}/scenarios/{row['index']}"),
             "scenario": row["index"],
             **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
