@@ -4,7 +4,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
     plan_commands.py  the commands `rackplan plan …`, whose options options.json lists
     plan_options.py   the fields of requests that these options become
-    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do;
+    check_commands.py  `rackplan check` and `rackplan diff`, with options of options.json; checking.py: what they do;
                       gate_files.py: JUnit and SARIF
     planning.py       a plan of files, and the cluster that they describe; the partitions of the keys of a file
     compiling.py      `rackplan compile`
@@ -73,8 +73,7 @@ app.add_typer(api_commands.snapshots, name="snapshots")
 app.command("call")(api_commands.call)
 app.command("usage")(service_commands.show_usage)
 app.command("ledger")(service_commands.show_ledger)
-app.command()(check_commands.check)
-app.command()(check_commands.diff)
+check_commands.register_in(app)
 
 
 def main() -> None:

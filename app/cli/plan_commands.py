@@ -60,6 +60,12 @@ ExportFormat = Annotated[str | None, typer.Option(help="Print this format, such 
 Output = Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)]
 Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the service at this address.")]
 
+Desired = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="Topics as they are to be: YAML of Strimzi, topicctl and others, Terraform's JSON; a file or a folder."
+    ),
+]
 KeyFile = Annotated[Path, typer.Argument(help="One key a line; `-` is standard input.")]
 _TYPES: Mapping[str, Any] = {
     "texts": (list[str] | None, None),
@@ -67,9 +73,12 @@ _TYPES: Mapping[str, Any] = {
     "whole": (int | None, None),
     "number": (float | None, None),
     "file": (Path | None, None),
+    "files": (list[Path] | None, None),
     "flag": (bool, False),
 }
-OPTIONS: Mapping[str, Any] = json.loads(files("app.cli").joinpath("options.json").read_bytes())
+TABLE: Mapping[str, Any] = json.loads(files("app.cli").joinpath("options.json").read_bytes())
+"""The commands that make plans, by kind, and others, by name, each with its help and its options."""
+OPTIONS: Mapping[str, Any] = TABLE["plans"]
 """By kind of plan its help, the files that describe its cluster, and its options.
 
 An option has the field that it states, if that has another name, and how it is read: by a name of `plan_options`, or
@@ -99,6 +108,7 @@ def _shared(
     url: Url = None,
     limit: Limit = None,
     capacity: Capacity = None,
+    desired: Desired = None,
 ) -> None:
     """The parameters that commands share; this function is never called."""
 
@@ -106,11 +116,11 @@ def _shared(
 _SHARED = inspect.signature(_shared).parameters
 
 
-def _parameter(name: str, row: Mapping[str, Any]) -> inspect.Parameter:
+def parameter(name: str, row: Mapping[str, Any]) -> inspect.Parameter:
     """The parameter of a row of `options.json`; one without help is shared."""
     if "help" not in row:
         return _SHARED[name]
-    bounds = {bound: row[bound] for bound in ("min", "max") if bound in row}
+    bounds = {bound: row[bound] for bound in ("min", "max", "dir_okay") if bound in row}
     spelled = row.get("spelled", [f"--{name.replace('_', '-')}"])
     annotation, default = _TYPES[row.get("type", "text")]
     value = ... if "required" in row else default
@@ -194,7 +204,7 @@ def _register(kind: str, row: Mapping[str, Any]) -> None:
         else:
             _plan(kind, options)
 
-    own = {name: _parameter(name, each) for name, each in row["options"].items()}
+    own = {name: parameter(name, each) for name, each in row["options"].items()}
     before = ["files", "snapshot", *row["parts"], "cluster", "request"] if "parts" in row else ["file"]
     after = [name for name in _OF_RESULTS if name != "export" or "parts" in row]
     # An argument of its own comes before the files, which take all that follow.

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.measures.violations import violations
 from app.core.model import Cluster, Placement
 from app.core.reassignment.plan import verify
 from app.errors import Json
@@ -56,7 +55,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return solve(problem)
 
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
-        illegal = (each.detail for each in violations(solution.tally, problem.in_rack) if each.severity == "illegal")
+        illegal = (each.detail for each in solution.violations if each.severity == "illegal")
         return [*verify(problem, solution), *illegal]
 
     def title(self, plan: NewPlan) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import Tally
+from app.core.measures.violations import Violation, violations
 from app.core.model import Int64s
 from app.core.reassignment import KEEP, Batches, TooManyPairs
 from app.core.reassignment.plan import Moves, Plan, bytes_bound, plan
@@ -117,6 +118,7 @@ class ReassignmentSolution(Plan):
     relaxed : all relaxed constraints.
     generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
     tally, tally_before : the scope's partitions with the plan, and before it.
+    violations : of the partitions with the plan, by topic.
     """
 
     steps: Batches
@@ -126,6 +128,7 @@ class ReassignmentSolution(Plan):
     tally: Tally
     tally_before: Tally
     seconds: float
+    violations: Sequence[Violation]
 
 
 def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
@@ -136,15 +139,16 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         raise explained(refused, problem.options(), partial(_attempt, problem, refused)) from None
     if found.steps is None:
         raise RuntimeError("the moves are not cut into batches")
-    scope = problem.scope
+    scope, tally = problem.scope, tally_of(problem, problem.as_ids(found.leaders.after))
     return ReassignmentSolution(
         **{name: getattr(found, name) for name in Plan.__dataclass_fields__},
         relaxed=relaxed_by(problem, found),
         generated=generated_movement(problem.brokers, scope, problem.size_bytes, version=problem.version),
         rebalances=rebalances_of(problem.subscriptions, problem.brokers, scope, found.steps),
-        tally=tally_of(problem, problem.as_ids(found.leaders.after)),
+        tally=tally,
         tally_before=tally_of(problem, scope.before, is_before=True),
         seconds=monotonic() - problem.started_s,
+        violations=violations(tally, problem.in_rack),
     )
 
 

@@ -7,7 +7,6 @@ from math import ceil, floor
 import numpy as np
 
 from app.core.measures.losses import factors_of, lowered_factors
-from app.core.measures.violations import violations
 from app.core.model import LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
@@ -297,6 +296,6 @@ def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) 
         return {}
     return {
         violation.topic: violation.count
-        for violation in violations(solution.tally, problem.in_rack)
+        for violation in solution.violations
         if violation.code == "too_few_racks" and violation.topic not in problem.repaired
     }

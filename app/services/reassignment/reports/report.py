@@ -7,7 +7,6 @@ from typing import Any, cast
 import numpy as np
 
 from app.core.measures.placement import PlacementMeasures, measure
-from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan, bytes_bound
 from app.core.replica_lists import per_broker
@@ -164,7 +163,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally, min_isr)),
         "measures_before": _small(measure(solution.tally_before, min_isr)),
-        "violations": as_json(violations(solution.tally, problem.in_rack)),
+        "violations": as_json(solution.violations),
         "warnings": [
             caution.as_json() for caution in (*problem.cautions, *cautions_of(problem, solution), *times.cautions())
         ],
