@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from app.errors.machine import EmbeddedPostgresFailed
 from app.store.accounts import Account
 from app.store.server_programs import Programs
@@ -75,7 +77,7 @@ class Postmaster:
         """Whether the process has ended."""
         if self._child is not None:
             return self._child.poll() is not None
-        return not _serves(self.pid, self.cluster)
+        return not works_in(self.pid, self.cluster)
 
     def stop(self) -> None:
         """Stop the server and wait: by a fast shutdown, by force only if that takes longer than a minute."""
@@ -110,7 +112,7 @@ def find(cluster: Path) -> Postmaster | None:
 def serving(cluster: Path) -> PidFile | None:
     """The pid file of the server that runs over a cluster; None if none runs. Changes nothing."""
     file = read_pid_file(cluster)
-    return file if file is not None and _serves(file.pid, cluster) else None
+    return file if file is not None and works_in(file.pid, cluster) else None
 
 
 def start(
@@ -155,18 +157,16 @@ def read_pid_file(cluster: Path) -> PidFile | None:
     return PidFile(int(lines[0]), port, ready=port is not None and len(lines) > 7 and lines[7].strip() == "ready")
 
 
-def _serves(pid: int, cluster: Path) -> bool:
-    # A server works in its cluster folder. A process that ended but was not reaped has no working directory any more,
-    # and a process of another user, which would not be this folder's server, does not show its folder.
-    if Path("/proc/self/cwd").exists():
-        try:
-            return Path(f"/proc/{pid}/cwd").samefile(cluster)
-        except OSError:
-            return False
-    # Elsewhere than on Linux the command line names the folder, as `start` wrote it.
-    question = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
-    answer = subprocess.run(question, capture_output=True, check=False)  # noqa: S603 -- a number, and no shell
-    return f"-D {cluster} ".encode() in answer.stdout
+def works_in(pid: int, cluster: Path) -> bool:
+    """Whether a process works in a cluster folder, as every process of a server does.
+
+    A process that ended but was not reaped has no working directory any more, and a process of another user, which
+    would not be this folder's server, does not show its folder.
+    """
+    try:
+        return Path(psutil.Process(pid).cwd()).samefile(cluster)
+    except (psutil.Error, OSError):
+        return False
 
 
 def _free_port() -> int:

@@ -16,7 +16,7 @@ import psutil
 import structlog
 
 from app.errors.machine import MachineRefuses
-from app.store.postmaster import Postmaster
+from app.store.postmaster import Postmaster, works_in
 
 _CHECKED_EVERY_S = 0.1
 _PAUSES_S = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -83,7 +83,7 @@ def end_orphans(cluster: Path) -> None:
     A process that serves a client notices the end of the main process when it next waits, and a long statement does
     not wait. The next server does not start before. SIGQUIT ends each as a crash does: commits are in the log.
     """
-    orphans = [process for process in psutil.process_iter() if _works_in(process, cluster)]
+    orphans = [process for process in psutil.process_iter() if works_in(process.pid, cluster)]
     for number in (signal.SIGQUIT, signal.SIGKILL):
         for orphan in orphans:
             with suppress(psutil.NoSuchProcess):
@@ -91,11 +91,3 @@ def end_orphans(cluster: Path) -> None:
         _, orphans = psutil.wait_procs(orphans, timeout=_ORPHANS_END_WITHIN_S)
         if not orphans:
             return
-
-
-def _works_in(process: psutil.Process, cluster: Path) -> bool:
-    """Whether it works in a cluster folder, as every process of a server does."""
-    try:
-        return Path(process.cwd()).samefile(cluster)
-    except (psutil.Error, OSError):
-        return False

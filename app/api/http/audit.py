@@ -4,7 +4,7 @@ An entry is in the database before the answer is sent. Entries that are added at
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
@@ -147,7 +147,7 @@ class Audit:
         finally:
             if not is_answered and _changes(scope) and not scope["state"].get(_NEEDS_NO_ENTRY):
                 with CancelScope(shield=True):
-                    await self._without_answer(scope)
+                    await _stored(self._log.add(_entry(scope, status=None)))
 
     async def _added(self, scope: Scope, message: Message) -> Failure | None:
         """Add the entry on an answer, if there is one; why it cannot be sent for want of the entry."""
@@ -158,22 +158,19 @@ class Audit:
         is_denied = status in _DENIED
         if not is_denied and not _changes(scope) and not _exports(scope, status, headers):
             return None
-        location = headers.get(b"location", b"").decode("latin-1")
-        try:
-            if is_denied:
-                await self._log.add_or_count(_entry(scope, status=status))
-            else:
-                await self._log.add(_entry(scope, status=status, made=location))
-        except (DatabaseUnavailable, StorageFull) as failure:
-            structlog.get_logger().error("audit.lost", detail=failure.detail)
-            return None if status >= HTTPStatus.BAD_REQUEST else failure
-        return None
+        entry = _entry(scope, status=status, made="" if is_denied else headers.get(b"location", b"").decode("latin-1"))
+        failure = await _stored(self._log.add_or_count(entry) if is_denied else self._log.add(entry))
+        return None if status >= HTTPStatus.BAD_REQUEST else failure
 
-    async def _without_answer(self, scope: Scope) -> None:
-        try:
-            await self._log.add(_entry(scope, status=None))
-        except (DatabaseUnavailable, StorageFull) as failure:
-            structlog.get_logger().error("audit.lost", detail=failure.detail)
+
+async def _stored(adding: Awaitable[None]) -> Failure | None:
+    """Why an entry cannot be stored, which is logged; None if it is stored."""
+    try:
+        await adding
+    except (DatabaseUnavailable, StorageFull) as failure:
+        structlog.get_logger().error("audit.lost", detail=failure.detail)
+        return failure
+    return None
 
 
 def note_untouched(scope: Scope) -> None:

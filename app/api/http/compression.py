@@ -69,12 +69,10 @@ class Compression:
         encoding = preferred(accepted, is_large=len(body) >= LARGE_BYTES)
         if encoding is None:
             return message
-        if encoding == "zstd":
-            body = await to_thread.run_sync(_zstd, body, limiter=self._limiter)
-        elif len(body) >= LARGE_BYTES:
-            body = await to_thread.run_sync(_gzip, body, limiter=self._limiter)
-        else:
+        if encoding == "gzip" and len(body) < LARGE_BYTES:
             body = _gzip(body)
+        else:
+            body = await to_thread.run_sync(_zstd if encoding == "zstd" else _gzip, body, limiter=self._limiter)
         headers["Content-Encoding"] = encoding
         headers["Content-Length"] = str(len(body))
         etag = headers.get("etag")

@@ -164,31 +164,33 @@ class _Exchange:
             if _length(self._scope) > SMALL_BYTES:
                 self._lane.admission.check(caller_of(self._scope))
             body = await self._body()
-            if is_small(self._scope["method"], self._scope["path"], body):
-                await self._in_thread(body)
-                return
-            answering = asyncio.create_task(self._answered(body))
-            self._end = answering.cancel
+            is_short = is_small(self._scope["method"], self._scope["path"], body)
+            answering = self._in_thread(body) if is_short else self._answered(body)
             del body
-            leaving = asyncio.create_task(self._disconnected())
-            try:
-                await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                self._has_left = not answering.done()
-                if self._has_left:  # what is nearly answered is not killed
-                    await asyncio.wait({answering}, timeout=_DRAINED_WITHIN_S)
-            finally:
-                answering.cancel()
-                leaving.cancel()
-            if answering.done() and not answering.cancelled():
-                failure = answering.exception()  # asked in any case, or asyncio logs that nothing did
-                if not self._has_left and failure is not None:
-                    raise failure
-            elif self.is_in_slot and not self.has_started:
-                count_stopped_slot("client")
-            if self._has_left or answering.cancelled():
-                raise ClientDisconnect
+            await (answering if is_short else self._until_left(asyncio.create_task(answering)))
         finally:
             self._dispatch.bodies.release(self)
+
+    async def _until_left(self, answering: "asyncio.Task[None]") -> None:
+        """Wait for the answer. Raises `ClientDisconnect` if the client leaves before, or others need the memory."""
+        self._end = answering.cancel
+        leaving = asyncio.create_task(self._disconnected())
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            self._has_left = not answering.done()
+            if self._has_left:  # what is nearly answered is not killed
+                await asyncio.wait({answering}, timeout=_DRAINED_WITHIN_S)
+        finally:
+            answering.cancel()
+            leaving.cancel()
+        if answering.done() and not answering.cancelled():
+            failure = answering.exception()  # asked in any case, or asyncio logs that nothing did
+            if not self._has_left and failure is not None:
+                raise failure
+        elif self.is_in_slot and not self.has_started:
+            count_stopped_slot("client")
+        if self._has_left or answering.cancelled():
+            raise ClientDisconnect
 
     async def _body(self) -> bytes:
         """The body. Raises `ClientDisconnect` if the client leaves."""

@@ -6,31 +6,24 @@ Proxies and authorities of the environment (`HTTPS_PROXY`, `SSL_CERT_FILE`) are 
 """
 
 import asyncio
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any
 
 import orjson
-
-from app.errors.access import IssuerUnavailable
-from app.errors.quotation import quoted
-from app.services.oidc.options import require_protected
-
-if TYPE_CHECKING:
-    import httpx
-import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.errors.access import TokenRejected
-from app.services.oidc.options import OidcOptions
+from app.errors.access import IssuerUnavailable, TokenRejected
+from app.errors.quotation import quoted
+from app.services.oidc.options import OidcOptions, require_protected
 
 if TYPE_CHECKING:
+    import httpx
     from joserfc.jwk import Key
 
 

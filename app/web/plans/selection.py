@@ -97,11 +97,12 @@ def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
     alike: dict[tuple[str, str | None], list[UUID]] = defaultdict(list)
     for plan in listed:
         alike[plan.title, plan.cluster].append(plan.id)
+    several = [ids for ids in alike.values() if len(ids) > 1]
+    requests = uow.plans.requests_of([plan_id for ids in several for plan_id in ids])
     told_apart: dict[UUID, str] = {}
-    for ids in alike.values():
-        if len(ids) > 1:
-            fields = [dict(fields_of("", uow.plans.get(plan_id).request)) for plan_id in ids]
-            told_apart |= zip(ids, distinctions(fields), strict=True)
+    for ids in several:
+        fields = [dict(fields_of("", requests.get(plan_id))) for plan_id in ids]
+        told_apart |= zip(ids, distinctions(fields), strict=True)
     return told_apart
 
 
