@@ -165,7 +165,7 @@ class TestHashMap:
         self, keys: list[int], initial_capacity: int | None, insert_first: bool
     ) -> None:
         order = hash_order(
-            np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys, computed=insert_first
+            np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys.__getitem__, computed=insert_first
         )
         build = computed if insert_first else mapped
         assert [keys[index] for index in order] == list(build(keys, initial_capacity=initial_capacity))
@@ -177,7 +177,7 @@ class TestHashMap:
     )
     def test_so_it_is_where_keys_share_bins(self, multiples: list[int], bits: int, insert_first: bool) -> None:
         keys = [multiple << bits for multiple in multiples]
-        order = hash_order(np.array(keys, np.int32), order=keys, computed=insert_first)
+        order = hash_order(np.array(keys, np.int32), order=keys.__getitem__, computed=insert_first)
         assert [keys[index] for index in order] == list((computed if insert_first else mapped)(keys))
 
     def test_large_tables_are_sorted_by_all_bits_of_the_bin(self) -> None:
