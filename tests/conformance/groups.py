@@ -15,8 +15,8 @@ from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.group import SubscriptionType, type_of
 from app.core.groups.server.uniform_homogeneous import Remainder
-from app.core.jvm.hashes import kafka_uuid
 from app.core.model import padded
+from tests.conformance.jvm import kafka_uuid
 from tests.conformance.topic_hash import group_hash, topic_hash
 
 Assign = Callable[..., GroupAssignment]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.jvm.hashes import TaskId, java_uuid, task_id
+from app.core.jvm.hashes import TaskId, task_id
 from app.core.streams.model import (
     Application,
     PartialAssignment,
@@ -19,6 +19,7 @@ from app.core.streams.model import (
 )
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.registry import STANDBY_POLICIES, STREAMS_ASSIGNORS
+from tests.conformance.jvm import java_uuid
 
 POLICIES = {"default_standby": "by_load", "client_tag_standby": "by_tags"}
 

@@ -25,6 +25,7 @@ from app.core.jvm import (
     independent_seed,
 )
 from app.core.jvm.hash_map import capacity_for, table_size
+from tests.conformance.jvm import KAFKA_UUID, java_uuid, kafka_uuid
 from tests.profiles import costly
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -141,7 +142,7 @@ class TestHashCodes:
         """By code point U+1F600 would come after U+FF5E; its first unit, U+D83D, comes before."""
         assert sorted(["\uff5e", "\U0001f600"], key=hashes.utf16_order) == ["\U0001f600", "\uff5e"]
 
-    @pytest.mark.parametrize("key_type", [hashes.JAVA_UUID, hashes.KAFKA_UUID])
+    @pytest.mark.parametrize("key_type", [hashes.JAVA_UUID, KAFKA_UUID])
     def test_the_halves_of_uuids_are_compared_as_signed(self, key_type: KeyType[UUID]) -> None:
         """Kafka 4.0's Uuid does as Java's: the measured answers of the uniform assignor hang on it."""
         negative, positive = UUID(int=1 << 127), UUID(int=1)
@@ -149,12 +150,12 @@ class TestHashCodes:
         assert key_type.order(negative) < key_type.order(positive)
 
     def test_a_java_uuid_may_have_short_fields(self) -> None:
-        assert hashes.java_uuid("1-2-3-4-5") == UUID("00000001-0002-0003-0004-000000000005")
+        assert java_uuid("1-2-3-4-5") == UUID("00000001-0002-0003-0004-000000000005")
 
     @pytest.mark.parametrize("text", ["", "1-2-3-4", "1-2-3-4-5-6", "1--3-4-5"])
     def test_rejects_what_is_no_java_uuid(self, text: str) -> None:
         with pytest.raises(ValueError, match="UUID"):
-            hashes.java_uuid(text)
+            java_uuid(text)
 
 
 class TestHashMap:
@@ -165,7 +166,7 @@ class TestHashMap:
         self, keys: list[int], initial_capacity: int | None, insert_first: bool
     ) -> None:
         order = hash_order(
-            np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys, computed=insert_first
+            np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys.__getitem__, computed=insert_first
         )
         build = computed if insert_first else mapped
         assert [keys[index] for index in order] == list(build(keys, initial_capacity=initial_capacity))
@@ -177,7 +178,7 @@ class TestHashMap:
     )
     def test_so_it_is_where_keys_share_bins(self, multiples: list[int], bits: int, insert_first: bool) -> None:
         keys = [multiple << bits for multiple in multiples]
-        order = hash_order(np.array(keys, np.int32), order=keys, computed=insert_first)
+        order = hash_order(np.array(keys, np.int32), order=keys.__getitem__, computed=insert_first)
         assert [keys[index] for index in order] == list((computed if insert_first else mapped)(keys))
 
     def test_large_tables_are_sorted_by_all_bits_of_the_bin(self) -> None:
@@ -405,8 +406,8 @@ KEYS: dict[str, tuple[KeyType[Any], Callable[[Any], Any]]] = {
     "string": (hashes.STRING, str),
     "int": (hashes.INTEGER, int),
     "topic_partition": (hashes.TOPIC_PARTITION, tuple),
-    "kafka_uuid": (hashes.KAFKA_UUID, hashes.kafka_uuid),
-    "java_uuid": (hashes.JAVA_UUID, hashes.java_uuid),
+    "kafka_uuid": (KAFKA_UUID, kafka_uuid),
+    "java_uuid": (hashes.JAVA_UUID, java_uuid),
     "task_id": (hashes.TASK_ID, hashes.task_id),
     "optional_string": (hashes.OPTIONAL_STRING, lambda text: text),
 }

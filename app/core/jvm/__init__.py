@@ -8,7 +8,7 @@ tree_bin.py        the bins of a HashMap that have become trees
 priority_queue.py  the order in which a PriorityQueue is polled
 """
 
-from app.core.jvm.hash_map import JavaHashMap, hash_order
+from app.core.jvm.hash_map import JavaHashMap, hash_order, string_hash_order
 from app.core.jvm.hash_set import JavaHashSet
 from app.core.jvm.hashes import KeyType
 from app.core.jvm.priority_queue import JavaPriorityQueue

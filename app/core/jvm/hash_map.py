@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.jvm.hashes import KeyType
+from app.core.jvm.hashes import KeyType, string_hash_codes, utf16_order
 from app.core.jvm.tree_bin import Node, TreeBin, chain
 from app.core.model import Int32s, Int64s
 
@@ -235,7 +235,7 @@ def hash_order(
     hash_codes: Int32s,
     *,
     initial_capacity: int | None = None,
-    order: Sequence[Any] | None = None,
+    order: Callable[[int], Any] | None = None,
     computed: bool = False,
 ) -> Int64s:
     """In which order a HashMap iterates over distinct keys that were inserted in listed order.
@@ -244,7 +244,7 @@ def hash_order(
     ----------
     hash_codes : (n,) int32 of the keys.
     initial_capacity : as in `JavaHashMap`.
-    order : (n,) sort keys of the keys, if their class is Comparable; used only if a bin becomes a tree.
+    order : the sort key of the key at an index, if their class is Comparable; called only if a bin becomes a tree.
     computed : inserted by `computeIfAbsent`, `compute` or `merge` instead of `put`.
 
     Returns
@@ -261,9 +261,7 @@ def hash_order(
         if size * 3 // 4 + computed >= len(bins):
             return _sorted_by_bin(bins & np.uint32(size - 1), newest_first=computed)
         size *= 2
-    by_index: KeyType[int] = KeyType(
-        "index", hash_codes.tolist().__getitem__, None if order is None else order.__getitem__
-    )
+    by_index: KeyType[int] = KeyType("index", hash_codes.tolist().__getitem__, order)
     exact: JavaHashMap[int, bool] = JavaHashMap(by_index, initial_capacity=initial_capacity)
     for index in range(len(bins)):
         if computed:
@@ -271,6 +269,16 @@ def hash_order(
         else:
             exact[index] = True
     return np.fromiter(exact, np.int64, len(bins))
+
+
+def string_hash_order(texts: Sequence[str], *, initial_capacity: int | None = None, computed: bool = False) -> Int64s:
+    """`hash_order` of distinct strings: (texts,) int64 indices."""
+    return hash_order(
+        string_hash_codes(texts),
+        initial_capacity=initial_capacity,
+        order=lambda index: utf16_order(texts[index]),
+        computed=computed,
+    )
 
 
 def _is_full(bins: NDArray[np.uint32], size: int, limit: int) -> bool:

@@ -10,7 +10,6 @@ Java's `int` wraps around at 32 bits; every hash code here is a signed 32-bit in
 """
 
 import struct
-from base64 import urlsafe_b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -115,22 +114,6 @@ def optional_string_hash_code(text: str | None) -> int:
     return 0 if text is None else string_hash_code(text)
 
 
-def java_uuid(text: str) -> UUID:
-    """`java.util.UUID.fromString`: five hexadecimal numbers, of which Java keeps the low bits that fit."""
-    fields = text.split("-")
-    if len(fields) != 5 or not all(fields):
-        raise ValueError(f"a UUID has five hexadecimal numbers joined by '-'; {text!r} given")
-    value = 0
-    for digits, field in zip((8, 4, 4, 4, 12), fields, strict=True):
-        value = (value << 4 * digits) | (int(field, 16) & ((1 << 4 * digits) - 1))
-    return UUID(int=value)
-
-
-def kafka_uuid(text: str) -> UUID:
-    """Kafka's `Uuid.fromString`: 16 bytes in URL-safe base64, without its padding."""
-    return UUID(bytes=urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-
-
 def task_id(text: str) -> TaskId:
     """`TaskId.parse` of `<subtopology>_<partition>`."""
     subtopology, partition = text.split("_")
@@ -150,7 +133,6 @@ def _signed_halves(uuid: UUID) -> tuple[int, int]:
 STRING = KeyType("string", string_hash_code, utf16_order)
 INTEGER: KeyType[int] = KeyType("int", int32, int32)
 TOPIC_PARTITION = KeyType("topic_partition", topic_partition_hash_code)
-KAFKA_UUID = KeyType("kafka_uuid", uuid_hash_code, _signed_halves)
 JAVA_UUID = KeyType("java_uuid", uuid_hash_code, _signed_halves)
 TASK_ID: KeyType[TaskId] = KeyType("task_id", task_id_hash_code, lambda task: task)
 OPTIONAL_STRING = KeyType("optional_string", optional_string_hash_code)

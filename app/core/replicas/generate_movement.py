@@ -14,13 +14,13 @@ Source: `org.apache.kafka.tools.reassign.ReassignPartitionsCommand` and
 `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.1 to 4.4.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.core.jvm import JavaHashSet, JavaRandom, hash_order
-from app.core.jvm.hashes import STRING, string_hash_codes, topic_partition_hash_codes, utf16_order
+from app.core.jvm import JavaHashSet, JavaRandom, hash_order, string_hash_order
+from app.core.jvm.hashes import STRING, string_hash_codes, topic_partition_hash_codes
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_REPLICA, Broker, Int32s, Int64s, NewTopic
 from app.core.replica_lists import not_among, stacked
@@ -114,7 +114,7 @@ def placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[NewTopic]:
     """
     names = list(JavaHashSet.copy_of(list(factors_of), STRING))
     for initial_capacity in (len(names), None):
-        names = [names[index] for index in _string_order(names, initial_capacity=initial_capacity)]
+        names = [names[index] for index in string_hash_order(names, initial_capacity=initial_capacity).tolist()]
     counts = [len(factors_of[name]) for name in names]
     topic_of = np.repeat(np.arange(len(names)), counts)
     numbers = np.concatenate([np.empty(0, np.int32), *(np.arange(count, dtype=np.int32) for count in counts)])
@@ -123,14 +123,8 @@ def placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[NewTopic]:
     for topic, number in zip(topic_of[order].tolist(), numbers[order].tolist(), strict=True):
         first.setdefault(names[topic], number)
     listed = list(first)
-    ordered = (listed[index] for index in _string_order(listed, initial_capacity=None, computed=True))
+    ordered = (listed[index] for index in string_hash_order(listed, computed=True).tolist())
     return [NewTopic(name, len(factors_of[name]), factors_of[name][first[name]]) for name in ordered]
-
-
-def _string_order(names: Sequence[str], *, initial_capacity: int | None, computed: bool = False) -> Iterable[int]:
-    keys = [utf16_order(name) for name in names]
-    order = hash_order(string_hash_codes(names), initial_capacity=initial_capacity, order=keys, computed=computed)
-    return map(int, order)
 
 
 def _by_first_factor(factors_of: Mapping[str, Sequence[int]]) -> Iterator[NewTopic]:

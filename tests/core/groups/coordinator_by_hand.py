@@ -9,7 +9,8 @@ from typing import TypeAlias
 from uuid import UUID
 
 from app.core.jvm import JavaHashMap, JavaHashSet
-from app.core.jvm.hashes import INTEGER, KAFKA_UUID, STRING, kafka_uuid
+from app.core.jvm.hashes import INTEGER, STRING
+from tests.conformance.jvm import KAFKA_UUID, kafka_uuid
 
 Target: TypeAlias = dict[str, set[int]]
 """Partitions by topic name."""

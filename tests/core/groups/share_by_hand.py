@@ -7,7 +7,8 @@ from uuid import UUID
 from app.core.groups.model import Member
 from app.core.groups.server.share_group import sized_for
 from app.core.jvm import JavaHashMap, JavaHashSet, KeyType
-from app.core.jvm.hashes import INTEGER, KAFKA_UUID, STRING, int32, string_hash_code, uuid_hash_code
+from app.core.jvm.hashes import INTEGER, STRING, int32, string_hash_code, uuid_hash_code
+from tests.conformance.jvm import KAFKA_UUID
 from tests.core.groups.uniform_by_hand import Answer, Read, Thrown
 
 Partition = tuple[UUID, int]

@@ -5,7 +5,8 @@ from uuid import UUID
 
 from app.core.groups.model import Member
 from app.core.jvm import JavaHashMap, JavaHashSet
-from app.core.jvm.hashes import INTEGER, KAFKA_UUID, STRING, kafka_uuid
+from app.core.jvm.hashes import INTEGER, STRING
+from tests.conformance.jvm import KAFKA_UUID, kafka_uuid
 
 Answer = dict[str, dict[str, set[int]]]
 """Member → topic → partitions. A topic of which a member has nothing may be named."""

@@ -152,19 +152,21 @@ class MemberPartitions:
         topics, partitions = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         lengths = []
         for member in members:
-            owned = member.owned
+            owned, of_member = member.owned, topics[0]
             if isinstance(owned, OwnedRuns):
-                names, runs = owned.topics, [owned.partitions]
+                names = owned.topics
                 if id(names) not in index_of_names:
                     index_of_names[id(names)] = _indices(names, index_of)
-                topics.append(index_of_names[id(names)][owned.topic_index])
-            else:
+                of_member = index_of_names[id(names)][owned.topic_index]
+                partitions.append(owned.partitions)
+            elif owned:
                 # A group may have a million runs, so the work for each one runs in C.
                 runs = list(map(attrgetter("partitions"), owned))
                 run_lengths = np.fromiter(map(len, runs), np.int64, len(runs))
-                topics.append(np.repeat(_indices(list(map(attrgetter("topic"), owned)), index_of), run_lengths))
-            partitions += runs
-            lengths.append(len(topics[-1]))
+                of_member = np.repeat(_indices(list(map(attrgetter("topic"), owned)), index_of), run_lengths)
+                partitions += runs
+            topics.append(of_member)
+            lengths.append(len(of_member))
         of_members = np.repeat(np.arange(len(members)), lengths)
         pairs = cls(of_members, np.concatenate(topics), np.concatenate(partitions).astype(np.int64))
         return pairs.select(pairs.topics != UNKNOWN_TOPIC)

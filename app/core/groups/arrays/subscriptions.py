@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from app.core.groups.arrays.partition_table import PartitionTable
 from app.core.groups.model import Member
-from app.core.jvm import hash_order
-from app.core.jvm.hashes import string_hash_codes, utf16_order
+from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s, Int64s
 from app.core.replica_lists import sums_by
 
@@ -163,11 +162,6 @@ def _one_of_each(rows: NDArray[np.bool_], classes: Int32s, *, axis: int) -> NDAr
     return examples
 
 
-def hash_ordered(texts: Sequence[str]) -> Int64s:
-    """Iteration order of a Java HashMap that distinct strings were put into as listed: (texts,) int64 indices."""
-    return hash_order(string_hash_codes(texts), order=_Utf16Keys(texts))
-
-
 def static_first(members: Sequence[Member]) -> Int64s:
     """Static members by group instance id, then the others by member id: (members,) int64 indices.
 
@@ -181,16 +175,3 @@ def static_first(members: Sequence[Member]) -> Int64s:
         return instance is None, utf16_order(members[index].id if instance is None else instance)
 
     return np.array(sorted(range(len(members)), key=key), np.int64)
-
-
-class _Utf16Keys(Sequence[bytes]):
-    """Sort keys that are computed on access: only a bin of nine strings or more needs them."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def __getitem__(self, index: int) -> bytes:  # type: ignore[override]  # slices are not used
-        return utf16_order(self._texts[index])

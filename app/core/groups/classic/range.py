@@ -39,9 +39,10 @@ import numpy as np
 
 from app.core.groups.arrays.partition_table import PartitionOwners, range_owners
 from app.core.groups.arrays.racks import RackTable
-from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered, static_first
+from app.core.groups.arrays.subscriptions import Subscriptions, static_first
 from app.core.groups.classic import range_kernel as kernel
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
+from app.core.jvm import string_hash_order
 from app.core.jvm.hashes import utf16_order
 from app.core.kafka_versions import Replayed
 from app.core.model import NO_RACK, Int32s, Int64s
@@ -118,7 +119,7 @@ class _RangeProblem:
     @classmethod
     def of(cls, members: Sequence[Member], metadata: GroupMetadata) -> Self:
         """Read a group as Kafka does: members, and with them topics, in the order of hash maps."""
-        hashed = hash_ordered([member.id for member in members])
+        hashed = string_hash_order([member.id for member in members])
         in_hash_order = [members[index] for index in hashed.tolist()]
         subscriptions = Subscriptions.of(in_hash_order)
         rack_table = RackTable.of(members, metadata.rack_of)
@@ -174,8 +175,8 @@ class _RangeProblem:
 def _in_hash_order(subscribed: Sequence[str], metadata: GroupMetadata) -> list[str]:
     """Topics with partitions in the order of Kafka's hash map of them, which is filled from a set of all subscribed."""
     existing = []
-    for index in hash_ordered(subscribed).tolist():
+    for index in string_hash_order(subscribed).tolist():
         topic = metadata.topics.get(subscribed[index])
         if topic is not None and len(topic.replicas):
             existing.append(subscribed[index])
-    return [existing[index] for index in hash_ordered(existing).tolist()]
+    return [existing[index] for index in string_hash_order(existing).tolist()]

@@ -18,8 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.core.groups.arrays.partition_table import PartitionOwners
-from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered, static_first
+from app.core.groups.arrays.subscriptions import Subscriptions, static_first
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.jvm import string_hash_order
 from app.core.jvm.hashes import utf16_order
 from app.core.kafka_versions import Replayed
 from app.core.model import Int32s
@@ -62,7 +63,7 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
             path=("members",),
         )
     subscriptions = Subscriptions.of(members)
-    hashed = hash_ordered([member.id for member in members])
+    hashed = string_hash_order([member.id for member in members])
     circle = hashed[static_first([members[index] for index in hashed.tolist()])]
     position_of = np.empty(len(members), np.int64)
     position_of[circle] = np.arange(len(members))

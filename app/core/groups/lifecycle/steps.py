@@ -6,8 +6,10 @@ A member gets what the coordinator's assignor gives it, and no other member has 
 assignor fails, the coordinator keeps the target assignment that it has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +31,8 @@ from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_MEMBER, Int64s
 from app.errors.kafka import KafkaRefuses
 from app.errors.requests import ConflictingFields
+
+Step = TypeVar("Step")
 
 
 def pauses(metadata: GroupMetadata, assignments: Sequence[GroupAssignment], *, is_eager: bool) -> Int64s:
@@ -114,6 +118,16 @@ def apply_events(
     Errors of the assignor are raised unchanged.
     """
     state = GroupState(tuple(members), metadata, leader, is_led=protocol is not Protocol.RECONCILED)
+    return _in_order(state, events, partial(_step, assign=assign, protocol=protocol), has_interval=has_interval)
+
+
+def _in_order(
+    state: GroupState,
+    events: Sequence[Event],
+    step_of: Callable[[GroupState, SingleEvent, GroupChange, int], tuple[Step, GroupState]],
+    *,
+    has_interval: bool,
+) -> tuple[Step, ...]:
     steps = []
     for index, event in enumerate(events):
         for single in singles_of(state, event, has_interval=has_interval):
@@ -122,13 +136,13 @@ def apply_events(
             except ConflictingFields as failure:
                 failure.path = ("events", index, *failure.path)
                 raise
-            step, state = _step(state, single, change, assign, protocol, index)
+            step, state = step_of(state, single, change, index)
             steps.append(step)
     return tuple(steps)
 
 
 def _step(
-    state: GroupState, event: SingleEvent, change: GroupChange, assign: Assign, protocol: Protocol, index: int
+    state: GroupState, event: SingleEvent, change: GroupChange, index: int, *, assign: Assign, protocol: Protocol
 ) -> tuple[GroupStep, GroupState]:
     before = state.assignment()
     renamed = replace(before, members=tuple(change.new_id_of.get(member, member) for member in before.members))
@@ -206,17 +220,7 @@ def apply_share_events(
     ConflictingFields : if an event is impossible; its path contains the index of the event.
     """
     state = GroupState(tuple(members), metadata, leader=None, is_led=False)
-    steps = []
-    for index, event in enumerate(events):
-        for single in singles_of(state, event, has_interval=has_interval):
-            try:
-                step = _share_step(state, single, assign, index)
-            except ConflictingFields as failure:
-                failure.path = ("events", index, *failure.path)
-                raise
-            steps.append(step)
-            state = replace(state, members=step.members, metadata=step.metadata)
-    return tuple(steps)
+    return _in_order(state, events, partial(_share_step, assign=assign), has_interval=has_interval)
 
 
 def with_shared(members: Sequence[Member], assignment: GroupAssignment) -> tuple[Member, ...]:
@@ -225,8 +229,9 @@ def with_shared(members: Sequence[Member], assignment: GroupAssignment) -> tuple
     return tuple(replace(member, owned=owned.get(member.id, ())) for member in members)
 
 
-def _share_step(state: GroupState, event: SingleEvent, assign: Assign, index: int) -> ShareStep:
-    change = change_of(state, event)
+def _share_step(
+    state: GroupState, event: SingleEvent, change: GroupChange, index: int, *, assign: Assign
+) -> tuple[ShareStep, GroupState]:
     earlier = shared_assignment(state.members)
     before = member_partitions(earlier)
     owned = {member.id: member.owned for member in state.members}
@@ -246,7 +251,7 @@ def _share_step(state: GroupState, event: SingleEvent, assign: Assign, index: in
         owned = {member.id: member.owned for member in current}
     assignment = replace(shared_assignment(current), arbitrary_choices=choices)
     after = member_partitions(assignment)
-    return ShareStep(
+    step = ShareStep(
         index=index,
         event=event,
         members=current,
@@ -259,3 +264,4 @@ def _share_step(state: GroupState, event: SingleEvent, assign: Assign, index: in
         locality_before=locality(state.members, state.metadata, earlier),
         locality_after=locality(current, change.state.metadata, assignment),
     )
+    return step, replace(change.state, members=current)

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered
+from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
-from app.core.jvm import hash_order
+from app.core.jvm import hash_order, string_hash_order
 from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
-from app.core.jvm.hashes import string_hash_codes, utf16_order
 from app.core.model import Int32s, Int64s
 from app.errors.kafka import KafkaError, SubscribedTopicMissing
 
@@ -75,7 +74,10 @@ def id_hash_codes(ids: Sequence[str]) -> Int32s:
 
 
 def _order(bits: NDArray[np.uint64], *, initial_capacity: int | None) -> Int64s:
-    return hash_order(_hash_codes(bits), initial_capacity=initial_capacity, order=_Signed(bits))
+    halves = signed_halves(bits)
+    return hash_order(
+        _hash_codes(bits), initial_capacity=initial_capacity, order=lambda index: tuple(halves[index].tolist())
+    )
 
 
 def _hash_codes(bits: NDArray[np.uint64]) -> Int32s:
@@ -83,20 +85,6 @@ def _hash_codes(bits: NDArray[np.uint64]) -> Int32s:
     halves = bits[:, 0] ^ bits[:, 1]
     codes: Int32s = ((halves >> np.uint64(32)) ^ halves).astype(np.uint32).view(np.int32)
     return codes
-
-
-class _Signed(Sequence[tuple[int, int]]):
-    """Sort keys in the order of `Uuid.compareTo`, computed on access."""
-
-    def __init__(self, bits: NDArray[np.uint64]) -> None:
-        self._halves = signed_halves(bits)
-
-    def __len__(self) -> int:
-        return len(self._halves)
-
-    def __getitem__(self, index: int) -> tuple[int, int]:  # type: ignore[override]  # slices are not used
-        high, low = self._halves[index].tolist()
-        return high, low
 
 
 _ID_BYTES = 16
@@ -159,8 +147,7 @@ class _Translated:
         if id(names) not in self._subscribed:
             distinct = list(dict.fromkeys(names))
             capacity = max(capacity_for(len(distinct)), DEFAULT_CAPACITY)
-            keys = list(map(utf16_order, distinct))
-            ordered = hash_order(string_hash_codes(distinct), initial_capacity=capacity, order=keys)
+            ordered = string_hash_order(distinct, initial_capacity=capacity)
             known = tuple(self._id_of[distinct[at]] for at in ordered.tolist() if distinct[at] in self._id_of)
             self._subscribed[id(names)] = names, known
         return self._subscribed[id(names)][1]
@@ -226,7 +213,7 @@ class ServerGroup:
     def of(cls, members: Sequence[Member], subscription_type: SubscriptionType | None) -> Self:
         """Read a group. A group without members is homogeneous."""
         ids = [member.id for member in members]
-        hashed = hash_ordered(ids)
+        hashed = string_hash_order(ids)
         in_hash_order = [members[index] for index in hashed.tolist()]
         subscriptions = Subscriptions.of(in_hash_order)
         return cls(ids, hashed, in_hash_order, subscriptions, subscription_type or type_of(subscriptions))

@@ -112,5 +112,5 @@ class ShareTopics:
 
 def int_set_order(numbers: Sequence[int]) -> list[int]:
     """Distinct integers in the order of a HashSet of them, filled as listed."""
-    order = hash_order(np.array(numbers, np.int32), order=numbers)
+    order = hash_order(np.array(numbers, np.int32), order=numbers.__getitem__)
     return [numbers[index] for index in order.tolist()]

@@ -20,10 +20,10 @@ Source: KIP-932; `org.apache.kafka.coordinator.group.assignor.SimpleAssignor` of
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-from app.core.groups.arrays.subscriptions import hash_ordered
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics, set_order
 from app.core.groups.server.share_group import Assignable, ShareTopics, TopicPartition
+from app.core.jvm import string_hash_order
 from app.core.jvm.hashes import string_hash_codes
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.errors.kafka import AssignorLosesCount, KafkaError
@@ -119,7 +119,7 @@ def _heterogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[To
     by_id = {member.id: member for member in group.members if member.topics}
     targets: dict[TopicPartition, None] = {}
     subscribers_of: dict[int, dict[str, None]] = {}
-    for member in (list(by_id)[index] for index in hash_ordered(list(by_id)).tolist()):
+    for member in (list(by_id)[index] for index in string_hash_order(list(by_id)).tolist()):
         own = shared.targets(_set_ordered(by_id[member].topics))
         targets |= dict.fromkeys(own)
         for topic, _ in own:

@@ -15,8 +15,6 @@ Source: `org.apache.kafka.coordinator.group.assignor.UniformHeterogeneousAssignm
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
 
@@ -26,6 +24,7 @@ from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupAssignment
 from app.core.groups.server import uniform_kernel as kernel
 from app.core.groups.server.group import ServerGroup, id_bits, require_subscribed_topics, signed_halves
+from app.core.groups.server.uniform_kernel import TopicArrays
 from app.core.model import NO_MEMBER, Int32s, Int64s
 from app.errors.kafka import KafkaError, OwnedPartitionMissing
 
@@ -36,94 +35,63 @@ def assign(group: ServerGroup, topics: Mapping[str, int]) -> GroupAssignment:
     require_subscribed_topics(subscriptions, topics, first_only=False)
     if not subscriptions.topics:
         return PartitionOwners.of_patterns((), (), ()).assignment([])
-    table = _SubscribedTopics.of(subscriptions, topics)
-    index_of = {name: topic for topic, name in enumerate(table.names)}
+    names, table = subscriptions.topics, _table(subscriptions, topics)
+    index_of = {name: topic for topic, name in enumerate(names)}
     owned = MemberPartitions.owned(group.members, index_of).distinct()
     current = owned.select(subscriptions.is_subscribed(owned.members, owned.topics))
-    _require_existing(current, table)
+    _require_existing(current, names, table.counts)
     rows = table.starts[current.topics] + current.partitions
     owners = np.full(int(table.counts.sum()), NO_MEMBER, np.int32)
     owners[rows] = current.members
     # Of several owners the last one counts; the others keep the partition all the same.
     is_shared = owners[rows] != current.members
     sizes = np.bincount(current.members, minlength=len(group.members)).astype(np.int64)
-    order = table.order()
-    kernel.assign_unassigned(order, *table.arrays(), owners, sizes)
-    movable = order[table.subscriber_counts(order) >= 2]
-    moves = kernel.balance(movable, *table.arrays(), owners, sizes)
+    subscribers = np.diff(table.set_starts)[table.subscriber_set_of]
+    # By most partitions a subscriber, then by fewest subscribers, then by id.
+    order = np.lexsort((*signed_halves(id_bits(names)).T[::-1], subscribers, -table.counts / subscribers))
+    kernel.assign_unassigned(order, table, owners, sizes)
+    moves = kernel.balance(order[subscribers[order] >= 2], table, owners, sizes)
     # A member that came to own what it shared, and sent it to another, does not have it any more.
     sent = moves[:, 0] * len(sizes) + moves[:, 1]
     shared = current.select(is_shared & ~np.isin(rows * len(sizes) + current.members, sent))
-    without_partitions = _still_named(named_without_partitions(group.members, index_of), subscriptions, moves, table)
-    return _answer(group, table, owners, shared, without_partitions)
+    named = _still_named(named_without_partitions(group.members, index_of), subscriptions, moves, table.starts)
+    return _answer(group, table, owners, shared, named)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SubscribedTopics:
-    """The subscribed topics and their subscribers.
-
-    Parameters
-    ----------
-    names : topic ids.
-    starts, counts : (topics,) int64, the first row of each topic and its number of partitions.
-    subscriber_set_of : (topics,) int32.
-    set_starts : (subscriber sets + 1,) int64; set s is subscribers[set_starts[s] : set_starts[s + 1]].
-    subscribers : int64 members by subscriber set, ascending in each.
-    """
-
-    names: Sequence[str]
-    starts: Int64s = field(repr=False)
-    counts: Int64s = field(repr=False)
-    subscriber_set_of: Int32s = field(repr=False)
-    set_starts: Int64s = field(repr=False)
-    subscribers: Int64s = field(repr=False)
-
-    @classmethod
-    def of(cls, subscriptions: Subscriptions, topics: Mapping[str, int]) -> Self:
-        counts = np.array([topics[name] for name in subscriptions.topics], np.int64)
-        ascending = np.arange(len(subscriptions.list_of_member))
-        sets = [subscriptions.members_of(each, ascending) for each in range(len(subscriptions.lists_of_subscriber_set))]
-        set_starts = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-        starts = np.cumsum(counts) - counts
-        set_of = subscriptions.subscriber_set_of_topic
-        return cls(subscriptions.topics, starts, counts, set_of, set_starts, np.concatenate(sets))
-
-    def arrays(self) -> tuple[Int64s, Int64s, Int32s, Int64s, Int64s]:
-        """The arguments of the compiled loops, in their order."""
-        return self.starts, self.counts, self.subscriber_set_of, self.set_starts, self.subscribers
-
-    def subscriber_counts(self, topics: Int64s) -> Int64s:
-        """Number of subscribers of each topic: (n,) int64."""
-        counts: Int64s = np.diff(self.set_starts)[self.subscriber_set_of[topics]]
-        return counts
-
-    def order(self) -> Int64s:
-        """The topics by most partitions a subscriber, then by fewest subscribers, then by id."""
-        subscribers = self.subscriber_counts(np.arange(len(self.names)))
-        high, low = signed_halves(id_bits(self.names)).T
-        return np.lexsort((low, high, subscribers, -self.counts / subscribers))
+def _table(subscriptions: Subscriptions, topics: Mapping[str, int]) -> TopicArrays:
+    """The subscribed topics and their subscribers, in the order of `subscriptions`."""
+    counts = np.array([topics[name] for name in subscriptions.topics], np.int64)
+    ascending = np.arange(len(subscriptions.list_of_member))
+    sets = [subscriptions.members_of(each, ascending) for each in range(len(subscriptions.lists_of_subscriber_set))]
+    return TopicArrays(
+        starts=np.cumsum(counts) - counts,
+        counts=counts,
+        subscriber_set_of=subscriptions.subscriber_set_of_topic,
+        set_starts=np.cumsum([0, *map(len, sets)], dtype=np.int64),
+        subscribers=np.concatenate(sets),
+    )
 
 
-def _require_existing(owned: MemberPartitions, table: _SubscribedTopics) -> None:
-    is_missing = ~owned.exist(table.counts)
+def _require_existing(owned: MemberPartitions, names: Sequence[str], counts: Int64s) -> None:
+    is_missing = ~owned.exist(counts)
     if is_missing.any():
         first = int(np.argmax(is_missing))
         topic, partition = int(owned.topics[first]), int(owned.partitions[first])
         raise OwnedPartitionMissing(
-            f"a member owns partition {partition} of topic {table.names[topic]}, which has {table.counts[topic]}",
+            f"a member owns partition {partition} of topic {names[topic]}, which has {counts[topic]}",
             kafka=KafkaError("ArrayIndexOutOfBoundsException"),
             path=("members",),
-            topic=table.names[topic],
+            topic=names[topic],
             partition=partition,
-            partitions=int(table.counts[topic]),
+            partitions=int(counts[topic]),
         )
 
 
 def _still_named(
-    without_partitions: Sequence[tuple[int, int]], subscriptions: Subscriptions, moves: Int64s, table: _SubscribedTopics
+    without_partitions: Sequence[tuple[int, int]], subscriptions: Subscriptions, moves: Int64s, starts: Int64s
 ) -> list[tuple[int, int]]:
     """The (member, topic) pairs that Kafka still names: subscribed, and no partition of the topic was sent away."""
-    topic_of_move = np.searchsorted(table.starts, moves[:, 0], side="right") - 1
+    topic_of_move = np.searchsorted(starts, moves[:, 0], side="right") - 1
     senders = set(zip(moves[:, 1].tolist(), topic_of_move.tolist(), strict=True)) if without_partitions else set()
     pairs = np.array(without_partitions, np.int64).reshape(-1, 2)
     is_subscribed = subscriptions.is_subscribed(pairs[:, 0], pairs[:, 1]).tolist()
@@ -136,14 +104,15 @@ def _still_named(
 
 def _answer(
     group: ServerGroup,
-    table: _SubscribedTopics,
+    table: TopicArrays,
     owners: Int32s,
     shared: MemberPartitions,
     without_partitions: Sequence[tuple[int, int]],
 ) -> GroupAssignment:
     """The owners' lists with the shared partitions and the topics that are named without partitions added."""
-    by_name = np.array(sorted(range(len(table.names)), key=table.names.__getitem__), np.int64)
-    names = [table.names[topic] for topic in by_name.tolist()]
+    topics = group.subscriptions.topics
+    by_name = np.array(sorted(range(len(topics)), key=topics.__getitem__), np.int64)
+    names = [topics[topic] for topic in by_name.tolist()]
     by_caller = group.hashed[owners].astype(np.int32)
     assignment = PartitionOwners(names, table.starts[by_name], table.counts[by_name], by_caller).assignment(group.ids)
     if not len(shared) and not without_partitions:

@@ -160,7 +160,7 @@ def _excesses(
             pairs = np.array(by_topic.get(index_of.get(name, UNKNOWN_TOPIC), ()), np.int64)
             if len(pairs) > quota:
                 numbers = owned.partitions[pairs].astype(np.int32)
-                yield _Excess(pairs[hash_order(numbers, order=numbers.tolist())], quota)
+                yield _Excess(pairs[hash_order(numbers, order=numbers.tolist().__getitem__)], quota)
             quota = max(quota - len(pairs), 0)
 
 

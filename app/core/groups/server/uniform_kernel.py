@@ -1,8 +1,10 @@
 """Compiled loops of the uniform assignor for members with different subscriptions. Owners and subscribers are indices.
 
-`subscribers[set_starts[s] : set_starts[s + 1]]` are the members of subscriber set s, ascending; partition p of topic t
-is owners[starts[t] + p]. `ranked` is the subscribers of a topic by number of partitions, then by index.
+Partition p of topic t is owners[starts[t] + p]. `ranked` is the subscribers of a topic by number of partitions, then
+by index.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,26 +16,36 @@ MOST_ROUNDS = 16
 """Kafka ends the balancing after this number of rounds over all topics."""
 
 
+class TopicArrays(NamedTuple):
+    """Topics and their subscribers.
+
+    starts, counts : (topics,) int64, the first row of each topic and its number of partitions.
+    subscriber_set_of : (topics,) int32.
+    set_starts : (subscriber sets + 1,) int64; set s is subscribers[set_starts[s] : set_starts[s + 1]].
+    subscribers : int64 members by subscriber set, ascending in each.
+    """
+
+    starts: Int64Vector
+    counts: Int64Vector
+    subscriber_set_of: Int32Vector
+    set_starts: Int64Vector
+    subscribers: Int64Vector
+
+
+@subroutine
+def _subscribers_of(topics: TopicArrays, topic: int) -> Int64s:
+    number = topics.subscriber_set_of[topic]
+    return topics.subscribers[topics.set_starts[number] : topics.set_starts[number + 1]]
+
+
 @compiled
-def assign_unassigned(
-    order: Int64Vector,
-    starts: Int64Vector,
-    counts: Int64Vector,
-    subscriber_set_of: Int32Vector,
-    set_starts: Int64Vector,
-    subscribers: Int64Vector,
-    owners: Int32Vector,
-    sizes: Int64Vector,
-) -> None:
+def assign_unassigned(order: Int64Vector, topics: TopicArrays, owners: Int32Vector, sizes: Int64Vector) -> None:
     """Assign unassigned partitions to the subscribers with the fewest partitions, topic by topic."""
     ranked = np.empty(len(sizes), np.int64)
     for topic in order:
-        subscribers_of_topic = subscribers[
-            set_starts[subscriber_set_of[topic]] : set_starts[subscriber_set_of[topic] + 1]
-        ]
-        first = starts[topic]
+        subscribers_of_topic = _subscribers_of(topics, topic)
         end = at = level = 0
-        for place in range(first, first + counts[topic]):
+        for place in range(topics.starts[topic], topics.starts[topic] + topics.counts[topic]):
             if owners[place] != NO_MEMBER:
                 continue
             if end == 0:
@@ -51,16 +63,7 @@ def assign_unassigned(
 
 
 @compiled
-def balance(
-    order: Int64Vector,
-    starts: Int64Vector,
-    counts: Int64Vector,
-    subscriber_set_of: Int32Vector,
-    set_starts: Int64Vector,
-    subscribers: Int64Vector,
-    owners: Int32Vector,
-    sizes: Int64Vector,
-) -> Int64s:
+def balance(order: Int64Vector, topics: TopicArrays, owners: Int32Vector, sizes: Int64Vector) -> Int64s:
     """Move partitions from the subscribers with the most to those with the fewest, until a round changes nothing.
 
     Returns
@@ -76,19 +79,17 @@ def balance(
             if turn == last:
                 return moves[:n_moves]
             topic = order[turn]
-            subscribers_of_topic = subscribers[
-                set_starts[subscriber_set_of[topic]] : set_starts[subscriber_set_of[topic] + 1]
-            ]
-            before = n_moves
+            subscribers_of_topic = _subscribers_of(topics, topic)
+            first, before = topics.starts[topic], n_moves
             if _spread(subscribers_of_topic, sizes) > 1:
-                owners_of_topic = owners[starts[topic] : starts[topic] + counts[topic]]
+                owners_of_topic = owners[first : first + topics.counts[topic]]
                 _rank(subscribers_of_topic, sizes, ranked)
                 topic_moves = _balance_topic(ranked[: len(subscribers_of_topic)], owners_of_topic, sizes)
                 n_moves += len(topic_moves)
                 while n_moves > len(moves):
                     moves = np.concatenate((moves, np.empty_like(moves)))
                 for i in range(len(topic_moves)):
-                    moves[before + i, 0] = topic_moves[i, 0] + starts[topic]
+                    moves[before + i, 0] = topic_moves[i, 0] + first
                     moves[before + i, 1] = topic_moves[i, 1]
             if n_moves > before or last == -1:
                 last = turn

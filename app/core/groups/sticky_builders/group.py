@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from app.core.groups.arrays.owned import MemberPartitions
 from app.core.groups.arrays.racks import RackTable
-from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered
+from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupMetadata, Member
 from app.core.groups.sticky_builders import group_kernel as kernel
+from app.core.jvm import string_hash_order
 from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s, Int64s
 from app.errors.kafka import AssignorLosesCount, KafkaError, KafkaRefuses, OwnedPartitionMissing
@@ -148,8 +149,8 @@ def group_of(
     distinct = {member.id: member for member in members}
     ids = tuple(distinct)
     unique = tuple(distinct.values())
-    order = hash_ordered(ids)
-    owned_order = order[hash_ordered([ids[member] for member in order.tolist()])]
+    order = string_hash_order(ids)
+    owned_order = order[string_hash_order([ids[member] for member in order.tolist()])]
     rank = np.empty(len(ids), np.int64)
     rank[sorted(range(len(ids)), key=lambda member: utf16_order(ids[member]))] = np.arange(len(ids))
     subscriptions = Subscriptions.of(unique)

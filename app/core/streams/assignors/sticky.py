@@ -135,8 +135,8 @@ class StickyPlacement:
     def _hash_order(self, places: Sequence[int], *, copied: bool = False) -> list[int]:
         """Clients in the iteration order of a HashSet to which they were added as listed, or of a copy of a set."""
         capacity = None if not copied else max(int(len(places) / 0.75) + 1, 16)
-        orders = [self._orders[place] for place in places]
-        order = hash_order(self._hashes[list(places)], initial_capacity=capacity, order=orders)
+        codes = self._hashes[list(places)]
+        order = hash_order(codes, initial_capacity=capacity, order=lambda index: self._orders[places[index]])
         return [places[index] for index in order.tolist()]
 
     def _is_below(self, client: int, share: int) -> bool:

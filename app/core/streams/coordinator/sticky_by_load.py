@@ -30,8 +30,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from app.core.groups.arrays.subscriptions import hash_ordered
-from app.core.jvm import JavaHashMap, JavaPriorityQueue
+from app.core.jvm import JavaHashMap, JavaPriorityQueue, string_hash_order
 from app.core.jvm.hashes import STRING
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.streams.coordinator.model import (
@@ -112,7 +111,9 @@ class _Process:
     __slots__ = ("_by_load", "counts", "load", "tasks")
 
     def __init__(self, members: Sequence[str]) -> None:
-        self.counts: dict[str, int] = dict.fromkeys((members[index] for index in hash_ordered(members).tolist()), 0)
+        self.counts: dict[str, int] = dict.fromkeys(
+            (members[index] for index in string_hash_order(members).tolist()), 0
+        )
         self.tasks: set[Task] = set()
         self.load = 0.0
         self._by_load: JavaPriorityQueue[str] | None = None
@@ -150,7 +151,7 @@ class _Group:
         self._rules = rules
         self.active: dict[str, list[Task]] = {member.id: [] for member in members}
         self.standby: dict[str, list[Task]] = {member.id: [] for member in members}
-        in_order = [members[index] for index in hash_ordered([member.id for member in members]).tolist()]
+        in_order = [members[index] for index in string_hash_order([member.id for member in members]).tolist()]
         self._processes = _processes(in_order, rules)
         self._process_of = {member.id: self._processes[member.process_id] for member in members}
         self._previous_active = {task: member.id for member in in_order for task in member.active}

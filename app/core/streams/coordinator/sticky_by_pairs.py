@@ -29,8 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from app.core.groups.arrays.subscriptions import hash_ordered
-from app.core.jvm import JavaHashSet
+from app.core.jvm import JavaHashSet, string_hash_order
 from app.core.jvm.hashes import int32
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.streams.coordinator.model import (
@@ -83,7 +82,9 @@ class _Process:
     __slots__ = ("active", "bits", "counts", "load", "n_tasks")
 
     def __init__(self, members: Sequence[str]) -> None:
-        self.counts: dict[str, int] = dict.fromkeys((members[index] for index in hash_ordered(members).tolist()), 0)
+        self.counts: dict[str, int] = dict.fromkeys(
+            (members[index] for index in string_hash_order(members).tolist()), 0
+        )
         self.bits = 0
         self.active = self.n_tasks = 0
         self.load = 0.0
@@ -111,12 +112,12 @@ class _Group:
         self.active: dict[str, list[Task]] = {member.id: [] for member in members}
         self.standby: dict[str, list[Task]] = {member.id: [] for member in members}
         self.by_chance = False
-        in_order = [members[index] for index in hash_ordered([member.id for member in members]).tolist()]
+        in_order = [members[index] for index in string_hash_order([member.id for member in members]).tolist()]
         ids_of: dict[str, list[str]] = {}
         for member in in_order:
             ids_of.setdefault(member.process_id, []).append(member.id)
         process_ids = list(ids_of)
-        self._processes = [_Process(ids_of[process_ids[index]]) for index in hash_ordered(process_ids).tolist()]
+        self._processes = [_Process(ids_of[process_ids[index]]) for index in string_hash_order(process_ids).tolist()]
         self._process_of = {member: process for process in self._processes for member in process.counts}
         self._previous_active = {task: member.id for member in in_order for task in member.active}
         self._previous_standby: dict[Task, list[str]] = {}
