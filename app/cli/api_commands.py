@@ -12,7 +12,7 @@ import typer
 from app.cli import service
 from app.cli.output import hand_over, read_input
 from app.cli.plan_commands import Files, KafkaVersion, Output, Url
-from app.cli.service_commands import Found, PlanId, address, command, plans
+from app.cli.service_commands import Found, PlanId, address, command, plans, raw
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields
 
@@ -70,20 +70,17 @@ def create_snapshot(
 
     stated = {"cluster": cluster, "kafka_version": kafka_version}
     named = {name: value for name, value in stated.items() if value is not None}
-    contents = [(file, read_input(file)) for file in files or ()]
-    if len(contents) == 1 and contents[0][1].lstrip().startswith(b"{"):
-        request: Any = planning.json_of(contents[0][1].decode(), "snapshot")
-        made: Found = client.create_snapshot(**{**request, **named}).raw
-    else:
-        made = client.create_snapshot(texts=[content for _, content in contents], **named).raw
-    return made
+    contents = [read_input(file) for file in files or ()]
+    if len(contents) == 1 and contents[0].lstrip().startswith(b"{"):
+        request: Any = planning.json_of(contents[0].decode(), "snapshot")
+        return raw(client.create_snapshot(**{**request, **named}))
+    return raw(client.create_snapshot(texts=contents, **named))
 
 
 @command(plans, "approve", _OF_PLAN)
 def approve_plan(client: Any, plan_id: PlanId) -> Found:
     """Approve a plan: its status becomes `approved`. `plans update` sets another."""
-    found: Found = client.update_plan(plan_id, status="approved").raw
-    return found
+    return raw(client.update_plan(plan_id, status="approved"))
 
 
 @command(plans, "update", _OF_PLAN)
@@ -99,7 +96,4 @@ def update_plan(
     """Change the status, notes and labels of a plan."""
     labels = {name: value or None for name, _, value in (text.partition("=") for text in label or ())}
     stated = {"status": status, "notes": notes, "labels": labels or None}
-    found: Found = client.update_plan(
-        plan_id, **{name: value for name, value in stated.items() if value is not None}
-    ).raw
-    return found
+    return raw(client.update_plan(plan_id, **{name: value for name, value in stated.items() if value is not None}))

@@ -26,6 +26,7 @@ share = typer.Typer(
 SweepId = Annotated[str, typer.Argument(help="The sweep's id.")]
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
 PlanId = Annotated[str, typer.Argument(help="The plan's id.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")]
 Most = Annotated[int, typer.Option("--limit", help="At most so many, the newest.", min=1, max=10_000)]
 _OF_SWEEP = ("id", "kind", "state", "scenarios", "done")
 Found: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]]"
@@ -56,7 +57,7 @@ def command(group: typer.Typer, name: str, columns: tuple[str, ...]) -> Callable
 @sweep.command("run")
 def run_sweep(
     file: Annotated[Path, typer.Argument(help="The JSON of POST /v1/sweeps; `-` is standard input.")],
-    watch: Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")] = False,
+    watch: Watch = False,
     export: Annotated[str | None, typer.Option(help="With --watch, the scenarios as csv, parquet or arrow.")] = None,
     output: Output = None,
     as_json: AsJson = False,
@@ -86,19 +87,16 @@ def list_sweeps(client: Any, limit: Most = 20) -> Found:
 
 
 @command(sweep, "show", _OF_SWEEP)
-def show_sweep(
-    client: Any,
-    sweep_id: SweepId,
-    watch: Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")] = False,
-) -> Found:
+def show_sweep(client: Any, sweep_id: SweepId, watch: Watch = False) -> Found:
     """Show a sweep, and wait for it with --watch."""
-    return _raw(_watched("sweep", client.get_sweep(sweep_id)) if watch else client.get_sweep(sweep_id))
+    found = client.get_sweep(sweep_id)
+    return raw(_watched("sweep", found) if watch else found)
 
 
 @command(sweep, "cancel", ("id", "kind", "state"))
 def cancel_sweep(client: Any, sweep_id: SweepId) -> Found:
     """Cancel a sweep; scenarios that are scored stay."""
-    return _raw(client.cancel_sweep(sweep_id))
+    return raw(client.cancel_sweep(sweep_id))
 
 
 @command(jobs, "list", ("id", "kind", "state", "created_at", "plan"))
@@ -108,21 +106,17 @@ def list_jobs(client: Any, limit: Most = 20) -> Found:
 
 
 @command(jobs, "show", ("id", "kind", "state", "plan", "error"))
-def show_job(
-    client: Any,
-    job_id: JobId,
-    watch: Annotated[bool, typer.Option("--watch", help="Wait for its end.")] = False,
-) -> Found:
+def show_job(client: Any, job_id: JobId, watch: Watch = False) -> Found:
     """Show a job; with --watch wait for its end."""
     if watch:
         _watched("job", client.get_job(job_id))
-    return _raw(client.get_job(job_id))
+    return raw(client.get_job(job_id))
 
 
 @command(jobs, "cancel", ("id", "kind", "state"))
 def cancel_job(client: Any, job_id: JobId) -> Found:
     """Cancel a job."""
-    return _raw(client.cancel_job(job_id))
+    return raw(client.cancel_job(job_id))
 
 
 @command(plans, "list", ("id", "title", "cluster", "status", "created_at"))
@@ -290,7 +284,8 @@ def _first(found: Iterable[Any], limit: int) -> Found:
     return [one.raw for one, _ in zip(found, range(limit), strict=False)]
 
 
-def _raw(found: Any) -> Found:
+def raw(found: Any) -> Found:
+    """The document of the API that a method of the client found."""
     document: Found = found.raw
     return document
 

@@ -9,16 +9,7 @@ from dataclasses import Field as DataclassField
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    TypeAdapter,
-)
-from pydantic.json_schema import JsonSchemaValue
+from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 
@@ -78,9 +69,9 @@ class RequestRecord:
         return schema
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: Any) -> dict[str, Any]:
         """The schema with the former names of fields, which are deprecated."""
-        found = handler(schema)
+        found: dict[str, Any] = handler(schema)
         properties = handler.resolve_ref_schema(found).get("properties", {})
         for name, *former in map(names_in_json, fields(cast("Any", cls))):
             for other in former:

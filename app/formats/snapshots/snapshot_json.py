@@ -50,23 +50,15 @@ def write(cluster: Cluster) -> bytes:
     document: dict[str, object] = {
         "cluster": cluster.name,
         "brokers": [
-            _broker_members(broker)
-            | _cordon_members(cluster.cordons.get(broker.id))
-            | _directory_members(cluster.log_dirs.get(broker.id))
-            for broker in sorted(cluster.brokers, key=lambda broker: broker.id)
+            _broker_members(cluster, broker) for broker in sorted(cluster.brokers, key=lambda broker: broker.id)
         ],
         "topics": [
             _topic_members(topic, cluster.log_dirs) for topic in sorted(cluster.topics, key=lambda topic: topic.name)
         ],
     }
-    if cluster.groups:
-        groups = sorted(cluster.groups, key=lambda group: group.group_id)
-        document["groups"] = [recorded_json.group_members(group) for group in groups]
-    if cluster.kafka_version is not None:
-        document["kafka_version"] = cluster.kafka_version
-    if cluster.reported_controller is not None:
-        document["controller"] = cluster.reported_controller
-    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+    groups = [recorded_json.group_members(group) for group in sorted(cluster.groups, key=lambda group: group.group_id)]
+    reported = {"kafka_version": cluster.kafka_version, "controller": cluster.reported_controller}
+    return orjson.dumps(document | _stated({"groups": groups or None, **reported}), option=orjson.OPT_SORT_KEYS)
 
 
 def read(document: bytes) -> Cluster:
@@ -97,38 +89,31 @@ def of_members(members: Mapping[str, Any]) -> Cluster:
     )
 
 
-def _broker_members(broker: Broker) -> dict[str, object]:
-    members: dict[str, object] = {"id": broker.id}
-    if broker.rack is not None:
-        members["rack"] = broker.rack
-    if broker.fenced:
-        members["fenced"] = True
-    if broker.capacity is not None and broker.capacity != BrokerCapacity():
-        members["capacity"] = {key: value for key, value in asdict(broker.capacity).items() if value is not None}
-    if broker.attributes:
-        members["attributes"] = dict(broker.attributes)
-    if broker.weight != 1:
-        members["weight"] = broker.weight
-    return members
+def _stated(members: Mapping[str, object]) -> dict[str, object]:
+    """The members that are not null."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
-def _cordon_members(cordon: Cordon | None) -> dict[str, object]:
-    if cordon is None:
-        return {}
-    members: dict[str, object] = {"cordoned_log_dirs": cordon.log_dirs} if cordon.log_dirs else {}
-    return members | {"cordoned": True} if cordon.is_whole else members
+def _broker_members(cluster: Cluster, broker: Broker) -> dict[str, object]:
+    cordon, directories = cluster.cordons.get(broker.id, Cordon(is_whole=False)), cluster.log_dirs.get(broker.id)
+    return _stated(
+        {
+            "id": broker.id,
+            "rack": broker.rack,
+            "fenced": broker.fenced or None,
+            "capacity": None if broker.capacity is None else _stated(asdict(broker.capacity)) or None,
+            "attributes": dict(broker.attributes) or None,
+            "weight": None if broker.weight == 1 else broker.weight,
+            "cordoned": cordon.is_whole or None,
+            "cordoned_log_dirs": cordon.log_dirs or None,
+            "log_dirs": None if directories is None else [_directory_members(directory) for directory in directories],
+        }
+    )
 
 
-def _directory_members(directories: Sequence[LogDirectory] | None) -> dict[str, object]:
-    return {} if directories is None else {"log_dirs": [_one_directory(directory) for directory in directories]}
-
-
-def _one_directory(directory: LogDirectory) -> dict[str, object]:
-    members: dict[str, object] = {"path": directory.path}
-    for name in ("total_bytes", "usable_bytes"):
-        if getattr(directory, name) is not None:
-            members[name] = getattr(directory, name)
-    return members | {"offline": True} if directory.is_offline else members
+def _directory_members(directory: LogDirectory) -> dict[str, object]:
+    sizes = {"total_bytes": directory.total_bytes, "usable_bytes": directory.usable_bytes}
+    return _stated({"path": directory.path, **sizes, "offline": directory.is_offline or None})
 
 
 def _directory(members: dict[str, Any]) -> LogDirectory:
