@@ -23,6 +23,8 @@ _NAME = re.compile(r"[a-z0-9-]+")
 _LINK = re.compile(r"(?:\./)?(?P<name>[A-Za-z0-9-]+)\.md(?P<part>#.*)?")
 _WORD = re.compile(r"\w+")
 _NOT_SLUG = re.compile(r"[^\w\- ]")
+_SCROLLS = re.compile("<(pre|table)>")
+"""What scrolls is reached by the keyboard."""
 _EXCERPT = 160
 
 
@@ -111,8 +113,7 @@ def _read(name: str, text: str) -> GuidePage:
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             words = _plain(tokens[index + 1])
-            if token.tag == "h1":
-                title = words
+            title = words if token.tag == "h1" else title
             end()
             slug = _NOT_SLUG.sub("", words.lower()).replace(" ", "-")
             heading, anchor, written = words, slug if not anchors[slug] else f"{slug}-{anchors[slug]}", []
@@ -124,9 +125,7 @@ def _read(name: str, text: str) -> GuidePage:
         elif token.type in ("fence", "code_block"):
             written.append(token.content)
     end()
-    html: str = markdown.renderer.render(tokens, markdown.options, {})
-    for tag in ("pre", "table"):  # what scrolls is reached by the keyboard
-        html = html.replace(f"<{tag}>", f'<{tag} tabindex="0">')
+    html = _SCROLLS.sub(r'<\1 tabindex="0">', markdown.renderer.render(tokens, markdown.options, {}))
     return GuidePage(name, title, html, [section for section in sections if section.text.strip() or section.heading])
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import RedirectResponse
 
+from app.errors.failure import NotFound
 from app.errors.requests import JobEnded, JobNotFound
 from app.services.plans.kinds import KINDS
 from app.services.plans.status import TRANSITIONS
@@ -72,11 +73,8 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.get("/jobs/{job_id}")
     def job(job_id: str) -> Response:
-        if (known := as_id(job_id)) is None:
-            raise JobNotFound(f"{job_id[:100]} is not the id of a job")
         with database.begin() as uow:
-            shown = uow.jobs.get(known)
-        return page("job.html", job=shown, steps=STEPS)
+            return page("job.html", job=uow.jobs.get(id_of(job_id, JobNotFound)), steps=STEPS)
 
     @routes.post("/jobs/{job_id}/cancel", dependencies=[access.plan])
     def cancel(job_id: UUID) -> Response:
@@ -85,6 +83,13 @@ def router(database: Database, access: Access) -> APIRouter:
         return RedirectResponse(f"/jobs/{job_id}", HTTPStatus.SEE_OTHER)
 
     return routes
+
+
+def id_of(text: str, missing: type[NotFound]) -> UUID:
+    """The id in a text. Raises `missing` if it is none."""
+    if (known := as_id(text)) is None:
+        raise missing(f"{text[:100]} is no id")
+    return known
 
 
 def as_id(text: str) -> UUID | None:

@@ -27,15 +27,6 @@ _LONGEST_TO = 2_000
 def router(database: Database, sign_in: SignIn, access: Access) -> APIRouter:
     """The routes of signing in and out, which need no key."""
     routes = APIRouter(include_in_schema=False)
-    options = sign_in.options
-
-    def keep(answer: Response, name: str, value: str, path: str, seconds: int) -> None:
-        answer.set_cookie(
-            name, value, max_age=seconds, path=path, secure=options.is_secure, httponly=True, samesite="lax"
-        )
-
-    def drop(answer: Response, name: str, path: str) -> None:
-        answer.delete_cookie(name, path=path, secure=options.is_secure, httponly=True, samesite="lax")
 
     @routes.get(START)
     async def start(
@@ -44,23 +35,12 @@ def router(database: Database, sign_in: SignIn, access: Access) -> APIRouter:
     ) -> Response:
         address, pending = await sign_in.begin(to=to, team=team)
         answer = RedirectResponse(address, HTTPStatus.SEE_OTHER)
-        keep(answer, _PENDING, pending.written(), CALLBACK, PENDING_S)
+        _keep(sign_in, answer, _PENDING, pending.written(), CALLBACK, PENDING_S)
         return shown_once(answer)
 
     @routes.get(CALLBACK)
     async def end(request: Request) -> Response:
-        signed_in = await sign_in.end(request.cookies.get(_PENDING, ""), request.query_params)
-        caller = _of_one_team(signed_in)
-        if caller is None:
-            return shown_once(page("sign_in_team.html", teams=signed_in.caller.teams, to=signed_in.to))
-        _act_for(request, caller)
-        secret = await run_in_threadpool(_begin_session, database, sign_in, caller)
-        answer = RedirectResponse(signed_in.to, HTTPStatus.SEE_OTHER)
-        drop(answer, _PENDING, CALLBACK)
-        keep(answer, options.session_cookie, secret, "/", options.oidc_session_hours * 3600)
-        if len(signed_in.id_token) <= _LONGEST_COOKIE:
-            keep(answer, _ID_TOKEN, signed_in.id_token, SIGNED_OUT, options.oidc_session_hours * 3600)
-        return shown_once(answer)
+        return shown_once(await _ended(request, database, sign_in))
 
     @routes.get(BY_KEY, dependencies=[access.read])
     def by_key(to: Annotated[str, Query(max_length=_LONGEST_TO)] = "/") -> Response:
@@ -68,21 +48,49 @@ def router(database: Database, sign_in: SignIn, access: Access) -> APIRouter:
 
     @routes.post(SIGNED_OUT)
     async def sign_out(request: Request) -> Response:
-        secret = request.cookies.get(options.session_cookie, "")
-        ended = await run_in_threadpool(_end_session, database, secret) if secret else None
-        if ended is not None:
-            _act_for(request, ended)  # the audit log has an entry on the request
-        at_issuer = await sign_in.end_address(request.cookies.get(_ID_TOKEN, ""))
-        answer = page("signed_out.html", at_issuer=at_issuer)
-        drop(answer, options.session_cookie, "/")
-        drop(answer, _ID_TOKEN, SIGNED_OUT)
-        return shown_once(answer)
+        return shown_once(await _signed_out(request, database, sign_in))
 
     @routes.get(SIGNED_OUT)
     async def signed_out() -> Response:
         return page("signed_out.html", at_issuer="")
 
     return routes
+
+
+async def _ended(request: Request, database: Database, sign_in: SignIn) -> Response:
+    """End the sign-in that the issuer leads back to: the page that was asked for, or the choice of a team."""
+    options, signed_in = sign_in.options, await sign_in.end(request.cookies.get(_PENDING, ""), request.query_params)
+    if (caller := _of_one_team(signed_in)) is None:
+        return page("sign_in_team.html", teams=signed_in.caller.teams, to=signed_in.to)
+    _act_for(request, caller)
+    secret = await run_in_threadpool(_begin_session, database, sign_in, caller)
+    answer = RedirectResponse(signed_in.to, HTTPStatus.SEE_OTHER)
+    _drop(sign_in, answer, _PENDING, CALLBACK)
+    _keep(sign_in, answer, options.session_cookie, secret, "/", options.oidc_session_hours * 3600)
+    if len(signed_in.id_token) <= _LONGEST_COOKIE:
+        _keep(sign_in, answer, _ID_TOKEN, signed_in.id_token, SIGNED_OUT, options.oidc_session_hours * 3600)
+    return answer
+
+
+async def _signed_out(request: Request, database: Database, sign_in: SignIn) -> Response:
+    """End the session of a browser, and offer to sign out at the issuer."""
+    secret = request.cookies.get(sign_in.options.session_cookie, "")
+    if secret and (ended := await run_in_threadpool(_end_session, database, secret)):
+        _act_for(request, ended)  # the audit log has an entry on the request
+    at_issuer = await sign_in.end_address(request.cookies.get(_ID_TOKEN, ""))
+    answer = page("signed_out.html", at_issuer=at_issuer)
+    _drop(sign_in, answer, sign_in.options.session_cookie, "/")
+    _drop(sign_in, answer, _ID_TOKEN, SIGNED_OUT)
+    return answer
+
+
+def _keep(sign_in: SignIn, answer: Response, name: str, value: str, path: str, seconds: int) -> None:
+    secure = sign_in.options.is_secure
+    answer.set_cookie(name, value, max_age=seconds, path=path, secure=secure, httponly=True, samesite="lax")
+
+
+def _drop(sign_in: SignIn, answer: Response, name: str, path: str) -> None:
+    answer.delete_cookie(name, path=path, secure=sign_in.options.is_secure, httponly=True, samesite="lax")
 
 
 def _of_one_team(signed_in: SignedIn) -> Caller | None:

@@ -156,6 +156,16 @@ def test_topics_brokers_and_groups_have_pages(browser: Browser, database: Databa
         assert (old.status_code, old.headers["location"]) == (307, f"/clusters/small/{path}")
 
 
+def test_a_tiered_topic_says_what_a_move_copies(browser: Browser, database: Database) -> None:
+    """Its size is that on disks; its configurations are on its page, and those of another topic are not."""
+    tiered = replace(small().topics[0], configs={"remote.storage.enable": "true", "local.retention.ms": "3600000"})
+    keep(database, replace(small(), topics=(tiered, small().topics[1])))
+    text = browser.get("/clusters/small/topics/t").text
+    for words in ("Bytes of one copy on disk", "in remote storage", "2 configurations", "local.retention.ms 3600000"):
+        assert words in text
+    assert "remote storage" not in browser.get("/clusters/small/topics/u").text
+
+
 def test_a_finding_leads_to_its_partitions_and_to_a_plan_against_it(browser: Browser, database: Database) -> None:
     """Every number of a finding is a link; what a plan can repair has a link to the form of that plan."""
     brokers = (Broker(1, "a"), Broker(2, "a"), Broker(3, "b"))

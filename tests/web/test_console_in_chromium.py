@@ -61,6 +61,8 @@ PAGES = {
     "plans compared": f"/plans/compare?a={EXAMPLE_REASSIGNMENT_PLAN_ID}&b={EXAMPLE_REASSIGNMENT_PLAN_ID}",
     **{f"sweep, {tab}": f"/sweeps/{EXAMPLE_SWEEP_ID}?tab={tab}" for tab in ("scenarios", "charts", "about")},
     "new study": "/plan/sweep?cluster=example",
+    "study of groups": "/plan/sweep-consumer_groups?cluster=example-groups",
+    "consumers": "/plan/consumers?example=hours",
     "partitions of topics": f"/plans/{EXAMPLE_PLAN_ID}/partitions",
     "members of a group": f"/plans/{EXAMPLE_GROUP_PLAN_ID}/members",
     "tasks of an application": f"/plans/{EXAMPLE_STREAMS_PLAN_ID}/tasks",

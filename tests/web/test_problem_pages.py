@@ -25,7 +25,7 @@ TOO_LARGE = b"x" * (10 * 1024 * 1024 + 1)
     ("method", "path", "sent", "status", "words"),
     [
         ("GET", "/nothing<script>", {}, 404, "there is nothing at /nothing"),
-        ("GET", "/pictures/plan.svg?plan=x", {}, 404, "x is not the id of a plan"),
+        ("GET", "/pictures/plan.svg?plan=x", {}, 404, "x is no id"),
         ("DELETE", "/plans", {}, 405, "does not take DELETE"),
         ("POST", "/clusters", {"content": TOO_LARGE}, 413, "the limit is 10485760 bytes"),
         ("POST", "/share", {"data": {"kind": "plan", "name": "x", "days": "0"}}, 422, "greater than or equal to 1"),

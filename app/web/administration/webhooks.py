@@ -1,6 +1,7 @@
 """`/webhooks`: webhooks are created, tried and deleted; the newest deliveries of each, and all on a page of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Literal, Protocol, get_args
 from uuid import UUID
@@ -39,24 +40,7 @@ def router(database: Database, subscriptions: Subscriptions, access: Access) -> 
     """The page of webhooks; every request needs the right of an administrator."""
     routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
 
-    def shown(*, url: str = "", events: Sequence[str] = (), problems: Sequence[str] = ()) -> Response:
-        with database.begin() as uow:
-            listed = uow.webhooks.page(before=None, size=MOST_WEBHOOKS).items
-            deliveries = {
-                each.id: uow.webhooks.deliveries(each.id, state=None, before=None, size=_DELIVERIES).items
-                for each in listed
-            }
-        return page(
-            "webhooks.html",
-            status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
-            webhooks=listed,
-            deliveries=deliveries,
-            are_enabled=subscriptions.are_enabled,
-            types=get_args(EventType),
-            url=url,
-            events=events,
-            problems=problems,
-        )
+    shown = partial(_page, database, subscriptions)
 
     @routes.get("/webhooks")
     def listed() -> Response:
@@ -68,39 +52,67 @@ def router(database: Database, subscriptions: Subscriptions, access: Access) -> 
     def create(
         url: Annotated[str, Form(max_length=2000)] = "", events: Annotated[Sequence[str], Form(max_length=10)] = ()
     ) -> Response:
-        try:
-            with database.begin() as uow:
-                made = subscriptions.subscribe(uow, url.strip(), events)
-        except Failure as failure:
-            return shown(url=url, events=events, problems=[failure.detail])
-        if not isinstance(made, Webhook):
-            return shown(url=url, events=events, problems=[str(error["detail"]) for error in made])
-        return shown_once(page("webhook.html", webhook=made))
+        return _created(database, subscriptions, url, events)
 
-    @routes.post("/webhooks/{webhook_id}/{action}")
-    def act(webhook_id: UUID, action: str) -> Response:
+    def done(change: Callable[[UnitOfWork], None]) -> Response:
         try:
             with database.begin() as uow:
-                if action == "delete":
-                    uow.webhooks.delete(webhook_id)
-                elif action == "test":
-                    subscriptions.ping(uow, webhook_id)
-                else:
-                    return shown(problems=[f"a webhook can be tested or deleted, not {action[:50]!r}"])
+                change(uow)
         except Failure as failure:
             return shown(problems=[failure.detail])
         return RedirectResponse("/webhooks", HTTPStatus.SEE_OTHER)
+
+    @routes.post("/webhooks/{webhook_id}/{action}")
+    def act(webhook_id: UUID, action: Literal["delete", "test"]) -> Response:
+        if action == "delete":
+            return done(lambda uow: uow.webhooks.delete(webhook_id))
+        return done(lambda uow: subscriptions.ping(uow, webhook_id))
 
     @routes.post("/webhooks/{webhook_id}/deliveries/{delivery_id}/replay")
     def replay(webhook_id: UUID, delivery_id: UUID) -> Response:
-        try:
-            with database.begin() as uow:
-                subscriptions.replay(uow, webhook_id, delivery_id)
-        except Failure as failure:
-            return shown(problems=[failure.detail])
-        return RedirectResponse("/webhooks", HTTPStatus.SEE_OTHER)
+        return done(lambda uow: subscriptions.replay(uow, webhook_id, delivery_id))
 
     return routes
+
+
+def _page(
+    database: Database,
+    subscriptions: Subscriptions,
+    *,
+    url: str = "",
+    events: Sequence[str] = (),
+    problems: Sequence[str] = (),
+) -> Response:
+    """The page of webhooks, with what was typed and why it is none."""
+    with database.begin() as uow:
+        listed = uow.webhooks.page(before=None, size=MOST_WEBHOOKS).items
+        deliveries = {
+            each.id: uow.webhooks.deliveries(each.id, state=None, before=None, size=_DELIVERIES).items
+            for each in listed
+        }
+    return page(
+        "webhooks.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
+        webhooks=listed,
+        deliveries=deliveries,
+        are_enabled=subscriptions.are_enabled,
+        types=get_args(EventType),
+        url=url,
+        events=events,
+        problems=problems,
+    )
+
+
+def _created(database: Database, subscriptions: Subscriptions, url: str, events: Sequence[str]) -> Response:
+    """The new webhook with its secret, or why it was not created."""
+    try:
+        with database.begin() as uow:
+            made = subscriptions.subscribe(uow, url.strip(), events)
+    except Failure as failure:
+        made = [{"detail": failure.detail}]
+    if isinstance(made, Webhook):
+        return shown_once(page("webhook.html", webhook=made))
+    return _page(database, subscriptions, url=url, events=events, problems=[str(each["detail"]) for each in made])
 
 
 def _deliveries(database: Database, subscriptions: Subscriptions) -> APIRouter:

@@ -11,7 +11,7 @@ from app.core.measures.partition_table import BrokerLoads, PartitionTable
 from app.core.model import NO_RACK, Float64s
 from app.web.assets import ASSETS
 from app.web.pictures.rendering import STYLE
-from app.web.pictures.svg import NAMESPACE, element, escaped, label
+from app.web.pictures.svg import document, element, escaped, label
 from app.web.words import byte_size, number
 
 SHADES = 9
@@ -221,22 +221,11 @@ def draw(title: str, shown: BrokerMap, *, style: str) -> str:
         top += -(-len(panel.cells) // columns) * (height + _GAP) + 10
     fact = f"{shown.measure} of a broker: {shown.smallest} to {shown.largest}, {shown.mean} on average{shown.extremes}."
     bottom = top + _MARGIN - 8
-    return element(
-        "svg",
-        element("title", escaped(title)),
-        element("desc", escaped(fact)),
-        element("style", style) if style else "",
-        element("rect", class_="surface", width=_WIDTH, height=bottom, rx=10),
+    words = [
         label(title, _MARGIN, _TITLE, width=_WIDTH - 2 * _MARGIN, size=17, class_="title"),
         label(fact, _MARGIN, _FACT, width=_WIDTH - 2 * _MARGIN, size=12.5, class_="fact"),
-        *drawn,
-        xmlns=NAMESPACE,
-        class_="placement-picture",
-        role="img",
-        viewBox=f"0 0 {_WIDTH} {bottom:.0f}",
-        width=_WIDTH,
-        height=round(bottom),
-    )
+    ]
+    return document(title, fact, *words, *drawn, style=style, width=_WIDTH, height=bottom)
 
 
 def _heading(panel: RackPanel) -> str:

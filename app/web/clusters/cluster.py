@@ -30,7 +30,7 @@ from app.web.clusters.directories import directories
 from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
 from app.web.clusters.losses import ListedLosses, listed_losses
 from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
-from app.web.lists import as_id
+from app.web.lists import id_of
 from app.web.pages import download, framed, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twins
@@ -103,20 +103,7 @@ def router(database: Database, access: Access) -> APIRouter:
 
     @routes.get("/clusters/{name:path}")
     def cluster_page(request: Request) -> Response:
-        view = viewed(request)
-        if "topic" in request.query_params or "broker" in request.query_params:
-            return RedirectResponse(framed(view.address))
-        with database.begin() as uow:
-            shown = _snapshot(uow, view)
-            if request.query_params.get("file") == "json":
-                document = uow.snapshots.document(shown.id)
-                return download(document, "application/json", f"snapshot-{shown.id}.json")
-            cluster, table, losses = tables.of(uow, shown.id)
-            view = view.within(table)
-            values = _VALUES[view.room](Shown(uow, view, shown, cluster, table, losses))
-            where = place(uow, view, shown)
-        name = f"cluster_{(view.room or 'overview').replace('-', '_')}.html"
-        return page(name, view=view, snapshot=shown, place=where, plan_form=plan_form, **values)
+        return _room(database, tables, request)
 
     @routes.post("/snapshots/{snapshot_id}/delete", dependencies=[access.admin])
     def delete(snapshot_id: UUID) -> Response:
@@ -130,16 +117,7 @@ def router(database: Database, access: Access) -> APIRouter:
     @routes.get("/pictures/cluster-map.{file_type}")
     def map_picture_file(request: Request, file_type: FileType, cluster: Text, options: Options) -> Response:
         view = ClusterView.of(f"/clusters/{quote(cluster, safe='')}", request.query_params.multi_items())
-        with database.begin() as uow:
-            shown = _snapshot(uow, view)
-            _, table, _ = tables.of(uow, shown.id)
-            view = view.within(table)
-        lost, loads, _ = _loads(view, table)
-        title = f"Cluster {cluster}" + (f", topic {view.topic}" if view.topic else "")
-        drawn = broker_map(table, loads, lost, view.measure)
-        return picture_file(
-            lambda style: map_picture.draw(title, drawn, style=style), file_type, options, style=map_picture.MAP_STYLE
-        )
+        return _map_picture(database, tables, view, file_type, options)
 
     @routes.get("/pictures/cluster-history.{suffix}")
     def history(
@@ -152,13 +130,44 @@ def router(database: Database, access: Access) -> APIRouter:
     return routes
 
 
+def _room(database: Database, tables: RecentTables, request: Request) -> Response:
+    """A page of a cluster, or its snapshot as a file. Raises `SnapshotNotFound`."""
+    view = viewed(request)
+    if "topic" in request.query_params or "broker" in request.query_params:
+        return RedirectResponse(framed(view.address))
+    with database.begin() as uow:
+        shown = _snapshot(uow, view)
+        if request.query_params.get("file") == "json":
+            document = uow.snapshots.document(shown.id)
+            return download(document, "application/json", f"snapshot-{shown.id}.json")
+        cluster, table, losses = tables.of(uow, shown.id)
+        view = view.within(table)
+        values = _VALUES[view.room](Shown(uow, view, shown, cluster, table, losses))
+        where = place(uow, view, shown)
+    name = f"cluster_{(view.room or 'overview').replace('-', '_')}.html"
+    return page(name, view=view, snapshot=shown, place=where, plan_form=plan_form, **values)
+
+
+def _map_picture(
+    database: Database, tables: RecentTables, view: ClusterView, file_type: FileType, options: Options
+) -> Response:
+    """The map of a view as a file. Raises `SnapshotNotFound`."""
+    with database.begin() as uow:
+        _, table, _ = tables.of(uow, _snapshot(uow, view).id)
+    view = view.within(table)
+    lost, loads, _ = _loads(view, table)
+    title = f"Cluster {view.cluster}" + (f", topic {view.topic}" if view.topic else "")
+    drawn = broker_map(table, loads, lost, view.measure)
+    return picture_file(
+        lambda style: map_picture.draw(title, drawn, style=style), file_type, options, style=map_picture.MAP_STYLE
+    )
+
+
 def _snapshot(uow: UnitOfWork, view: ClusterView) -> Snapshot:
     """The snapshot that a view shows. Raises `SnapshotNotFound`."""
     if not view.snapshot:
         return snapshots.newest(uow, view.cluster)
-    if (snapshot_id := as_id(view.snapshot)) is None:
-        raise SnapshotNotFound(f"{view.snapshot} is not the id of a snapshot")
-    shown = uow.snapshots.get(snapshot_id)
+    shown = uow.snapshots.get(id_of(view.snapshot, SnapshotNotFound))
     if shown.cluster != view.cluster:
         raise SnapshotNotFound(f"snapshot {view.snapshot} is of another cluster")
     return shown

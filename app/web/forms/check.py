@@ -50,26 +50,29 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
     def check(typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
         problems: dict[str, str] = {}
         body = _body(typed, problems)
-        if not problems:
-            outcomes: Sequence[Outcome] = ()
-            try:
-                conditions = checks.conditions(words(typed, "fail_on"))
-                with database.begin() as uow:
-                    answer = requests.check(uow, orjson.dumps(body))
-                if isinstance(answer, Check):
-                    outcomes = [condition.outcome(Subject(answer)) for condition in conditions]
-            except Failure as failure:
-                named: Any = failure.context.get("errors") or ()
-                pointer = "/".join(map(str, failure.path))
-                answer = list(named) or [{"pointer": pointer, "detail": failure.detail}]
-            if isinstance(answer, Check):
-                with database.begin() as uow:
-                    return _page(uow, typed, answer=answer, outcomes=outcomes)
-            return _rejected(database, typed, answer)
-        with database.begin() as uow:
-            return _page(uow, typed, problems=problems)
+        if problems:
+            with database.begin() as uow:
+                return _page(uow, typed, problems=problems)
+        try:
+            return _checked(database, requests, typed, orjson.dumps(body))
+        except Failure as failure:
+            named: Any = failure.context.get("errors") or ()
+            pointer = "/".join(map(str, failure.path))
+            return _rejected(database, typed, list(named) or [{"pointer": pointer, "detail": failure.detail}])
 
     return routes
+
+
+def _checked(database: Database, requests: Requests, typed: Mapping[str, str], body: bytes) -> Response:
+    """The form with the answer, or with the errors of fields. Raises the `Failure`s of checking and of conditions."""
+    conditions = checks.conditions(words(typed, "fail_on"))
+    with database.begin() as uow:
+        answer = requests.check(uow, body)
+    if not isinstance(answer, Check):
+        return _rejected(database, typed, answer)
+    outcomes = [condition.outcome(Subject(answer)) for condition in conditions]
+    with database.begin() as uow:
+        return _page(uow, typed, answer=answer, outcomes=outcomes)
 
 
 def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:

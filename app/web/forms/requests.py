@@ -76,19 +76,7 @@ def router(
 
     @routes.get("/plan/{kind}")
     def form(request: Request, kind: str) -> Response:
-        typed = _typed(request.query_params.multi_items())
-        known = _examples(requests, kind)
-        if typed.get("example") in known:
-            body = known[typed["example"]]["value"]
-            is_of_fields = not short.typed_of(kind, body)["more"]
-            typed = {"body": _pretty(body), **({"fields": "1"} if is_of_fields else {})}
-        if again := typed.get("again"):
-            with database.begin() as uow:
-                stored = _stored(uow, kind, again)
-            typed = {"body": _pretty(stored), "fields": "1"}
-        if kind == _SWEEP and typed.keys() == {"cluster"}:
-            with database.begin() as uow:
-                typed = {**typed, **_study_of(uow, typed["cluster"])}
+        typed = _opened(database, _examples(requests, kind), kind, _typed(request.query_params.multi_items()))
         return submitted(kind, {**typed, "preview": "1"}, "")
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
@@ -139,6 +127,18 @@ def _submission(database: Database, requests: Requests) -> Callable[[str, Mappin
         return _page(database, requests, kind, body, typed, errors=answer)
 
     return submitted
+
+
+def _opened(database: Database, known: Mapping[str, Any], kind: str, typed: Mapping[str, str]) -> Mapping[str, str]:
+    """The fields that the form of an address begins with: those in it, an example, a stored request, or a cluster."""
+    if typed.get("example") in known:
+        body = known[typed["example"]]["value"]
+        is_of_fields = not short.typed_of(kind, body)["more"]
+        return {"body": _pretty(body), **({"fields": "1"} if is_of_fields else {})}
+    with database.begin() as uow:
+        if again := typed.get("again"):
+            return {"body": _pretty(_stored(uow, kind, again)), "fields": "1"}
+        return {**typed, **_study_of(uow, typed["cluster"])} if kind == _SWEEP and [*typed] == ["cluster"] else typed
 
 
 def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
@@ -217,6 +217,17 @@ def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
     }
 
 
+def _around(uow: UnitOfWork, kind: str, cluster: str) -> Mapping[str, Any]:
+    """The clusters, and of the one that the form names its place and what there is to choose from."""
+    view = ClusterView(cluster, "capacity" if kind.startswith(_SWEEP) else "plans")
+    return {
+        "clusters": sorted(uow.snapshots.clusters()),
+        "place": place(uow, view) if cluster else None,
+        "suggested": _suggested(uow, cluster),
+        "operation": "/v1/sweeps" if kind.startswith(_SWEEP) else f"/v1/plans/{kind}",
+    }
+
+
 def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
     """What the newest snapshot of a cluster has to choose from; a picker of more than `MOST_PICKED` is no help."""
     if not name or (newest := uow.snapshots.newest(name)) is None:
@@ -248,15 +259,10 @@ def _page(
     of_fields = partial(short.field_at, kind)
     beside = {of_fields(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
-        clusters = sorted(uow.snapshots.clusters())
-        cluster = str(typed.get("cluster") or "")
-        room = "capacity" if kind.startswith(_SWEEP) else "plans"
-        where = place(uow, ClusterView(cluster, room)) if cluster else None
-        suggested = _suggested(uow, cluster)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK
+        around = _around(uow, kind, str(typed.get("cluster") or ""))
     return page(
         "plan_form.html",
-        status=status,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK,
         kind=kind,
         title=KINDS[kind][0],
         purpose=KINDS[kind][1],
@@ -265,16 +271,13 @@ def _page(
         has_fields=has_fields,
         can_toggle=kind in FIELDS_OF,
         short=() if kind == "reassignment" else short.SHORT.get(kind, ()),
-        clusters=clusters,
-        suggested=suggested,
-        place=where,
+        **around,
         problems=problems or (beside if has_fields else {}),
         errors=[{**each, "field": of_fields(str(each["pointer"]))} for each in errors],
         fields=tuple(FIELDS_OF[kind]) if has_fields else (),
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
         members_command=members.COMMANDS.get(kind),
         refused=refused,
-        operation="/v1/sweeps" if kind.startswith(_SWEEP) else f"/v1/plans/{kind}",
         chart=_chart(body) if kind == "consumers" else "",
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.web.pictures.rendering import STYLE
-from app.web.pictures.svg import NAMESPACE, element, escaped, label
+from app.web.pictures.svg import document, element, escaped, label
 from app.web.words import byte_size, number
 
 _WIDTH, _LEFT, _HEIGHT, _TOP = 720, 110, 90, 96
@@ -37,20 +37,7 @@ def draw(
     ]
     for place, part in enumerate(parts):
         lines += _part(part, _TOP + place * (_HEIGHT + 24))
-    return element(
-        "svg",
-        element("title", escaped(title)),
-        element("desc", escaped(" ".join(facts))),
-        element("style", style) if style else "",
-        element("rect", class_="surface", width=_WIDTH, height=bottom + 16, rx=10),
-        *lines,
-        xmlns=NAMESPACE,
-        class_="placement-picture",
-        role="img",
-        viewBox=f"0 0 {_WIDTH} {bottom + 16}",
-        width=_WIDTH,
-        height=bottom + 16,
-    )
+    return document(title, " ".join(facts), *lines, style=style, width=_WIDTH, height=bottom + 16)
 
 
 def _part(part: Part, top: float) -> Iterator[str]:

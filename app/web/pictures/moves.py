@@ -295,15 +295,18 @@ def _columns(units: Sequence[_Unit], items: Sequence[RackItem]) -> Columns:
     return lay_out([Rack("racks", tuple(items))])
 
 
+_NO_UNIT: tuple[None, None] = (None, None)
+
+
 def _matrix(transfers: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matrix:
-    unit_of = {transfers.brokers[place].id: unit for unit in units for place in unit.brokers}
+    of = {transfers.brokers[place].id: (unit.name, unit.rack) for unit in units for place in unit.brokers}
     sums: dict[tuple[str | None, str | None], list[int]] = {}
     racks: dict[tuple[str | None, str | None], bool] = {}
     for sender, receiver, *amounts in _flows(transfers):
-        from_unit, to_unit = unit_of.get(sender), unit_of.get(receiver)
-        ends = (from_unit.name if from_unit else None, to_unit.name if to_unit else None)
+        (from_unit, from_rack), (to_unit, to_rack) = of.get(sender, _NO_UNIT), of.get(receiver, _NO_UNIT)
+        ends = from_unit, to_unit
         sums[ends] = [old + new for old, new in zip(sums.get(ends, (0, 0, 0)), amounts, strict=True)]
-        racks[ends] = bool(from_unit and to_unit and from_unit.rack != to_unit.rack)
+        racks[ends] = None not in ends and from_rack != to_rack
     moves = [
         Move(sender, receiver, replicas, size_bytes, unknown, is_across=racks[sender, receiver])
         for (sender, receiver), (replicas, size_bytes, unknown) in sums.items()

@@ -12,7 +12,7 @@ from importlib.resources import files
 from app.web.pictures import rack_bars
 from app.web.pictures.rack_bars import Bars
 from app.web.pictures.rack_columns import Columns
-from app.web.pictures.svg import ADVANCE, NAMESPACE, element, escaped, label
+from app.web.pictures.svg import ADVANCE, document, element, escaped, label
 from app.web.words import counted
 
 STYLE = files("app.web").joinpath("static", "picture.css").read_text(encoding="utf-8")
@@ -58,22 +58,9 @@ def render(picture: Picture, *, style: str) -> str:
     title_width = min(len(picture.title), _LONGEST_TITLE) * _TITLE_SIZE * ADVANCE + 2 * _MARGIN
     width = max(picture.columns.width, NARROWEST, math.ceil(title_width))
     is_hatched = any(column.item.is_out for panel in picture.columns.panels for column in panel.columns)
-    return element(
-        "svg",
-        element("title", escaped(picture.title)),
-        element("desc", escaped(" ".join([*picture.facts, *_described(picture)]))),
-        element("style", style) if style else "",
-        rack_bars.hatching() if is_hatched else "",
-        element("rect", class_="surface", width=width, height=bottom, rx=10),
-        *_head(picture, width),
-        *body,
-        xmlns=NAMESPACE,
-        class_="placement-picture",
-        role="img",
-        viewBox=f"0 0 {width:.0f} {bottom:.0f}",
-        width=round(width),
-        height=round(bottom),
-    )
+    description = " ".join([*picture.facts, *_described(picture)])
+    patterns, drawn = rack_bars.hatching() if is_hatched else "", [*_head(picture, width), *body]
+    return document(picture.title, description, *drawn, style=style, width=width, height=bottom, patterns=patterns)
 
 
 def _head(picture: Picture, width: float) -> list[str]:

@@ -21,6 +21,30 @@ def element(name: str, *children: str, **attributes: str | float) -> str:
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
+def document(
+    title: str, description: str, *children: str, style: str, width: float, height: float, patterns: str = ""
+) -> str:
+    """A picture with its name and description; `style` are rules of its own, empty if the page has them.
+
+    `patterns` are elements that others refer to.
+    """
+    return element(
+        "svg",
+        element("title", escaped(title)),
+        element("desc", escaped(description)),
+        element("style", style) if style else "",
+        patterns,
+        element("rect", class_="surface", width=width, height=height, rx=10),
+        *children,
+        xmlns=NAMESPACE,
+        class_="placement-picture",
+        role="img",
+        viewBox=f"0 0 {width:.0f} {height:.0f}",
+        width=round(width),
+        height=round(height),
+    )
+
+
 def escaped(content: str) -> str:
     """Text as markup; a character that XML cannot hold becomes U+FFFD."""
     return html.escape(_NOT_XML.sub("\ufffd", content))

@@ -225,8 +225,7 @@ def compared_changes(first: Movement, second: Movement) -> ComparedChanges:
     one, other = ({topic.topic: topic for topic in side.topics if len(topic.rows)} for side in (first, second))
     for name in sorted(one.keys() | other.keys()):
         sides = one.get(name), other.get(name)
-        changed = [side.partition_ids[side.rows] for side in sides if side is not None]
-        ids = np.unique(np.concatenate(changed))
+        ids = np.unique(np.concatenate([_changed(side) for side in sides]))
         is_first, is_second = (_changes(side, ids) for side in sides)
         is_alike = is_first & is_second & _same(*(_lists(side, ids) for side in sides))
         is_both = is_first & is_second & ~is_alike
@@ -245,7 +244,12 @@ def compared_changes(first: Movement, second: Movement) -> ComparedChanges:
 
 def _changes(topic: TopicMovement | None, ids: Int32s) -> Bools:
     """(ids,) bool: whether a plan changes these partitions."""
-    return np.zeros(len(ids), np.bool_) if topic is None else np.isin(ids, topic.partition_ids[topic.rows])
+    return np.isin(ids, _changed(topic))
+
+
+def _changed(topic: TopicMovement | None) -> Int32s:
+    """The ids of the partitions that a plan changes."""
+    return np.zeros(0, np.int32) if topic is None else topic.partition_ids[topic.rows]
 
 
 def _lists(topic: TopicMovement | None, ids: Int32s) -> Int32s:

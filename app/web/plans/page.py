@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Any, cast
-from uuid import UUID
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -22,7 +21,7 @@ from app.store.records import PlanHead
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms.fields import PastedTexts, texts_of
-from app.web.lists import as_id
+from app.web.lists import id_of
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
@@ -79,6 +78,7 @@ class Chosen:
 
 
 _NOTHING = Chosen()
+_NOT_EXECUTED = Execution(())
 _ALONE: Mapping[str, Any] = {"comparable": (), "twins": {}, "place": None}
 
 
@@ -107,14 +107,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
     @routes.post("/plans/{plan_id}/progress", dependencies=[access.plan])
     def state_of_now(plan_id: str, pasted: Annotated[PastedTexts, Depends(typed)]) -> Response:
-        try:
-            with database.begin() as uow:
-                snapshot = store_pasted(uow, plans.load(uow, _id(plan_id)), pasted.uploads(), limits)
-        except PlanNotFound:
-            raise
-        except Failure as failure:
-            return _page(database, plan_id, problem=failure.detail, text=pasted.text, chosen=Chosen(tab="execute"))
-        return RedirectResponse(f"/plans/{plan_id}/execute?progress={snapshot.id}#execution", HTTPStatus.SEE_OTHER)
+        return _pasted(database, plan_id, pasted, limits)
 
     @routes.post("/plans/{plan_id}/status")
     def change_status(
@@ -126,20 +119,12 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         stated: Annotated[str, Form(alias="labels", max_length=30_000)] = "",
     ) -> Response:
         typed = {"status": status, "notes": notes, "labels": stated}
-        try:
-            new = _Beside(status, notes.strip(), labels.read(stated))
-            with database.begin() as uow:
-                _change(uow, _id(plan_id), person, new, revision=revision)
-        except PlanNotFound:
-            raise
-        except Failure as failure:
-            return _page(database, plan_id, refused=Refused(failure.detail, typed), chosen=Chosen(tab="about"))
-        return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
+        return _changed(database, plan_id, person, typed, revision=revision)
 
     @routes.post("/plans/{plan_id}/delete", dependencies=[access.admin])
     def delete(plan_id: str) -> Response:
         with database.begin() as uow:
-            uow.plans.delete(_id(plan_id))
+            uow.plans.delete(id_of(plan_id, PlanNotFound))
         return RedirectResponse("/plans", HTTPStatus.SEE_OTHER)
 
     @routes.get("/pictures/plan.{file_type}")
@@ -150,6 +135,18 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         return picture_file(lambda style: view.draw(drawn, style), file_type, options)
 
     return routes
+
+
+def _pasted(database: Database, plan_id: str, pasted: PastedTexts, limits: Limits) -> Response:
+    """Store what was pasted as the state of now, and show the progress. Raises `PlanNotFound`."""
+    try:
+        with database.begin() as uow:
+            snapshot = store_pasted(uow, plans.load(uow, id_of(plan_id, PlanNotFound)), pasted.uploads(), limits)
+    except PlanNotFound:
+        raise
+    except Failure as failure:
+        return _page(database, plan_id, problem=failure.detail, text=pasted.text, chosen=Chosen(tab="execute"))
+    return RedirectResponse(f"/plans/{plan_id}/execute?progress={snapshot.id}#execution", HTTPStatus.SEE_OTHER)
 
 
 def _page(
@@ -175,7 +172,7 @@ def _page(
         view = VIEWS[viewed.head.kind]
         if chosen.tab not in tabs_of(view):
             raise PlanNotFound(f"the page of a {viewed.head.kind} plan has no tab {chosen.tab[:100]}")
-        now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else None
+        now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else _NOT_EXECUTED
         changes = against(uow, viewed.plan, chosen.against) if viewed.head.kind == replicas.KIND else None
         comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
         told_apart = twins(uow, comparable) if chosen.tab == "compare" else {}
@@ -204,7 +201,7 @@ def _moved(request: Request, tab: str) -> Response | None:
 
 def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:
     """A plan, and the cluster that it was made on. Raises `PlanNotFound`."""
-    plan = plans.load(uow, _id(plan_id))
+    plan = plans.load(uow, id_of(plan_id, PlanNotFound))
     return ViewedPlan(plan, plans.made_on(uow, plan.head))
 
 
@@ -213,29 +210,29 @@ def _beside(head: PlanHead) -> Mapping[str, str]:
     return {"notes": head.notes or "", "status": "", "labels": labels.write(head.labels)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """What the form beside a plan states."""
-
-    status: str
-    notes: str
-    labels: Mapping[str, str]
-
-
-def _change(uow: UnitOfWork, plan_id: UUID, person: str, new: _Beside, *, revision: int) -> None:
-    """Change status, notes and labels. Raises `PlanNotFound`, `PlanChanged`, `ImpossibleTransition`, `InvalidField`."""
-    removed = dict.fromkeys(uow.plans.get(plan_id).labels)
-    # A status that there is not follows no other, which `change` rejects.
-    status = cast("Status", new.status)
-    patch = PlanPatch(frozenset({"status", "notes", "labels"}), status, {**removed, **new.labels}, new.notes or None)
-    plans.change(uow, plan_id, patch, principal=person, is_current=lambda head: head.revision == revision)
+def _changed(database: Database, plan_id: str, person: str, typed: Mapping[str, str], *, revision: int) -> Response:
+    """Change status, notes and labels, or show why nothing was changed. Raises `PlanNotFound`."""
+    known = id_of(plan_id, PlanNotFound)
+    try:
+        new = labels.read(typed["labels"])
+        with database.begin() as uow:
+            removed = dict.fromkeys(uow.plans.get(known).labels)
+            # A status that there is not follows no other, which `change` rejects.
+            status, notes = cast("Status", typed["status"]), typed["notes"].strip() or None
+            patch = PlanPatch(frozenset({"status", "notes", "labels"}), status, {**removed, **new}, notes)
+            plans.change(uow, known, patch, principal=person, is_current=lambda head: head.revision == revision)
+    except PlanNotFound:
+        raise
+    except Failure as failure:
+        return _page(database, plan_id, refused=Refused(failure.detail, typed), chosen=Chosen(tab="about"))
+    return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
 
 
 def shown(
     viewed: ViewedPlan,
     view: View,
     *,
-    now: Execution | None = None,
+    now: Execution = _NOT_EXECUTED,
     chosen: Chosen = _NOTHING,
     refused: Refused | None = None,
     changes: Against | None = None,
@@ -249,47 +246,38 @@ def shown(
     refused : why the form of the status changed nothing; None unless it was sent.
     changes : the differences from a snapshot, of a plan of replicas.
     """
-    plan = viewed.plan
-    formats = [name for name in KINDS[plan.head.kind].exports if plans.FORMATS[name].has_topics]
+    plan, head = viewed.plan, viewed.head
     selection = select(viewed.transfers, chosen.select) if view.has_batches else None
     picture = view.draw(viewed, "") if chosen.tab in ("", "changes") else ""
-    after = states_after(plan.head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None
-    values: dict[str, Any] = {
-        **view.values(viewed),
-        "batch": chosen.batch,
-        "states": after,
-        "states_of": {} if after is None else {state.broker: state for state in after.brokers},
-        **around,
-    }
+    after = states_after(head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None
+    topics = [placement.topic for placement in plan.placements]
     return page(
         view.template,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or (now and now.problem) else HTTPStatus.OK,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or now.problem else HTTPStatus.OK,
         tab=chosen.tab,
         tabs=tabs_of(view),
         changes=changes,
-        topics=[placement.topic for placement in plan.placements[:MOST_TOPICS]],
-        formats=formats,
-        execution=now or Execution(()),
-        following=TRANSITIONS.get(cast("Status", plan.head.status), ()),
-        refused="" if refused is None else refused.detail,
-        typed=_beside(plan.head) if refused is None else refused.typed,
-        title=view.title(plan.head, [placement.topic for placement in plan.placements]),
+        topics=topics[:MOST_TOPICS],
+        formats=[name for name in KINDS[head.kind].exports if plans.FORMATS[name].has_topics],
+        execution=now,
+        following=TRANSITIONS.get(cast("Status", head.status), ()),
+        refused=refused and refused.detail,
+        typed=refused.typed if refused else _beside(head),
+        title=view.title(head, topics),
         plan=plan,
-        answer=plan.head.answer,
-        prediction=view.prediction(plan.head),
-        picture=picture if selection is None else selection.marked(picture),
+        answer=head.answer,
+        prediction=view.prediction(head),
+        picture=selection.marked(picture) if selection else picture,
         selection=selection,
-        total=sum(len(placement.replicas) for placement in plan.placements),
-        **values,
+        total=sum(map(len, (placement.replicas for placement in plan.placements))),
+        batch=chosen.batch,
+        states=after,
+        states_of={state.broker: state for state in after.brokers} if after else {},
+        **view.values(viewed),
+        **around,
     )
 
 
 def plan_picture(plan: Plan, cluster: Cluster) -> bytes:
     """The plan over its cluster, as a whole SVG document."""
     return VIEWS[plan.head.kind].draw(ViewedPlan(plan, cluster), STYLE).encode()
-
-
-def _id(text: str) -> UUID:
-    if (plan_id := as_id(text)) is None:
-        raise PlanNotFound(f"{text[:100]} is not the id of a plan")
-    return plan_id

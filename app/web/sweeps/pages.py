@@ -19,7 +19,7 @@ from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.access import Access
 from app.web.clusters.view import STUDY, ClusterView, place
-from app.web.lists import SIZE, STATES, as_id, next_page
+from app.web.lists import SIZE, STATES, as_id, id_of, next_page
 from app.web.pages import page
 from app.web.sweeps import comparison, files, plots
 from app.web.sweeps.view import TABS, SweepView
@@ -34,19 +34,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
     @routes.get("/sweeps")
     def listed(kind: Text = "", state: Text = "", before: Text = "") -> Response:
-        chosen = {"kind": kind, "state": state}
-        with database.begin() as uow:
-            found = uow.sweeps.page(kind=kind or None, state=state or None, before=as_id(before), size=SIZE)
-            done = {sweep.id: uow.sweeps.progress(sweep.id).done for sweep in found.items if not sweep.has_ended}
-        return page(
-            "sweeps.html",
-            chosen=chosen,
-            listed=found.items,
-            done=done,
-            kinds=list(KINDS),
-            states=STATES,
-            next_page=next_page("/sweeps", chosen, found),
-        )
+        return _list(database, {"kind": kind, "state": state}, before)
 
     routes.include_router(comparison.router(database))  # before the pages of sweeps, whose ids it would be
 
@@ -54,14 +42,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
     @routes.get("/sweeps/{sweep_id}")
     def one(request: Request, sweep_id: str) -> Response:
-        with database.begin() as uow:
-            sweep = _sweep(uow, sweep_id)
-            view = SweepView.of(sweep, KINDS[sweep.kind], dict(request.query_params))
-            values = _values(uow, sweep, view)
-            cluster = sweep.labels.get(STUDY)
-            where = place(uow, ClusterView(cluster, "capacity")) if cluster else None
-            alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
-        return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, place=where, **values)
+        return _page(database, sweep_id, dict(request.query_params))
 
     @routes.get("/sweeps/{sweep_id}/scenarios/{index}")
     def scenario(sweep_id: str, index: int) -> Response:
@@ -79,12 +60,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         theme: charts.Theme = "light",
         width: charts.Width = charts.WIDTH,
     ) -> Response:
-        if plot not in plots.PLOTS:
-            raise HTTPException(404)
-        with database.begin() as uow:
-            drawn = _sweep(uow, sweep)
-            view = SweepView.of(drawn, KINDS[drawn.kind], dict(request.query_params))
-            spec = plots.PLOTS[plot](uow, drawn, view)
+        spec = _spec(database, plot, sweep, dict(request.query_params))
         return charts.response(spec, suffix, theme=theme, width=width)
 
     @routes.post("/sweeps/{sweep_id}/cancel", dependencies=[access.sweep])
@@ -102,12 +78,47 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     return routes
 
 
+def _list(database: Database, chosen: Mapping[str, str], before: str) -> Response:
+    """The page of sweeps of a kind in a state, each of them empty for all."""
+    kind, state = (text or None for text in chosen.values())
+    with database.begin() as uow:
+        found = uow.sweeps.page(kind=kind, state=state, before=as_id(before), size=SIZE)
+        done = {sweep.id: uow.sweeps.progress(sweep.id).done for sweep in found.items if not sweep.has_ended}
+    return page(
+        "sweeps.html",
+        chosen=chosen,
+        listed=found.items,
+        done=done,
+        kinds=list(KINDS),
+        states=STATES,
+        next_page=next_page("/sweeps", chosen, found),
+    )
+
+
+def _page(database: Database, sweep_id: str, query: dict[str, str]) -> Response:
+    """The page of a sweep. Raises `SweepNotFound`."""
+    with database.begin() as uow:
+        sweep = _sweep(uow, sweep_id)
+        view = SweepView.of(sweep, KINDS[sweep.kind], query)
+        values = _values(uow, sweep, view)
+        cluster = sweep.labels.get(STUDY)
+        where = place(uow, ClusterView(cluster, "capacity")) if cluster else None
+        alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
+    return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, place=where, **values)
+
+
+def _spec(database: Database, plot: str, sweep_id: str, query: dict[str, str]) -> charts.Spec:
+    """A chart of `plots.PLOTS`. Raises `SweepNotFound`."""
+    if plot not in plots.PLOTS:
+        raise HTTPException(404)
+    with database.begin() as uow:
+        sweep = _sweep(uow, sweep_id)
+        return plots.PLOTS[plot](uow, sweep, SweepView.of(sweep, KINDS[sweep.kind], query))
+
+
 def _sweep(uow: UnitOfWork, sweep_id: str) -> Sweep:
     """Raises `SweepNotFound`."""
-    known = as_id(sweep_id)
-    if known is None:
-        raise SweepNotFound(f"{sweep_id[:100]} is not the id of a sweep")
-    return uow.sweeps.get(known)
+    return uow.sweeps.get(id_of(sweep_id, SweepNotFound))
 
 
 def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
