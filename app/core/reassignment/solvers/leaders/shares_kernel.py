@@ -81,8 +81,7 @@ def saturate(flow: ShareFlow) -> NDArray[np.bool_]:
     Within a round, paths lead from level to level. An amount that arrives in the same round needs no second look: an
     arc from it two levels up would have existed at its previous broker, and would be one level.
     """
-    excess, up, down, prices = flow.excess, flow.up, flow.down, flow.prices
-    brokers = len(up)
+    excess, brokers = flow.excess, len(flow.up)
     while True:
         starts, led_cells = _led_cells(flow.table, flow.amounts, brokers)
         level = np.full(brokers + 1, -1, np.int64)
@@ -96,21 +95,11 @@ def saturate(flow: ShareFlow) -> NDArray[np.bool_]:
             while excess[source] > 0 and level[source] >= 0:
                 nodes[0], depth = source, 0
                 while depth >= 0 and (depth == 0 or excess[nodes[depth]] >= 0):
-                    node, cells[depth] = nodes[depth], -1
-                    after = -1
-                    if node == brokers:
-                        while cursor[node] < brokers and after < 0:
-                            broker = cursor[node]
-                            if down[broker] > 0 and level[broker] == level[node] + 1 and prices[broker] == prices[node]:
-                                after = broker
-                            else:
-                                cursor[node] += 1
-                    elif up[node] > 0 and level[brokers] == level[node] + 1 and prices[node] == prices[brokers]:
-                        after = brokers
-                    else:
-                        after = _next(flow, level, led_cells, starts[node + 1], cursor, column, node)
-                        if after >= 0:
-                            cells[depth], columns[depth] = led_cells[cursor[node]], column[node]
+                    node = nodes[depth]
+                    after = _next_node(flow, level, led_cells, starts, cursor, column, node)
+                    cells[depth] = -1
+                    if node < brokers and 0 <= after < brokers:
+                        cells[depth], columns[depth] = led_cells[cursor[node]], column[node]
                     if after < 0:
                         level[node] = -1
                         depth -= 1
@@ -186,6 +175,30 @@ def _levels(flow: ShareFlow, starts: Int64Vector, led_cells: Int64Vector, level:
     for place in range(length):
         is_taking |= excess[queue[place]] < 0
     return is_taking
+
+
+@subroutine
+def _next_node(
+    flow: ShareFlow,
+    level: Int64Vector,
+    led_cells: Int64Vector,
+    starts: Int64Vector,
+    cursor: Int64Vector,
+    column: Int64Vector,
+    node: int,
+) -> int:
+    """The next node, one level on, to which this one can pass something; −1 if there is none."""
+    prices, brokers = flow.prices, len(flow.up)
+    if node == brokers:
+        while cursor[node] < brokers:
+            broker = cursor[node]
+            if flow.down[broker] > 0 and level[broker] == level[node] + 1 and prices[broker] == prices[node]:
+                return int(broker)
+            cursor[node] += 1
+        return -1
+    if flow.up[node] > 0 and level[brokers] == level[node] + 1 and prices[node] == prices[brokers]:
+        return brokers
+    return _next(flow, level, led_cells, starts[node + 1], cursor, column, node)
 
 
 @subroutine

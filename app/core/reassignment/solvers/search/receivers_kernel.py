@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.compiled.arrays import Int64Vector
 from app.core.compiled.loops import subroutine
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.state_kernel import SearchState, sampled
@@ -18,37 +19,51 @@ def receivers_for(rules: LoadRules, state: SearchState, broker: int) -> NDArray[
     brokers = len(state.penalty)
     if brokers <= ALL_RECEIVERS:
         return np.arange(brokers)
-    worst, most = 0, -1.0
-    for resource in range(state.loads.shape[1]):
-        level = _level(state, broker, resource)
-        if level > most:
-            worst, most = resource, level
+    worst = _worst_resource(state, broker)
     pressure, of_worst = np.full(brokers, -np.inf), np.empty(brokers)
     for other in range(brokers):
         of_worst[other] = _level(state, other, worst)
         for resource in range(state.loads.shape[1]):
             pressure[other] = max(pressure[other], _level(state, other, resource))
-    by_all, by_worst = np.argsort(pressure), np.argsort(of_worst)
     chosen = np.empty(2 * RECEIVERS + 4, np.int64)
-    count = 0
-    inside = 0
-    for i in range(brokers):
-        other = by_all[i]
-        is_inside = rules.rack_of[other] == rules.rack_of[broker]
-        if count == RECEIVERS + RECEIVERS // 2:
-            break
-        if other != broker and (is_inside or count - inside < RECEIVERS):
+    count = _least_pressed(rules, np.argsort(pressure), broker, chosen)
+    for other in np.argsort(of_worst)[: RECEIVERS // 2]:
+        if count < len(chosen) and other != broker:
             chosen[count] = other
-            count += 1
-            inside += int(is_inside)
-    for i in range(RECEIVERS // 2):
-        if count < len(chosen) and by_worst[i] != broker:
-            chosen[count] = by_worst[i]
             count += 1
     while count < len(chosen):
         chosen[count] = sampled(state, brokers)
         count += 1
     return chosen[:count]
+
+
+@subroutine
+def _worst_resource(state: SearchState, broker: int) -> int:
+    """The resource of a broker that is farthest above its ceiling or limit; the first one if none is."""
+    worst, most = 0, -1.0
+    for resource in range(state.loads.shape[1]):
+        level = _level(state, broker, resource)
+        if level > most:
+            worst, most = resource, level
+    return worst
+
+
+@subroutine
+def _least_pressed(rules: LoadRules, order: Int64Vector, broker: int, chosen: Int64Vector) -> int:
+    """Write the first brokers of an order to `chosen`, those in the broker's rack beside `RECEIVERS` others.
+
+    Returns the number of brokers that are chosen.
+    """
+    count = inside = 0
+    for other in order:
+        if count == RECEIVERS + RECEIVERS // 2:
+            break
+        is_inside = rules.rack_of[other] == rules.rack_of[broker]
+        if other != broker and (is_inside or count - inside < RECEIVERS):
+            chosen[count] = other
+            count += 1
+            inside += int(is_inside)
+    return count
 
 
 @subroutine

@@ -34,7 +34,6 @@ def make_swaps(rules: LoadRules, state: SearchState, broker: int, receivers: Int
     """
     if len(state.of_reads):
         return 0
-    width = state.at.shape[1]
     ours = sampled_slots(state, broker, SAMPLES)
     our_loads = _loads(state, ours)
     count = min(len(receivers), 2 * RECEIVERS)
@@ -53,21 +52,27 @@ def make_swaps(rules: LoadRules, state: SearchState, broker: int, receivers: Int
     for i in np.argsort(-values):
         if values[i] <= 0 or (made > 0 and state.penalty[broker] + state.of_topics[broker] <= enough):
             break
-        mine, theirs = swaps[i, 0], swaps[i, 1]
-        other = state.at[theirs // width, theirs % width]
-        if state.at[mine // width, mine % width] != broker or other == broker:
-            continue
-        if not may_place(rules, state, mine, other):
-            continue
-        if not may_place(rules, state, theirs, broker):
-            continue
-        cost = cost_of_move(rules, state, mine, other)
-        cost += cost_of_move(rules, state, theirs, broker)
-        if worth(_rise(rules, state, mine, theirs), cost, least) >= SWAP_WORTH * values[i]:
-            place(rules, state, theirs, broker)
-            place(rules, state, mine, other)
-            made += 1
+        made += _swap(rules, state, broker, swaps[i], least, values[i])
     return made
+
+
+@subroutine
+def _swap(rules: LoadRules, state: SearchState, broker: int, swap: Int64Vector, least: float, estimate: float) -> int:
+    """Make a swap if it is still legal and worth `SWAP_WORTH` of its estimate. Returns the number of swaps: 0 or 1."""
+    width = state.at.shape[1]
+    mine, theirs = swap[0], swap[1]
+    other = state.at[theirs // width, theirs % width]
+    if state.at[mine // width, mine % width] != broker or other == broker:
+        return 0
+    if not may_place(rules, state, mine, other) or not may_place(rules, state, theirs, broker):
+        return 0
+    cost = cost_of_move(rules, state, mine, other)
+    cost += cost_of_move(rules, state, theirs, broker)
+    if worth(_rise(rules, state, mine, theirs), cost, least) < SWAP_WORTH * estimate:
+        return 0
+    place(rules, state, theirs, broker)
+    place(rules, state, mine, other)
+    return 1
 
 
 @subroutine
