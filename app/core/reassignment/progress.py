@@ -153,9 +153,7 @@ def progress_of_steps(planned: PlannedSteps, now: PartitionsNow) -> StepProgress
     settled = np.where(is_reordered, np.maximum(at - 1, 0), at)
     done = np.where(now.is_moving, np.where(began >= 0, began, np.maximum(at - 1, 0)), settled)
     requested = np.where(now.is_moving, at, settled)
-    steps = [at[rows] < 0, level < done[rows], level < requested[rows]]
-    states = [np.int8(state) for state in (StepState.DRIFTED, StepState.DONE, StepState.IN_PROGRESS)]
-    state = np.select(steps, states, np.int8(StepState.NOT_STARTED))
+    state = _states(at[rows] < 0, level < done[rows], level < requested[rows])
     differs = (at >= 0) & ~_equal(target, begins)
     is_begun = level < np.where(at < 0, 0, np.maximum(at, differs))[rows]
     back = np.argsort(order)
@@ -168,6 +166,12 @@ def progress_of_steps(planned: PlannedSteps, now: PartitionsNow) -> StepProgress
         is_reordered=is_reordered,
         is_returning=now.is_moving & (at == 0),
     )
+
+
+def _states(is_drifted: Bools, is_done: Bools, is_requested: Bools) -> NDArray[np.int8]:
+    """(steps,) int8 `StepState`: the first that holds."""
+    states = [np.int8(state) for state in (StepState.DRIFTED, StepState.DONE, StepState.IN_PROGRESS)]
+    return np.select([is_drifted, is_done, is_requested], states, np.int8(StepState.NOT_STARTED))
 
 
 def counts_of_batches(planned: PlannedSteps, progress: StepProgress, now: PartitionsNow, batches: int) -> BatchCounts:

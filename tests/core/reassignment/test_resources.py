@@ -25,7 +25,7 @@ from app.core.reassignment.resource_problem import (
 )
 from app.core.reassignment.solvers.exact.limit_model import least_excess
 from app.core.reassignment.solvers.search.receivers_kernel import RECEIVERS, receivers_for
-from app.core.reassignment.solvers.search.search import _resources, _state, rules_of, search, start_of
+from app.core.reassignment.solvers.search.search import _begun, rules_of, search, start_of
 from app.core.reassignment.verifier import resource_violations
 from app.core.replica_lists import not_among
 from benchmarks.resource_clusters import Shape
@@ -125,7 +125,8 @@ def test_goals_that_are_all_reached_need_no_order(problem: ResourceProblem, name
     problem = replace(problem, limits=Limits.none(len(problem.may_lead)))
     goals = [Goal(name, Fraction(tenths, 10)) for name in names[:3]]
     jointly = reach_goals(problem, [goals], never)
-    aims = _Aims(problem, start_of(problem, rules_of(problem)))
+    rules = rules_of(problem)
+    aims = _Aims(problem, rules, start_of(problem, rules))
     wanted = {goal.name: aims.range_of(goal) for goal in goals}
     if not all(
         (each.ceiling == wanted[each.goal.name].ceiling).all() and (each.floor == wanted[each.goal.name].floor).all()
@@ -400,11 +401,10 @@ def test_many_brokers_of_one_rack_are_receivers_without_overflow() -> None:
     problem = ResourceProblem(
         movement, ResourceLoads(one, one, nothing, nothing), Limits.none(brokers), np.zeros(rows, np.int32), everywhere
     )
-    bounds = Bounds.none(problem)
-    bounded = np.arange(len(RESOURCES))
-    resources, state = _resources(problem, bounds, bounded), _state(problem, movement.current, bounds, bounded)
+    rules = rules_of(problem)
+    state = _begun(problem, rules, movement.current, Bounds.none(problem), 1)
     with np.errstate(over="ignore"):  # a generator's product wraps around
-        receivers = receivers_for(rules_of(problem), resources, state, 0)
+        receivers = receivers_for(rules, state, 0)
     assert len(receivers) <= 2 * RECEIVERS + 4
     assert 0 <= receivers.min() <= receivers.max() < brokers
     answer = reach_goals(problem, [[Goal("replicas")]], never)

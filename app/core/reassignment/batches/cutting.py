@@ -191,8 +191,7 @@ def cut_batches(
         np.concatenate([chains.after, reordered.after]),
     )
     if moves is not None:
-        moves = replace(moves, batch=batch[:n_moves])
-        moves = _by_batch(moves)
+        moves = _by_batch(replace(moves, batch=batch[:n_moves]))
         listed = _with_unchanged(listed, reassigned, moves)
     order = np.lexsort((listed.rows, listed.batch))
     n_batches = int(listed.batch.max(initial=-1)) + 1

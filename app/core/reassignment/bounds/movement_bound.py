@@ -162,11 +162,8 @@ class _Dual:
     def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
         """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
         used = self.base.copy()
-        by_resource = np.ascontiguousarray(prices.T)
-        loads = PricedLoads(
-            self.of_leader, self.of_follower, by_resource, prices.min(axis=0), prices.max(axis=0), self.unit
-        )
-        cost = sum_of_cheapest_choices(self.rules, loads, self.settled, spread, used)
+        loads = _priced(self.of_leader, self.of_follower, prices, self.unit, used)
+        cost = sum_of_cheapest_choices(self.rules, loads, self.settled, spread)
         bound = np.where(prices > 0, np.where(np.isinf(self.ceiling), 0, self.ceiling), self.floor)
         priced = prices * (self.base - bound)
         value = cost + float(priced.sum())
@@ -242,11 +239,18 @@ class _Dual:
 
 def least_load(rules: LoadRules, group: NDArray[np.bool_]) -> float:
     """A lower bound on what all replicas load on some brokers and cost, added; brokers of `rules.load`."""
-    load, prices = rules.load[:, None], group.astype(np.float64)[None, :]
-    priced = PricedLoads(load, load, prices, prices.min(axis=1), prices.max(axis=1), np.zeros((len(group), 1)))
-    used = np.zeros((len(group), 1))
-    total = sum_of_cheapest_choices(rules, priced, rows_legal_in_place(rules), 0.0, used)
+    load, nothing = rules.load[:, None], np.zeros((len(group), 1))
+    priced = _priced(load, load, group.astype(np.float64)[:, None], nothing, nothing.copy())
+    total = sum_of_cheapest_choices(rules, priced, rows_legal_in_place(rules), 0.0)
     return total * (1 - ROUNDING * (len(rules.load) + 4 * len(group)))
+
+
+def _priced(of_leader: Int64s, of_follower: Int64s, prices: Float64s, unit: Float64s, used: Float64s) -> PricedLoads:
+    """Loads under (brokers, resources) prices; those of choices are added to `used`."""
+    brokers, resources = prices.shape
+    by_resource, lowest, highest = np.ascontiguousarray(prices.T), prices.min(axis=0), prices.max(axis=0)
+    level, more = np.zeros(brokers), np.zeros(resources, np.bool_)
+    return PricedLoads(of_leader, of_follower, by_resource, lowest, highest, unit, used, level, more)
 
 
 def _added(rules: LoadRules, of_leader: Int64s, of_follower: Int64s) -> Float64s:

@@ -4,13 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.core.compiled.arrays import (
-    BoolVector,
-    FloatMatrix,
-    FloatVector,
-    Int64Matrix,
-    Int64Vector,
-)
+from app.core.compiled.arrays import BoolVector, FloatMatrix, FloatVector, Int64Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.legal_sets_kernel import NO_BROKER, choose_cheapest
 from app.core.reassignment.rules import LoadRules
@@ -28,6 +22,8 @@ class PricedLoads(NamedTuple):
     of_leader, of_follower : (rows, resources) int64. prices : (resources, brokers) float64.
     lowest, highest : (resources,) prices of any broker.
     unit : (brokers, resources) 1 over what a broker may have; 0 if it may have anything.
+    used : (brokers, resources) loads of the choices so far. level : (brokers,) those over what the broker may have, of
+        the fullest resource. more : (resources,) bool buffer, of which the row's leader loads more than a follower.
     """
 
     of_leader: Int64Matrix
@@ -36,6 +32,9 @@ class PricedLoads(NamedTuple):
     lowest: FloatVector
     highest: FloatVector
     unit: FloatMatrix
+    used: FloatMatrix
+    level: FloatVector
+    more: BoolVector
 
 
 class Candidates(NamedTuple):
@@ -56,10 +55,8 @@ class Candidates(NamedTuple):
 
 
 @compiled
-def sum_of_cheapest_choices(
-    rules: LoadRules, loads: PricedLoads, settled: BoolVector, spread: float, used: FloatMatrix
-) -> float:
-    """A lower bound on the sum of the least costs of all rows; the loads of near-optimal choices are added to `used`.
+def sum_of_cheapest_choices(rules: LoadRules, loads: PricedLoads, settled: BoolVector, spread: float) -> float:
+    """A lower bound on the sum of the least costs of all rows; `loads.used` is what near-optimal choices load.
 
     A replica costs its load at the broker's prices, and `rules.cost` if it is moved. A row that is legal in place stays
     if a move costs more than a current broker can save. Else the followers' cheapest legal set is taken, and as leader
@@ -67,13 +64,13 @@ def sum_of_cheapest_choices(
     sets are the bases of a matroid, so that no legal choice costs less.
 
     All rows prefer the same cheapest broker, so that the loads of exact choices jump from broker to broker with each
-    step. The loads in `used` are therefore those of choices under costs that are raised with the load that a broker has
+    step. The loads in use are therefore those of choices under costs that are raised with the load that a broker has
     by then: they change smoothly with the prices.
 
     Parameters
     ----------
-    settled : (rows,) bool of `rows_legal_in_place`. used : (brokers, resources) float64.
-    spread : how much the cost of a move is raised for `used` if a broker has what it may have by then.
+    settled : (rows,) bool of `rows_legal_in_place`.
+    spread : how much the cost of a move is raised for `loads.used` if a broker has what it may have by then.
     """
     resources, brokers = loads.prices.shape
     widest = max(np.int64(1), rules.factor.max())
@@ -84,25 +81,24 @@ def sum_of_cheapest_choices(
         np.empty(widest, np.int64),
         np.empty(rules.least.shape[1], np.int64),
     )
-    more, level = np.empty(resources, np.bool_), np.zeros(brokers)
     for broker in range(brokers):
-        _refresh_level(loads, used, level, broker)
+        _refresh_level(loads, broker)
     total = 0.0
     for row in range(len(rules.cost)):
         moving, since = spread * rules.cost[row], len(rules.cost) / (row + 1.0)
         for resource in range(resources):
-            more[resource] = loads.of_leader[row, resource] > loads.of_follower[row, resource]
+            loads.more[resource] = loads.of_leader[row, resource] > loads.of_follower[row, resource]
         if settled[row]:
-            cost, stays = _cost_in_place(rules, loads, row, moving, since, more, used, level)
+            cost, stays = _cost_in_place(rules, loads, row, moving, since)
             if stays:
                 total += cost
                 continue
         _list_costs(rules, loads, row, of)
         total += _least_cost(rules, row, of)
         if moving > 0:
-            _raise_costs(rules, row, of, moving, since, level)
+            _raise_costs(rules, row, of, moving, since, loads.level)
             _choose(rules, row, of)
-        _use(rules, loads, row, of, moving, since, more, used, level)
+        _use(rules, loads, row, of, moving, since)
     return total
 
 
@@ -203,50 +199,31 @@ def _costliest_for(rules: LoadRules, row: int, of: Candidates, candidate: int) -
 
 
 @subroutine
-def _use(
-    rules: LoadRules,
-    loads: PricedLoads,
-    row: int,
-    of: Candidates,
-    moving: float,
-    since: float,
-    more: BoolVector,
-    used: FloatMatrix,
-    level: FloatVector,
-) -> None:
+def _use(rules: LoadRules, loads: PricedLoads, row: int, of: Candidates, moving: float, since: float) -> None:
     """Add the loads of the chosen replicas, led by the cheapest of them."""
     factor = rules.factor[rules.domain_of[row]]
     leader, least = NO_BROKER, np.inf
     for i in range(factor):
         broker = of.members[i]
         if broker >= 0:
-            lead = of.extra[broker] + LEADER_SPREAD * moving * _fullness(loads, used, broker, since, more)
+            lead = of.extra[broker] + LEADER_SPREAD * moving * _fullness(loads, broker, since)
             if lead < least:
                 leader, least = broker, lead
     for i in range(factor):
         if of.members[i] >= 0:
-            _add(loads, used, level, row, of.members[i], of.members[i] == leader)
+            _add(loads, row, of.members[i], of.members[i] == leader)
 
 
 @subroutine
-def _add(loads: PricedLoads, used: FloatMatrix, level: FloatVector, row: int, broker: int, leads: bool) -> None:
+def _add(loads: PricedLoads, row: int, broker: int, leads: bool) -> None:
     """Add the load of a replica."""
-    for resource in range(used.shape[1]):
-        used[broker, resource] += loads.of_leader[row, resource] if leads else loads.of_follower[row, resource]
-    _refresh_level(loads, used, level, broker)
+    for resource in range(len(loads.prices)):
+        loads.used[broker, resource] += loads.of_leader[row, resource] if leads else loads.of_follower[row, resource]
+    _refresh_level(loads, broker)
 
 
 @subroutine
-def _cost_in_place(
-    rules: LoadRules,
-    loads: PricedLoads,
-    row: int,
-    moving: float,
-    since: float,
-    more: BoolVector,
-    used: FloatMatrix,
-    level: FloatVector,
-) -> tuple[float, bool]:
+def _cost_in_place(rules: LoadRules, loads: PricedLoads, row: int, moving: float, since: float) -> tuple[float, bool]:
     """The cost of a row in place, and whether no move can cost less: then its loads are added to `used`.
 
     Moving k replicas costs at least k times a move to a broker with the lowest price of each resource, and may change
@@ -264,7 +241,7 @@ def _cost_in_place(
         cost += follow
         costliest = max(costliest, follow)
         least_extra = min(least_extra, lead)
-        lead += LEADER_SPREAD * moving * _fullness(loads, used, broker, since, more)
+        lead += LEADER_SPREAD * moving * _fullness(loads, broker, since)
         if lead < least_raised:
             least_raised, leader = lead, broker
     received, led = 0.0, 0.0
@@ -276,29 +253,29 @@ def _cost_in_place(
         return 0.0, False
     for broker in rules.current[row]:
         if broker >= 0:
-            _add(loads, used, level, row, broker, broker == leader)
+            _add(loads, row, broker, broker == leader)
     return float(cost + least_extra), True
 
 
 @subroutine
-def _fullness(loads: PricedLoads, used: FloatMatrix, broker: int, since: float, counted: BoolVector) -> float:
-    """The load of a broker by now over what it may have by now, of the fullest resource; at most `FULLEST`.
+def _fullness(loads: PricedLoads, broker: int, since: float) -> float:
+    """The load of a broker by now over what it may have by now, of the fullest resource of `more`; at most `FULLEST`.
 
     Parameters
     ----------
-    since : all rows over those that are placed by now. counted : (resources,) bool.
+    since : all rows over those that are placed by now.
     """
     level = 0.0
-    for resource in range(len(counted)):
-        if counted[resource]:
-            level = max(level, used[broker, resource] * loads.unit[broker, resource])
+    for resource in range(len(loads.more)):
+        if loads.more[resource]:
+            level = max(level, loads.used[broker, resource] * loads.unit[broker, resource])
     return min(level * since, FULLEST)
 
 
 @subroutine
-def _refresh_level(loads: PricedLoads, used: FloatMatrix, level: FloatVector, broker: int) -> None:
+def _refresh_level(loads: PricedLoads, broker: int) -> None:
     """Compute the load of a broker over what it may have anew, of the fullest resource."""
     fullest = 0.0
-    for resource in range(used.shape[1]):
-        fullest = max(fullest, used[broker, resource] * loads.unit[broker, resource])
-    level[broker] = fullest
+    for resource in range(len(loads.prices)):
+        fullest = max(fullest, loads.used[broker, resource] * loads.unit[broker, resource])
+    loads.level[broker] = fullest

@@ -66,114 +66,21 @@ def reach_goals(
     exact = exact_answer(problem, rules, start, priorities, is_over)
     if exact is not None:
         return exact
-    aims = _Aims(problem, start)
+    aims = _Aims(problem, rules, start)
     goals = [goal for group in priorities for goal in group]
     if len(goals) == 1 and is_one_load(problem, goals[0].name):
-        return _of_one_load(problem, rules, start, aims, goals[0], ends, is_over)
+        return aims.reach_one_load(goals[0], ends, is_over)
     reached = [aims.range_of(goal) for goal in goals]
-    best = _all_at_once(problem, rules, start, aims, priorities, ends)
+    best = aims.all_at_once(priorities, ends)
     is_from_start = best is not None
     if best is None:
-        best, reached = _one_by_one(problem, rules, start, aims, priorities, ends)
+        best, reached = aims.one_by_one(priorities, ends)
     if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
-        best, reached = _with_less_movement(problem, rules, start, aims, best, reached, ends, is_from_start)
+        best, reached = aims.with_less_movement(best, reached, ends, is_from_start)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over).value
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
-
-
-def _of_one_load(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    aims: "_Aims",
-    goal: Goal,
-    ends: Callable[[], bool],
-    is_over: Callable[[], bool],
-) -> ResourcePlacement:
-    """A goal for a load that no leader changes, without limits."""
-    wanted = aims.range_of_one_load(goal)
-    one = OneLoad.of(problem, RESOURCES.index(goal.name), start, BrokerBounds(wanted.floor, wanted.ceiling))
-    best = one.search(ends)
-    reached = aims.widened(wanted, best)
-    best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
-    proof = ExcessProof((), Fraction(0), Fraction(0))
-    return answer(problem, rules, best.at, ranges=[reached], moved_bound=bound, proof=proof)
-
-
-def _all_at_once(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    aims: "_Aims",
-    priorities: Sequence[Sequence[Goal]],
-    is_over: Callable[[], bool],
-) -> SearchedPlacement | None:
-    """A placement that reaches all goals jointly, whatever their priority; None if none is found.
-
-    Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and is
-    slower, since it may not worsen that goal on its way.
-    """
-    goals = [goal for group in priorities for goal in group]
-    if len(priorities) < 2 or not all(goal.tolerance for goal in goals):
-        return None
-    wanted = [aims.range_of(goal) for goal in goals]
-    best = least_of_searches(problem, rules, start, aims.bounds([], wanted), is_over)
-    # A goal may be listed twice: the bounds are those of the last one.
-    return best if best.penalty == 0 and all(aims.is_within(each, best) for each in wanted) else None
-
-
-def _one_by_one(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    aims: "_Aims",
-    priorities: Sequence[Sequence[Goal]],
-    is_over: Callable[[], bool],
-) -> tuple[SearchedPlacement, list[GoalRange]]:
-    """A placement that reaches goals in order of priority, and what it reached."""
-    reached: list[GoalRange] = []
-    best: SearchedPlacement | None = None
-    for group in priorities:
-        wanted = [aims.range_of(goal) for goal in group]
-        bounds = aims.bounds(reached, wanted)
-        after = least_of_searches(problem, rules, start if best is None else best.at, bounds, is_over)
-        if best is None or all(aims.is_within(each, after) for each in reached):
-            best = after
-        reached += [aims.widened(each, best) for each in wanted]
-    if best is None:
-        best = search(problem, rules, start, aims.bounds([], []), is_over)
-    return best, reached
-
-
-def _with_less_movement(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    aims: "_Aims",
-    best: SearchedPlacement,
-    reached: list[GoalRange],
-    is_over: Callable[[], bool],
-    is_from_start: bool,
-) -> tuple[SearchedPlacement, list[GoalRange]]:
-    """Search again within what was reached: from the start, unless the placement is of that search, and from the best
-    placement.
-    """
-    for _ in range(MAX_RERUNS):
-        if is_over():
-            break
-        bounds = aims.bounds([], reached)
-        undone = search(problem, rules, best.at, bounds, is_over)
-        placements = [undone] if is_from_start else [undone, least_of_searches(problem, rules, start, bounds, is_over)]
-        better = min(placements, key=lambda each: (each.penalty, each.moved))
-        if (better.penalty, better.moved) >= (undone.penalty, best.moved):
-            break
-        best = better
-        wider = [aims.widened(each, best) for each in reached]
-        is_from_start = all(_is_same(*pair) for pair in zip(reached, wider, strict=True))
-        reached = wider
-    return best, reached
 
 
 def _is_same(one: GoalRange, other: GoalRange) -> bool:
@@ -182,17 +89,88 @@ def _is_same(one: GoalRange, other: GoalRange) -> bool:
 
 
 class _Aims:
-    """Ceilings and floors of goals.
+    """Searches for goals, by their ceilings and floors.
 
     Shares of ideal loads are floating, and rounded to whole loads: what is proven is proven for these whole numbers.
     """
 
-    def __init__(self, problem: ResourceProblem, start: Int32s) -> None:
-        self._problem = problem
+    def __init__(self, problem: ResourceProblem, rules: LoadRules, start: Int32s) -> None:
+        self._problem, self._rules, self._start = problem, rules, start
         totals = totals_of(problem)
         self._ideal = ideal_loads(problem.loads, problem.movement.target, totals)
         self._shares = share_bounds(problem, totals)
         self._counts = topic_counts(problem, start)
+
+    def reach_one_load(self, goal: Goal, ends: Callable[[], bool], is_over: Callable[[], bool]) -> ResourcePlacement:
+        """A goal for a load that no leader changes, without limits."""
+        wanted = self.range_of_one_load(goal)
+        one = OneLoad.of(
+            self._problem, RESOURCES.index(goal.name), self._start, BrokerBounds(wanted.floor, wanted.ceiling)
+        )
+        best = one.search(ends)
+        reached = self.widened(wanted, best)
+        best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
+        proof = ExcessProof((), Fraction(0), Fraction(0))
+        return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=proof)
+
+    def all_at_once(
+        self, priorities: Sequence[Sequence[Goal]], is_over: Callable[[], bool]
+    ) -> SearchedPlacement | None:
+        """A placement that reaches all goals jointly, whatever their priority; None if none is found.
+
+        Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and
+        is slower, since it may not worsen that goal on its way.
+        """
+        goals = [goal for group in priorities for goal in group]
+        if len(priorities) < 2 or not all(goal.tolerance for goal in goals):
+            return None
+        wanted = [self.range_of(goal) for goal in goals]
+        best = self._least_of_searches(self.bounds([], wanted), is_over)
+        # A goal may be listed twice: the bounds are those of the last one.
+        return best if best.penalty == 0 and all(self.is_within(each, best) for each in wanted) else None
+
+    def one_by_one(
+        self, priorities: Sequence[Sequence[Goal]], is_over: Callable[[], bool]
+    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+        """A placement that reaches goals in order of priority, and what it reached."""
+        reached: list[GoalRange] = []
+        best: SearchedPlacement | None = None
+        for group in priorities:
+            wanted = [self.range_of(goal) for goal in group]
+            bounds = self.bounds(reached, wanted)
+            after = self._least_of_searches(bounds, is_over, best)
+            if best is None or all(self.is_within(each, after) for each in reached):
+                best = after
+            reached += [self.widened(each, best) for each in wanted]
+        if best is None:
+            best = search(self._problem, self._rules, self._start, self.bounds([], []), is_over)
+        return best, reached
+
+    def with_less_movement(
+        self, best: SearchedPlacement, reached: list[GoalRange], is_over: Callable[[], bool], is_from_start: bool
+    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+        """Search again within what was reached: from the best placement, and from the start if it is not."""
+        for _ in range(MAX_RERUNS):
+            if is_over():
+                break
+            bounds = self.bounds([], reached)
+            undone = search(self._problem, self._rules, best.at, bounds, is_over)
+            placements = [undone] if is_from_start else [undone, self._least_of_searches(bounds, is_over)]
+            better = min(placements, key=lambda each: (each.penalty, each.moved))
+            if (better.penalty, better.moved) >= (undone.penalty, best.moved):
+                break
+            best = better
+            wider = [self.widened(each, best) for each in reached]
+            is_from_start = all(_is_same(*pair) for pair in zip(reached, wider, strict=True))
+            reached = wider
+        return best, reached
+
+    def _least_of_searches(
+        self, bounds: Bounds, is_over: Callable[[], bool], best: SearchedPlacement | None = None
+    ) -> SearchedPlacement:
+        """The best placement of searches from another one, or from the start."""
+        start = self._start if best is None else best.at
+        return least_of_searches(self._problem, self._rules, start, bounds, is_over)
 
     def range_of(self, goal: Goal) -> GoalRange:
         """What a goal aims at."""

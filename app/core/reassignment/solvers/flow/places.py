@@ -59,20 +59,17 @@ def sync_costs(problem: MovementProblem) -> PlaceCosts:
     return PlaceCosts(np.where(problem.in_sync, 0, elsewhere[:, None]), elsewhere)
 
 
+def _rules(problem: MovementProblem) -> kernel.PlaceRules:
+    of, at = problem.table, problem
+    return kernel.PlaceRules(
+        at.domain_of, of.factor, of.least, of.most, of.may_keep, at.rack_of, at.current, at.must_keep
+    )
+
+
 def settled(problem: MovementProblem) -> NDArray[np.bool_]:
     """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
-    table = problem.table
     settles = np.zeros(len(problem.current), np.bool_)
-    kernel.settled(
-        problem.domain_of,
-        table.factor,
-        table.least,
-        table.most,
-        table.may_keep,
-        problem.rack_of,
-        problem.current,
-        settles,
-    )
+    kernel.settled(_rules(problem), settles)
     return settles
 
 
@@ -91,27 +88,10 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
     (rows,) int64 cost of each partition's cheapest place, prices included; and those places, (rows, widest) int32,
     padded with `NO_REPLICA`.
     """
-    table = problem.table
     ranked, ends = _ranked(problem, prices)
     priced_costs = np.zeros(len(problem.current), np.int64)
     chosen = np.full((len(priced_costs), problem.widest), NO_REPLICA, np.int32)
-    kernel.cheapest(
-        problem.domain_of,
-        table.factor,
-        table.least,
-        table.most,
-        table.may_keep,
-        ranked,
-        ends,
-        problem.rack_of,
-        problem.current,
-        costs.current,
-        costs.other,
-        problem.must_keep,
-        prices,
-        priced_costs,
-        chosen,
-    )
+    kernel.cheapest(_rules(problem), ranked, ends, costs.current, costs.other, prices, priced_costs, chosen)
     return priced_costs, chosen
 
 

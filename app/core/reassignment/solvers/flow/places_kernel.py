@@ -1,5 +1,7 @@
 """The compiled loops of `places`: the cheapest place under dual prices, settled partitions, order of replicas."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from app.core.compiled.arrays import (
@@ -16,20 +18,32 @@ from app.core.compiled.loops import compiled, subroutine
 NOTHING = np.int64(2**62)
 
 
+class PlaceRules(NamedTuple):
+    """Partitions, and where their replicas may be.
+
+    Parameters
+    ----------
+    domain_of, must_keep : (rows,). factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
+    rack_of : (brokers,). current : (rows, widest), padded with -1 at the end.
+    """
+
+    domain_of: Int32Vector
+    factor: Int64Vector
+    least: Int64Matrix
+    most: Int64Matrix
+    may_keep: BoolMatrix
+    rack_of: Int32Vector
+    current: Int32Matrix
+    must_keep: Int32Vector
+
+
 @compiled
 def cheapest(
-    domain_of: Int32Vector,
-    factor: Int64Vector,
-    least: Int64Matrix,
-    most: Int64Matrix,
-    may_keep: BoolMatrix,
+    rules: PlaceRules,
     ranked: Int32Cube,
     ranked_end: Int64Matrix,
-    rack_of: Int32Vector,
-    current: Int32Matrix,
     current_cost: Int64Matrix,
     away: Int64Vector,
-    must_keep: Int32Vector,
     prices: Int64Vector,
     costs: Int64Vector,
     chosen: Int32Matrix,
@@ -41,10 +55,10 @@ def cheapest(
 
     Parameters
     ----------
-    factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
     ranked : (domains, racks, longest) the receivers of each rack by ascending price. ranked_end : (domains, racks).
-    current, current_cost : (rows, widest). away, must_keep : (rows,). prices : (brokers,).
+    current_cost : (rows, widest) of each current broker. away : (rows,) of others. prices : (brokers,).
     """
+    domain_of, factor, least, most, may_keep, rack_of, current, must_keep = rules
     racks = least.shape[1]
     capacity = int(most.max()) + 1 if most.size else 1
     names = np.empty((racks, capacity), np.int32)
@@ -78,9 +92,7 @@ def cheapest(
                 if not _contains(current[row], broker):
                     _insert(names, values, filled, rack, broker, value, ceiling)
         for rows_there in range(place, factor[domain]):
-            rack = _next_rack(
-                values, filled, per_rack, least[domain], most[domain], must, rack_of, factor[domain] - rows_there
-            )
+            rack = _next_rack(rules, row, values, filled, per_rack, factor[domain] - rows_there)
             if rack < 0:
                 total = NOTHING
                 break
@@ -93,23 +105,18 @@ def cheapest(
 
 @subroutine
 def _next_rack(
-    values: Int64Matrix,
-    filled: Int64Vector,
-    per_rack: Int64Vector,
-    least: Int64Vector,
-    most: Int64Vector,
-    must: int,
-    rack_of: Int32Vector,
-    left: int,
+    rules: PlaceRules, row: int, values: Int64Matrix, filled: Int64Vector, per_rack: Int64Vector, left: int
 ) -> int:
     """The rack of the cheapest candidate; only racks below `least` once those need all that is left; −1 if none."""
+    domain, must = rules.domain_of[row], rules.must_keep[row]
+    least, most = rules.least[domain], rules.most[domain]
     best, best_rack = NOTHING, -1
     underfull = 0
     for rack in range(len(least)):
         underfull += max(0, least[rack] - per_rack[rack])
     for rack in range(len(least)):
         ceiling = least[rack] if underfull >= left else most[rack]
-        at = _place_of(per_rack, rack, must, rack_of)
+        at = _place_of(per_rack, rack, must, rules.rack_of)
         if per_rack[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
             best, best_rack = values[rack, at], rack
     return best_rack
@@ -148,17 +155,9 @@ def _insert(
 
 
 @compiled
-def settled(
-    domain_of: Int32Vector,
-    factor: Int64Vector,
-    least: Int64Matrix,
-    most: Int64Matrix,
-    may_keep: BoolMatrix,
-    rack_of: Int32Vector,
-    current: Int32Matrix,
-    settles: BoolVector,
-) -> None:
+def settled(rules: PlaceRules, settles: BoolVector) -> None:
     """Set, in `settles`, which partitions are legal where they are."""
+    domain_of, factor, least, most, may_keep, rack_of, current, _ = rules
     racks = least.shape[1]
     in_racks = np.zeros(racks, np.int64)
     for row in range(len(current)):

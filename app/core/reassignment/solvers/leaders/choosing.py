@@ -91,8 +91,9 @@ def _spread(part: LeaderProblem, costs: Int32s, goal: int) -> Int32s:
     spread.cap(goal)
     columns = spread.columns()
     loads = part.loads(spread.leaders())
-    kernel.repair(start.table, start.costs, part.weight, part.target, goal, columns, loads)
-    kernel.undo_changes(start.table, start.costs, part.weight, part.target, goal, columns, loads)
+    led = kernel.Leadership(start.table, start.costs, part.weight, part.target, columns, loads)
+    kernel.repair(led, goal)
+    kernel.undo_changes(led, goal)
     chosen: Int32s = start.table[np.arange(len(columns)), columns] if len(columns) else part.leader
     return chosen
 

@@ -19,6 +19,7 @@ from app.core.flow import InfeasibleFlow, Network, min_cost_flow
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.model import UNLIMITED, band_around
 from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics
+from app.core.replica_lists import sums_by
 
 
 def topic_bands(
@@ -73,42 +74,25 @@ def with_topics(problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low
     is_led = (costs >= 0).any(axis=1)
     row, column = np.nonzero(costs >= 0)
     broker = problem.replicas[row, column].astype(np.int64)
-    group, tiers = _groups(problem, topics)
+    group, bands = _groups(problem, topics)
     # The last group has neither bands nor minimums: its partitions go to brokers at once.
-    is_free = group[row] == len(tiers.least)
+    is_free = group[row] == len(bands.least)
     cells, place = np.unique(group[row][~is_free] * brokers + broker[~is_free], return_inverse=True)
-    first_place, first_broker = rows, rows + len(cells)
-    sink = first_broker + brokers
-    heads = first_broker + broker
-    heads[~is_free] = first_place + place.reshape(-1)
-    least, below, within, above = (
-        each.ravel()[cells] for each in (tiers.least, tiers.below, tiers.within, tiers.above)
-    )
-    if least.sum() < tiers.least.sum():
+    least, *tiers = (each.ravel()[cells] for each in (bands.least, bands.below, bands.within, bands.above))
+    if least.sum() < bands.least.sum():
         raise InfeasibleFlow
-    supplies = np.zeros(sink + 1, np.int64)
-    supplies[:rows] = is_led
-    supplies[first_place:first_broker] = -least
-    np.add.at(supplies, first_broker + cells % brokers, least)
     low, high = np.maximum(low, 0), np.maximum(high, np.maximum(low, 0))
-    supplies[first_broker:sink] -= low
-    supplies[sink] = -supplies.sum()
-    each, tier_tails, tier_heads = (
-        np.arange(len(cells)),
-        first_place + np.arange(len(cells)),
-        first_broker + cells % brokers,
-    )
-    tails = [row, *[tier_tails] * 3, first_broker + np.arange(brokers)]
-    heads_of = [heads, *[tier_heads] * 3, np.full(brokers, sink)]
-    capacities = [np.ones(len(row), np.int64), below, within, above, high - low]
+    supplies = np.concatenate([is_led, -least, sums_by(cells % brokers, least, brokers) - low])
+    of_cells, of_brokers = rows + np.arange(len(cells)), rows + len(cells) + np.arange(brokers)
+    heads = of_brokers[broker]
+    heads[~is_free] = of_cells[place.reshape(-1)]
     network = Network(
-        supplies,
-        np.concatenate(tails).astype(np.int32),
-        np.concatenate(heads_of).astype(np.int32),
-        np.concatenate(capacities).astype(np.int64),
+        np.append(supplies, -supplies.sum()),
+        np.concatenate([row, *[of_cells] * 3, of_brokers]).astype(np.int32),
+        np.concatenate([heads, *[of_brokers[cells % brokers]] * 3, np.full(brokers, len(supplies))]).astype(np.int32),
+        np.concatenate([np.ones(len(row), np.int64), *tiers, high - low]).astype(np.int64),
     )
-    rest = np.zeros(brokers, np.int64)
-    nothing = np.zeros(len(each), np.int64)
+    rest, nothing = np.zeros(brokers, np.int64), np.zeros(len(cells), np.int64)
     excess = np.concatenate([np.zeros(len(row), np.int64), nothing, nothing + 1, nothing + 2, rest])
     changes = np.concatenate([costs[row, column].astype(np.int64), nothing, nothing, nothing, rest])
     flow = min_cost_flow(network, [excess, changes])

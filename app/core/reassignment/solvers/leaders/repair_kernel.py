@@ -1,11 +1,6 @@
-"""Moves and swaps of whole leaderships off the heaviest broker: the compiled loops of `choosing`, by ingress.
+"""Moves and swaps of whole leaderships off the heaviest broker: the compiled loops of `choosing`, by ingress."""
 
-Arrays that both functions share:
-
-table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative if that replica
-may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead any amount.
-columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of that. Both change in place.
-"""
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,22 +12,33 @@ _NONE = -1
 _PATIENCE = 30
 
 
+class Leadership(NamedTuple):
+    """Rows, each led whole by one of its replicas.
+
+    Parameters
+    ----------
+    table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative if that
+        replica may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead any amount.
+    columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of that. Both change in place.
+    """
+
+    table: Int32Matrix
+    costs: Int32Matrix
+    weight: Int64Vector
+    target: BoolVector
+    columns: Int64Vector
+    loads: Int64Vector
+
+
 @compiled
-def repair(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    weight: Int64Vector,
-    target: BoolVector,
-    goal: int,
-    columns: Int64Vector,
-    loads: Int64Vector,
-) -> None:
+def repair(led: Leadership, goal: int) -> None:
     """Relieve the heaviest target broker until it leads at most the goal, or no step relieves it.
 
     If no step relieves a broker, the candidates of its rows are relieved first, the heaviest first, even below the
     goal, and so on from those. That is limited to some tens of steps a broker, since it only helps if a few heavy rows
     fill all their candidates.
     """
+    table, costs, _, target, _, loads = led
     brokers, width = len(loads), table.shape[1]
     starts, cells = _cells(table, costs, brokers)
     longest = 0
@@ -59,11 +65,9 @@ def repair(
         if full < 0:
             return
         own_cells = cells[starts[full] : starts[full + 1]]
-        out_starts, back_starts = _grouped(table, costs, columns, own_cells, full, brokers, out, back)
+        out_starts, back_starts = _grouped(led, own_cells, full, out, back)
         enough = goal if loads[full] > goal else 0
-        out_cell, back_cell = _step(
-            table, costs, weight, target, columns, loads, full, enough, out, out_starts, back, back_starts
-        )
+        out_cell, back_cell = _step(led, full, enough, out, out_starts, back, back_starts)
         if full != heaviest or out_cell == _NONE:
             patience -= 1
         if out_cell == _NONE:
@@ -71,21 +75,16 @@ def repair(
             for other in range(brokers):
                 is_near[other] |= out_starts[other] < out_starts[other + 1]
             continue
-        _lead(table, weight, out_cell, columns, loads)
+        _lead(led, out_cell)
         if back_cell != _NONE:
-            _lead(table, weight, back_cell, columns, loads)
+            _lead(led, back_cell)
         is_near[:] = False
         is_exhausted[:] = False
 
 
 @subroutine
 def _step(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    weight: Int64Vector,
-    target: BoolVector,
-    columns: Int64Vector,
-    loads: Int64Vector,
+    led: Leadership,
     full: int,
     enough: int,
     out: Int64Vector,
@@ -99,6 +98,7 @@ def _step(
     ends below its load before: steps terminate. Among steps after which both have no more than is enough, it is the
     cheapest one; else the one with the smallest larger load.
     """
+    table, costs, weight, target, columns, loads = led
     width = table.shape[1]
     best, best_cost, out_cell, back_cell = loads[full], 0, _NONE, _NONE
     for other in range(len(loads)):
@@ -129,19 +129,12 @@ def _step(
 
 
 @compiled
-def undo_changes(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    weight: Int64Vector,
-    target: BoolVector,
-    goal: int,
-    columns: Int64Vector,
-    loads: Int64Vector,
-) -> None:
+def undo_changes(led: Leadership, goal: int) -> None:
     """Return rows to their cheapest candidate, the lightest first, while no target broker exceeds the limit.
 
     The limit is the goal, or the largest load if that exceeds the goal.
     """
+    table, costs, weight, target, columns, loads = led
     limit = goal
     for broker in range(len(loads)):
         if target[broker]:
@@ -151,11 +144,12 @@ def undo_changes(
             if 0 <= costs[row, at] < costs[row, columns[row]]:
                 broker = table[row, at]
                 if not target[broker] or loads[broker] + weight[row] <= limit:
-                    _lead(table, weight, row * table.shape[1] + at, columns, loads)
+                    _lead(led, row * table.shape[1] + at)
 
 
 @subroutine
-def _lead(table: Int32Matrix, weight: Int64Vector, cell: int, columns: Int64Vector, loads: Int64Vector) -> None:
+def _lead(led: Leadership, cell: int) -> None:
+    table, _, weight, _, columns, loads = led
     row, at = divmod(cell, table.shape[1])
     loads[table[row, columns[row]]] -= weight[row]
     loads[table[row, at]] += weight[row]
@@ -187,19 +181,13 @@ def _cells(table: Int32Matrix, costs: Int32Matrix, brokers: int) -> tuple[Int64s
 
 @subroutine
 def _grouped(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    columns: Int64Vector,
-    own_cells: Int64Vector,
-    full: int,
-    brokers: int,
-    out: Int64Vector,
-    back: Int64Vector,
+    led: Leadership, own_cells: Int64Vector, full: int, out: Int64Vector, back: Int64Vector
 ) -> tuple[Int64s, Int64s]:
     """Fill `out` with the cells to which rows led by `full` can move, `back` with its own that others lead, by
     broker.
     """
-    width = table.shape[1]
+    table, costs, _, _, columns, loads = led
+    brokers, width = len(loads), table.shape[1]
     out_starts, back_starts = np.zeros(brokers + 1, np.int64), np.zeros(brokers + 1, np.int64)
     out_place, back_place = np.zeros(brokers, np.int64), np.zeros(brokers, np.int64)
     for is_counting in (True, False):

@@ -88,11 +88,11 @@ class Shares:
         a price >= 0, one below its maximum a price <= 0.
         """
         excess, up, down = self._excess(low, high)
-        prices = np.zeros(len(self.base) + 1, np.int64)
-        kernel.settle(self.table, self.costs, self.amounts, prices, excess, up, down)
+        flow = self._flow(excess, up, down)
+        kernel.settle(flow)
         if (excess > 0).any():
             raise RuntimeError(f"{int(excess[excess > 0].sum())} of what brokers lead is outside all bounds")
-        prices_of_brokers: Int64s = prices[-1] - prices[:-1]
+        prices_of_brokers: Int64s = flow.prices[-1] - flow.prices[:-1]
         return prices_of_brokers
 
     def narrow(self) -> Band:
@@ -159,14 +159,13 @@ class Shares:
         """
         brokers = len(self.base)
         group, closed = np.zeros((2, brokers), np.int64)
-        no_prices = np.zeros(brokers + 1, np.int64)
         while True:
             loads = self.loads() + self.base
             level = _levels(loads, group)
             if (level == loads).all():
                 return group
             excess = np.concatenate([loads - level, np.zeros(1, np.int64)])
-            reached = kernel.saturate(self.table, self.costs, self.amounts, group, no_prices, excess, closed, closed)
+            reached = kernel.saturate(self._flow(excess, closed, closed)._replace(group=group))
             group = np.unique(2 * group + reached[:-1], return_inverse=True)[1].astype(np.int64)
 
     def _lows(self, low: int, *, is_bound: bool = True) -> Int64s:
@@ -182,6 +181,11 @@ class Shares:
         """(brokers,) int64 maximum loads without any bound but `exact`."""
         everything = np.full(len(self.base), int(self.amounts.sum()) + 1)
         return everything if self.exact is None else np.where(self.exact < 0, everything, self.exact)
+
+    def _flow(self, excess: Int64s, up: Int64s, down: Int64s) -> kernel.ShareFlow:
+        """The flow between all brokers, at prices of 0."""
+        group, prices = np.zeros(len(self.base), np.int64), np.zeros(len(self.base) + 1, np.int64)
+        return kernel.ShareFlow(self.table, self.costs, self.amounts, group, prices, excess, up, down)
 
     def _excess(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s, Int64s]:
         """By how much loads are outside their bounds, with the balancing entry last; and the slack within, up and
@@ -199,11 +203,9 @@ class Shares:
         If excess is left, those that it can reach; if want is left, those that no broker with slack can reach.
         """
         excess, up, down = self._excess(low, high)
-        brokers = len(self.base)
-        no_groups, no_prices = np.zeros(brokers, np.int64), np.zeros(brokers + 1, np.int64)
-        reached = kernel.saturate(self.table, self.costs, self.amounts, no_groups, no_prices, excess, up, down)
+        reached = kernel.saturate(self._flow(excess, up, down))
         if not (excess > 0).any():
-            return np.zeros(brokers, np.bool_)
+            return np.zeros(len(self.base), np.bool_)
         return reached[:-1] if (excess[:-1] > 0).any() else ~reached[:-1]
 
 

@@ -7,18 +7,11 @@ give to it. Walks in this graph are the walks of the flow network of rows and br
 paths and cuts are the same in both; with a few hundred nodes, distances are computed on a dense matrix. That is why
 these loops exist beside `app.core.flow`, whose solvers see every row as a node.
 
-Arrays that all functions share:
-
-table : (rows, width) int32 brokers. costs : (rows, width) int32 of one unit, negative if that replica may not lead.
-amounts : (rows, width) int64, what each leads. group : (brokers,) int64; nothing passes between groups.
-prices : (brokers + 1,) int64 potentials: c(b) − c(a) + price(a) − price(b) >= 0 for every amount that a could pass to
-    b.
-excess : (brokers + 1,) int64, > 0 what a node has to give, < 0 what it has to take.
-up, down : (brokers,) int64 residual capacity from the broker to the slack node, and back.
-
 Source: Dinic (1970) for the blocking flows; Ford and Fulkerson's primal-dual method, with distances by Dijkstra, for
 the least cost.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +21,29 @@ from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 
 _LARGEST_COST = np.iinfo(np.int32).max
+
+
+class ShareFlow(NamedTuple):
+    """The flow, which the loops change in place.
+
+    Parameters
+    ----------
+    table : (rows, width) int32 brokers. costs : (rows, width) int32 of one unit, negative if that replica may not lead.
+    amounts : (rows, width) int64, what each leads. group : (brokers,) int64; nothing passes between groups.
+    prices : (brokers + 1,) int64 potentials: c(b) − c(a) + price(a) − price(b) >= 0 for every amount that a could pass
+        to b.
+    excess : (brokers + 1,) int64, > 0 what a node has to give, < 0 what it has to take.
+    up, down : (brokers,) int64 residual capacity from the broker to the slack node, and back.
+    """
+
+    table: Int32Matrix
+    costs: Int32Matrix
+    amounts: Int64Matrix
+    group: Int64Vector
+    prices: Int64Vector
+    excess: Int64Vector
+    up: Int64Vector
+    down: Int64Vector
 
 
 @compiled
@@ -59,26 +75,17 @@ def start(table: Int32Matrix, costs: Int32Matrix, weight: Int64Vector, base: Int
 
 
 @compiled
-def saturate(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    amounts: Int64Matrix,
-    group: Int64Vector,
-    prices: Int64Vector,
-    excess: Int64Vector,
-    up: Int64Vector,
-    down: Int64Vector,
-) -> NDArray[np.bool_]:
+def saturate(flow: ShareFlow) -> NDArray[np.bool_]:
     """Pass on as much excess as arcs of reduced cost 0 allow; (brokers + 1,) bool: nodes that the rest could reach.
 
     Within a round, paths lead from level to level. An amount that arrives in the same round needs no second look: an
     arc from it two levels up would have existed at its previous broker, and would be one level.
     """
-    brokers = len(up)
+    excess, brokers = flow.excess, len(flow.up)
     while True:
-        starts, led_cells = _led_cells(table, amounts, brokers)
+        starts, led_cells = _led_cells(flow.table, flow.amounts, brokers)
         level = np.full(brokers + 1, -1, np.int64)
-        if not _levels(table, costs, group, prices, excess, up, down, starts, led_cells, level):
+        if not _levels(flow, starts, led_cells, level):
             return level >= 0
         cursor = np.concatenate((starts[:brokers], np.zeros(1, np.int64)))
         column = np.zeros(brokers, np.int64)
@@ -88,33 +95,11 @@ def saturate(
             while excess[source] > 0 and level[source] >= 0:
                 nodes[0], depth = source, 0
                 while depth >= 0 and (depth == 0 or excess[nodes[depth]] >= 0):
-                    node, cells[depth] = nodes[depth], -1
-                    after = -1
-                    if node == brokers:
-                        while cursor[node] < brokers and after < 0:
-                            broker = cursor[node]
-                            if down[broker] > 0 and level[broker] == level[node] + 1 and prices[broker] == prices[node]:
-                                after = broker
-                            else:
-                                cursor[node] += 1
-                    elif up[node] > 0 and level[brokers] == level[node] + 1 and prices[node] == prices[brokers]:
-                        after = brokers
-                    else:
-                        after = _next(
-                            table,
-                            costs,
-                            amounts,
-                            group,
-                            prices,
-                            level,
-                            led_cells,
-                            starts[node + 1],
-                            cursor,
-                            column,
-                            node,
-                        )
-                        if after >= 0:
-                            cells[depth], columns[depth] = led_cells[cursor[node]], column[node]
+                    node = nodes[depth]
+                    after = _next_node(flow, level, led_cells, starts, cursor, column, node)
+                    cells[depth] = -1
+                    if node < brokers and 0 <= after < brokers:
+                        cells[depth], columns[depth] = led_cells[cursor[node]], column[node]
                     if after < 0:
                         level[node] = -1
                         depth -= 1
@@ -122,7 +107,7 @@ def saturate(
                         depth += 1
                         nodes[depth] = after
                 if depth > 0:
-                    _pass_on(amounts, excess, up, down, nodes, cells, columns, depth)
+                    _pass_on(flow, nodes, cells, columns, depth)
 
 
 @subroutine
@@ -149,19 +134,9 @@ def _led_cells(table: Int32Matrix, amounts: Int64Matrix, brokers: int) -> tuple[
 
 
 @subroutine
-def _levels(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    group: Int64Vector,
-    prices: Int64Vector,
-    excess: Int64Vector,
-    up: Int64Vector,
-    down: Int64Vector,
-    starts: Int64Vector,
-    led_cells: Int64Vector,
-    level: Int64Vector,
-) -> bool:
+def _levels(flow: ShareFlow, starts: Int64Vector, led_cells: Int64Vector, level: Int64Vector) -> bool:
     """Breadth-first levels from the nodes with excess; whether a node that has to take is reached."""
+    table, costs, _, group, prices, excess, up, down = flow
     brokers, width = len(up), table.shape[1]
     queue = np.empty(brokers + 1, np.int64)
     length, done, is_taking = 0, 0, False
@@ -203,12 +178,32 @@ def _levels(
 
 
 @subroutine
+def _next_node(
+    flow: ShareFlow,
+    level: Int64Vector,
+    led_cells: Int64Vector,
+    starts: Int64Vector,
+    cursor: Int64Vector,
+    column: Int64Vector,
+    node: int,
+) -> int:
+    """The next node, one level on, to which this one can pass something; −1 if there is none."""
+    prices, brokers = flow.prices, len(flow.up)
+    if node == brokers:
+        while cursor[node] < brokers:
+            broker = cursor[node]
+            if flow.down[broker] > 0 and level[broker] == level[node] + 1 and prices[broker] == prices[node]:
+                return int(broker)
+            cursor[node] += 1
+        return -1
+    if flow.up[node] > 0 and level[brokers] == level[node] + 1 and prices[node] == prices[brokers]:
+        return brokers
+    return _next(flow, level, led_cells, starts[node + 1], cursor, column, node)
+
+
+@subroutine
 def _next(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    amounts: Int64Matrix,
-    group: Int64Vector,
-    prices: Int64Vector,
+    flow: ShareFlow,
     level: Int64Vector,
     led_cells: Int64Vector,
     end: int,
@@ -219,6 +214,7 @@ def _next(
     """The next broker, one level on, to which this one can pass something: by led_cells[cursor] to column; −1 if
     none.
     """
+    table, costs, amounts, group, prices, _, _, _ = flow
     width = table.shape[1]
     while cursor[node] < end:
         row, at = divmod(led_cells[cursor[node]], width)
@@ -236,17 +232,9 @@ def _next(
 
 
 @subroutine
-def _pass_on(
-    amounts: Int64Matrix,
-    excess: Int64Vector,
-    up: Int64Vector,
-    down: Int64Vector,
-    nodes: Int64Vector,
-    cells: Int64Vector,
-    columns: Int64Vector,
-    depth: int,
-) -> None:
+def _pass_on(flow: ShareFlow, nodes: Int64Vector, cells: Int64Vector, columns: Int64Vector, depth: int) -> None:
     """Pass along one path what all of it can carry."""
+    amounts, excess, up, down = flow.amounts, flow.excess, flow.up, flow.down
     brokers, width = len(up), amounts.shape[1]
     source, sink = nodes[0], nodes[depth]
     amount = min(excess[source], -excess[sink])
@@ -278,39 +266,23 @@ _UNREACHED = np.iinfo(np.int64).max
 
 
 @compiled
-def settle(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    amounts: Int64Matrix,
-    prices: Int64Vector,
-    excess: Int64Vector,
-    up: Int64Vector,
-    down: Int64Vector,
-) -> None:
+def settle(flow: ShareFlow) -> None:
     """Pass on all excess at the least cost, from amounts and prices that are optimal up to the excess.
 
     Each round turns the distances from all nodes with excess into prices, and passes on as much as arcs of reduced cost
     0 allow. It ends without excess, or when no path is left.
     """
-    group = np.zeros(len(up), np.int64)
-    while _reprice(table, costs, amounts, prices, excess, up, down):
-        saturate(table, costs, amounts, group, prices, excess, up, down)
+    while _reprice(flow):
+        saturate(flow)
 
 
 @subroutine
-def _reprice(
-    table: Int32Matrix,
-    costs: Int32Matrix,
-    amounts: Int64Matrix,
-    prices: Int64Vector,
-    excess: Int64Vector,
-    up: Int64Vector,
-    down: Int64Vector,
-) -> bool:
+def _reprice(flow: ShareFlow) -> bool:
     """Raise the prices by the distances from all nodes with excess; whether a node that has to take is reached.
 
     Dijkstra on the dense matrix of reduced costs. Nodes that are not reached count as far as the farthest.
     """
+    table, costs, amounts, _, prices, excess, up, down = flow
     brokers, width = len(up), table.shape[1]
     nearest = np.full((brokers, brokers), _FAR, np.int32)
     for row in range(len(table)):

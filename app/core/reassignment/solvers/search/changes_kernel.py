@@ -10,7 +10,6 @@ from app.core.reassignment.solvers.search.moves_kernel import stays_free
 from app.core.reassignment.solvers.search.receivers_kernel import senders_for
 from app.core.reassignment.solvers.search.state_kernel import (
     NOWHERE,
-    ResourceRules,
     SearchState,
     leader_cost,
     may_place,
@@ -35,11 +34,9 @@ TRANSFER = 2
 @subroutine
 def best_from(
     rules: LoadRules,
-    resources: ResourceRules,
     state: SearchState,
     broker: int,
     receivers: Int64Vector,
-    per_cost: float,
     least: float,
     change: Int64Vector,
     best: FloatVector,
@@ -52,112 +49,87 @@ def best_from(
         row = slot // width
         if slot % width == 0:
             for column in range(1, width):
-                if may_transfer(resources, state, row, column):
-                    value = worth_if_led(rules, resources, state, row, column, least)
+                if may_transfer(state, row, column):
+                    value = worth_if_led(rules, state, row, column, least)
                     _consider(value, TRANSFER, row * width + column, broker, change, best)
-        if _is_worth(rules, resources, state, slot, per_cost, least, best[0]):
+        if _is_worth(rules, state, slot, least, best[0]):
             for to in receivers:
-                _try_move(rules, resources, state, slot, to, per_cost, least, change, best)
+                _try_move(rules, state, slot, to, least, change, best)
         for column in range(rules.current.shape[1]):
             current_broker = rules.current[row, column]
             if current_broker >= 0 and rules.stays_free[row, column] and current_broker != broker:
-                _try_move(rules, resources, state, slot, current_broker, per_cost, least, change, best)
+                _try_move(rules, state, slot, current_broker, least, change, best)
         slot = after
 
 
 @subroutine
-def _is_worth(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    slot: int,
-    per_cost: float,
-    least: float,
-    best: float,
-) -> bool:
+def _is_worth(rules: LoadRules, state: SearchState, slot: int, least: float, best: float) -> bool:
     """Whether a move of the replica to a broker without violations would be the best change so far."""
-    if len(resources.of_reads):
+    if len(state.of_reads):
         return True
     width = state.at.shape[1]
     row = slot // width
-    decrease = -rise_if_gone(rules, resources, state, slot)
-    if decrease <= least and len(resources.topic_of) == 0:
+    decrease = -rise_if_gone(rules, state, slot)
+    if decrease <= least and len(state.topic_of) == 0:
         return False
-    cost = per_cost * rules.cost[row] if stays_free(rules, row, state.at[row, slot % width]) else 0.0
-    return bool(len(resources.topic_of) or decrease > best * (cost + 0.1 * CHANGE_COST))
+    cost = state.per_cost * rules.cost[row] if stays_free(rules, row, state.at[row, slot % width]) else 0.0
+    return bool(len(state.topic_of) or decrease > best * (cost + 0.1 * CHANGE_COST))
 
 
 @subroutine
 def _try_move(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    slot: int,
-    to: int,
-    per_cost: float,
-    least: float,
-    change: Int64Vector,
-    best: FloatVector,
+    rules: LoadRules, state: SearchState, slot: int, to: int, least: float, change: Int64Vector, best: FloatVector
 ) -> None:
     width = state.at.shape[1]
     if to == state.at[slot // width, slot % width]:
         return
-    cost = cost_of_move(rules, resources, state, slot, to, per_cost)
-    rise = rise_if_placed(rules, resources, state, slot, to)
+    cost = cost_of_move(rules, state, slot, to)
+    rise = rise_if_placed(rules, state, slot, to)
     is_better = -rise > least and (cost <= 0 or -rise > best[0] * (cost + 0.1 * CHANGE_COST))
-    if is_better and may_place(rules, resources, state, slot, to):
+    if is_better and may_place(rules, state, slot, to):
         _consider(worth(rise, cost, least), MOVE, slot, to, change, best)
 
 
 @subroutine
 def best_to(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    broker: int,
-    per_cost: float,
-    least: float,
-    change: Int64Vector,
-    best: FloatVector,
+    rules: LoadRules, state: SearchState, broker: int, least: float, change: Int64Vector, best: FloatVector
 ) -> None:
     """If the broker is below a floor: moves of other brokers' replicas to it, and of leaders among its replicas."""
     width = state.at.shape[1]
-    worst = lacking_resource(resources, state, broker)
-    if worst < 0 and len(resources.topic_of) == 0:
+    worst = lacking_resource(state, broker)
+    if worst < 0 and len(state.topic_of) == 0:
         return
     slot = state.first[broker]
     while slot != NOWHERE:
         after = state.after[slot]
         row, column = slot // width, slot % width
-        if column and may_transfer(resources, state, row, column):
-            value = worth_if_led(rules, resources, state, row, column, least)
+        if column and may_transfer(state, row, column):
+            value = worth_if_led(rules, state, row, column, least)
             _consider(value, TRANSFER, slot, broker, change, best)
         slot = after
-    for sender in senders_for(rules, resources, state, broker, worst):
+    for sender in senders_for(rules, state, broker, worst):
         slot = state.first[sender]
         while slot != NOWHERE:
             after = state.after[slot]
-            _try_move(rules, resources, state, slot, broker, per_cost, least, change, best)
+            _try_move(rules, state, slot, broker, least, change, best)
             slot = after
 
 
 @subroutine
-def lacking_resource(resources: ResourceRules, state: SearchState, broker: int) -> int:
+def lacking_resource(state: SearchState, broker: int) -> int:
     """The resource of which a broker is farthest below its floor; -1 if there is none."""
     worst, deficit = NOWHERE, 0.0
     for resource in range(state.loads.shape[1]):
-        lacks = (resources.floor[broker, resource] - state.loads[broker, resource]) * resources.unit[broker, resource]
+        lacks = (state.floor[broker, resource] - state.loads[broker, resource]) * state.unit[broker, resource]
         if lacks > deficit:
             worst, deficit = resource, lacks
     return worst
 
 
 @subroutine
-def slots_to_fill(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int, lacking: int
-) -> NDArray[np.int64]:
+def slots_to_fill(rules: LoadRules, state: SearchState, broker: int, lacking: int) -> NDArray[np.int64]:
     """Samples of the slots of a broker that is below a floor, and of those of the sending brokers."""
-    senders = senders_for(rules, resources, state, broker, lacking)
+    senders = senders_for(rules, state, broker, lacking)
     slots = np.empty((len(senders) + 1) * 2 * FILLS, np.int64)
     count = 0
     for i in range(len(senders) + 1):
@@ -210,32 +182,28 @@ def worth(rise: float, cost: float, least: float) -> float:
 
 
 @subroutine
-def worth_if_led(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, column: int, least: float
-) -> float:
+def worth_if_led(rules: LoadRules, state: SearchState, row: int, column: int, least: float) -> float:
     """What it is worth that the replica in the column leads."""
-    cost = CHANGE_COST * leader_cost(resources, row, state.at[row, 0], state.at[row, column])
-    return worth(rise_if_led(rules, resources, state, row, column), cost, least)
+    cost = CHANGE_COST * leader_cost(state, row, state.at[row, 0], state.at[row, column])
+    return worth(rise_if_led(rules, state, row, column), cost, least)
 
 
 @subroutine
-def cost_of_move(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int, per_cost: float
-) -> float:
+def cost_of_move(rules: LoadRules, state: SearchState, slot: int, to: int) -> float:
     """What it costs that a replica goes to another broker, in units of the mean cost of a move."""
     width = state.at.shape[1]
     row, broker = slot // width, state.at[slot // width, slot % width]
-    cost = per_cost * move_cost(rules, row, broker, to)
+    cost = state.per_cost * move_cost(rules, row, broker, to)
     if slot % width == 0:
-        cost += CHANGE_COST * leader_cost(resources, row, broker, to)
+        cost += CHANGE_COST * leader_cost(state, row, broker, to)
     return float(cost)
 
 
 @subroutine
-def rise_if_gone(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int) -> float:
+def rise_if_gone(rules: LoadRules, state: SearchState, slot: int) -> float:
     """How much the penalty of a replica's broker rises without it, consumers of followers apart."""
     width = state.at.shape[1]
     row, leads = slot // width, int(slot % width == 0)
     broker = state.at[row, slot % width]
-    rise = penalty_if(resources, state, broker, row, -leads, leads - 1) - state.penalty[broker]
-    return float(rise + topic_change(rules, resources, state, row, broker, -1))
+    rise = penalty_if(state, broker, row, -leads, leads - 1) - state.penalty[broker]
+    return float(rise + topic_change(rules, state, row, broker, -1))

@@ -6,18 +6,19 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s
 from app.core.reassignment.evaluation import loads_of
 from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, costs_saved, load_rules, moved_weight
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
 from app.core.reassignment.solvers.search import search_kernel, undo_kernel
 from app.core.reassignment.solvers.search.heaviest_first import initial_placement
-from app.core.reassignment.solvers.search.state_kernel import NOWHERE, ResourceRules, SearchState
+from app.core.reassignment.solvers.search.state_kernel import NOWHERE, SearchState
 from app.core.replica_lists import not_among
 
 STEPS = 1_000
@@ -29,8 +30,6 @@ SLOWEST = 0.9
 """The search ends if so many changes leave more of the penalty than this."""
 MAX_UNDO_PASSES = 2
 UNDONE_AT_ONCE = 2_000
-LOOKS = 50
-"""Replicas of a broker that are tried as partners of one that returns."""
 HARD, SOFT = 1e4, 1e2
 """Weights of limits, beside 1 for the least goals."""
 SEED = 0x5DEECE66D
@@ -86,137 +85,111 @@ def search(
     is_over : whether the deadline has passed; then the placement so far is returned.
     seed : of the samples.
     """
-    bounded = _bounded(problem, bounds)
-    resources, state = _resources(problem, bounds, bounded), _state(problem, start, bounds, bounded, seed)
-    search_kernel.begin(rules, resources, state)
-    positive = rules.cost[rules.cost > 0]
-    per_cost = 1.0 / float(positive.mean()) if len(positive) else 1.0
+    state = _begun(problem, rules, start, bounds, seed)
     before = np.inf
     at_once = max(1, min(STEPS, SLOTS_AT_ONCE * len(state.penalty) // max(1, start.size)))
     for _ in range(MAX_ROUNDS):
-        if not _lower(rules, resources, state, per_cost, at_once, is_over):
+        if not _lower(rules, state, at_once, is_over):
             break
-        penalty = _penalty(problem, resources, state)
+        penalty = _penalty(rules, state)
         if penalty > before * SLOWEST:
             break
         before = penalty
     for _ in range(MAX_UNDO_PASSES):
-        if is_over() or not _undo(problem, rules, resources, state, is_over):
+        if is_over() or not _undo(rules, state, is_over):
             break
-    return _found(problem, rules, resources, state)
+    leaders = state.at[:, 0] if state.at.shape[1] else problem.leader
+    loads = loads_of(problem.loads, problem.movement.rack_of, state.at, leaders)
+    return SearchedPlacement(state.at, loads, state.counts, _penalty(rules, state), moved_weight(rules, state.at))
 
 
-def _lower(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    per_cost: float,
-    at_once: int,
-    is_over: Callable[[], bool],
-) -> bool:
+def _lower(rules: LoadRules, state: SearchState, at_once: int, is_over: Callable[[], bool]) -> bool:
     """Make `STEPS` changes, in so many turns of a broker at once; whether there were as many before the deadline."""
     done = 0
     while done < STEPS:
         if is_over():
             return False
-        made, is_stuck = search_kernel.lower_penalty(rules, resources, state, per_cost, at_once)
+        made, is_stuck = search_kernel.lower_penalty(rules, state, at_once)
         if is_stuck:
             return False
         done += made
     return True
 
 
-def _undo(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    is_over: Callable[[], bool],
-) -> int:
+def _undo(rules: LoadRules, state: SearchState, is_over: Callable[[], bool]) -> int:
     away = rules.cost[:, None] > costs_saved(rules, state.at)
     away &= state.at >= 0
-    changed = away.any(axis=1) | (state.at[:, :1] != problem.leader[:, None]).any(axis=1)
-    changed |= (resources.behind != NO_REPLICA).any(axis=1)
+    changed = away.any(axis=1) | (state.at[:, :1] != state.leader[:, None]).any(axis=1)
+    changed |= (state.behind != NO_REPLICA).any(axis=1)
     row = np.flatnonzero(changed)
     rows: Int32s = row[np.argsort(-rules.cost[row], kind="stable")].astype(np.int32)
     undone = 0
     for first in range(0, len(rows), UNDONE_AT_ONCE):
         if is_over():
             break
-        some = rows[first : first + UNDONE_AT_ONCE]
-        undone += undo_kernel.undo(rules, resources, state, some, LOOKS)
+        undone += undo_kernel.undo(rules, state, rows[first : first + UNDONE_AT_ONCE])
     return undone
 
 
-def _bounded(problem: ResourceProblem, bounds: Bounds) -> Int64s:
-    """The columns of the resources that have bounds or limits; the others never count, and one remains in any case."""
-    columns = np.flatnonzero((bounds.unit > 0).any(axis=0) | (problem.limits.upper < NO_LIMIT).any(axis=0))
-    return columns if len(columns) else np.zeros(1, np.int64)
-
-
-def _resources(problem: ResourceProblem, bounds: Bounds, bounded: Int64s) -> ResourceRules:
-    """The rules of the columns that are bounded."""
+def _begun(problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, seed: int) -> SearchState:
+    """The search at its start. Of the resources it has those with bounds or limits, and one in any case."""
     loads, limits = problem.loads, problem.limits
-    reads = np.zeros((0, len(bounded)), np.int64)
-    if loads.reads is not None:
-        reads = np.ascontiguousarray(loads.reads.load[:, bounded], np.int64)
     is_limited = limits.upper < NO_LIMIT
+    bounded = np.flatnonzero((bounds.unit > 0).any(axis=0) | is_limited.any(axis=0))
+    if not len(bounded):
+        bounded = np.zeros(1, np.int64)
+
+    def of_bounded(values: NDArray[Any], dtype: type = np.int64) -> NDArray[Any]:
+        return np.ascontiguousarray(values[:, bounded], dtype)
+
+    reads = np.zeros_like(loads.of_leader[:0]) if loads.reads is None else loads.reads.load
+    reads = of_bounded(reads)
+    topic_of = None if not len(bounds.topic_most) else problem.topic_of
     weight = np.where(limits.is_soft, SOFT, HARD)
-    no_topics = np.zeros(0, np.int32)
-    topic_of = no_topics if problem.topic_of is None or not len(bounds.topic_most) else problem.topic_of
-    return ResourceRules(
-        of_leader=np.ascontiguousarray(loads.of_leader[:, bounded], np.int64),
-        of_follower=np.ascontiguousarray(loads.of_follower[:, bounded], np.int64),
-        of_reads=reads if reads.any() else np.zeros((0, len(bounded)), np.int64),
+    positive = rules.cost[rules.cost > 0]
+    brokers, slots = len(problem.movement.broker_ids), start.size
+    state = SearchState(
+        of_leader=of_bounded(loads.of_leader),
+        of_follower=of_bounded(loads.of_follower),
+        of_reads=reads if reads.any() else reads[:0],
         share=np.zeros(0, np.int64) if loads.reads is None else loads.reads.client_share.astype(np.int64),
-        ceiling=np.ascontiguousarray(bounds.ceiling[:, bounded], np.int64),
-        floor=np.ascontiguousarray(bounds.floor[:, bounded], np.int64),
-        limit=np.ascontiguousarray(limits.upper[:, bounded], np.int64),
-        unit=np.ascontiguousarray(bounds.unit[:, bounded], np.float64),
-        limit_unit=np.ascontiguousarray(np.where(is_limited, weight / np.maximum(limits.upper, 1), 0.0)[:, bounded]),
+        ceiling=of_bounded(bounds.ceiling),
+        floor=of_bounded(bounds.floor),
+        limit=of_bounded(limits.upper),
+        unit=of_bounded(bounds.unit, np.float64),
+        limit_unit=of_bounded(np.where(is_limited, weight / np.maximum(limits.upper, 1), 0.0), np.float64),
         may_lead=problem.may_lead.astype(np.bool_),
         leader=problem.leader.astype(np.int32),
         behind=problem.behind,
-        topic_of=topic_of.astype(np.int32),
+        topic_of=np.zeros(0, np.int32) if topic_of is None else topic_of.astype(np.int32),
         topic_most=bounds.topic_most,
         topic_least=bounds.topic_least,
         topic_unit=bounds.topic_unit,
-    )
-
-
-def _state(problem: ResourceProblem, start: Int32s, bounds: Bounds, bounded: Int64s, seed: int = SEED) -> SearchState:
-    brokers, slots = len(problem.movement.broker_ids), start.size
-    return SearchState(
+        per_cost=1.0 / float(positive.mean()) if len(positive) else 1.0,
         at=np.ascontiguousarray(start.copy(), np.int32),
-        loads=np.ascontiguousarray(problem.loads.base[:, bounded], np.int64),
+        loads=of_bounded(loads.base),
         counts=np.zeros((len(bounds.topic_most), brokers), np.int64),
         first=np.full(brokers, NOWHERE, np.int64),
         after=np.full(slots, NOWHERE, np.int64),
         before=np.full(slots, NOWHERE, np.int64),
         penalty=np.zeros(brokers),
+        of_topics=np.zeros(brokers),
         is_stuck=np.zeros(brokers, np.bool_),
         seed=np.array([seed], np.int64),
         singles=np.zeros(1, np.int64),
         unused=np.zeros(0, np.int64),
     )
+    search_kernel.begin(rules, state)
+    return state
 
 
-def _found(
-    problem: ResourceProblem, rules: LoadRules, resources: ResourceRules, state: SearchState
-) -> SearchedPlacement:
-    leaders = state.at[:, 0] if state.at.shape[1] else problem.leader
-    loads = loads_of(problem.loads, problem.movement.rack_of, state.at, leaders)
-    penalty = _penalty(problem, resources, state)
-    return SearchedPlacement(state.at, loads, state.counts, penalty, moved_weight(rules, state.at))
-
-
-def _penalty(problem: ResourceProblem, resources: ResourceRules, state: SearchState) -> float:
+def _penalty(rules: LoadRules, state: SearchState) -> float:
     """The sum of all violations."""
     penalty = float(state.penalty.sum())
-    if len(resources.topic_of):
-        counts = state.counts[:, problem.movement.target]
-        above = np.maximum(counts - resources.topic_most[:, None], resources.topic_least[:, None] - counts)
-        penalty += float((np.maximum(above, 0) * resources.topic_unit[:, None]).sum())
+    if len(state.topic_of):
+        counts = state.counts[:, rules.target]
+        above = np.maximum(counts - state.topic_most[:, None], state.topic_least[:, None] - counts)
+        penalty += float((np.maximum(above, 0) * state.topic_unit[:, None]).sum())
     return penalty
 
 

@@ -8,7 +8,7 @@ current brokers of a partition. If no single change helps, swaps with samples of
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import FloatVector, Int64Vector
+from app.core.compiled.arrays import Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.changes_kernel import (
@@ -27,7 +27,6 @@ from app.core.reassignment.solvers.search.moves_kernel import stays_free
 from app.core.reassignment.solvers.search.receivers_kernel import receivers_for
 from app.core.reassignment.solvers.search.state_kernel import (
     NOWHERE,
-    ResourceRules,
     SearchState,
     add_row,
     link,
@@ -49,105 +48,88 @@ WORTH = 0.5
 
 
 @compiled
-def begin(rules: LoadRules, resources: ResourceRules, state: SearchState) -> None:
+def begin(rules: LoadRules, state: SearchState) -> None:
     """Compute loads (base is in them), counts, lists and penalties of a placement."""
     rows, width = state.at.shape
     state.first[:] = NOWHERE
     for row in range(rows):
         if state.at[row, 0] < 0:
             continue
-        if len(resources.of_reads):
-            add_row(rules, resources, state, row, 1)
+        if len(state.of_reads):
+            add_row(rules, state, row, 1)
         for column in range(width):
             broker = state.at[row, column]
             if broker < 0:
                 continue
             link(state, row * width + column)
-            if len(resources.topic_of):
-                state.counts[resources.topic_of[row], broker] += 1
-            if not len(resources.of_reads):
+            if len(state.topic_of):
+                state.counts[state.topic_of[row], broker] += 1
+            if not len(state.of_reads):
                 for resource in range(state.loads.shape[1]):
-                    of_slot = resources.of_follower[row, resource] if column else resources.of_leader[row, resource]
+                    of_slot = state.of_follower[row, resource] if column else state.of_leader[row, resource]
                     state.loads[broker, resource] += of_slot
-    renew(resources, state)
-
-
-@subroutine
-def renew(resources: ResourceRules, state: SearchState) -> None:
-    """Compute penalties anew, and let every broker be tried again."""
     for broker in range(len(state.penalty)):
-        refresh(resources, state, broker)
-        state.is_stuck[broker] = False
+        refresh(state, broker)
 
 
 @subroutine
-def _renew_topics(rules: LoadRules, resources: ResourceRules, state: SearchState, of_topics: FloatVector) -> None:
+def _renew_topics(rules: LoadRules, state: SearchState) -> None:
     """Compute the penalties of the topics on all brokers anew."""
-    if len(resources.topic_of):
-        for broker in range(len(of_topics)):
-            of_topics[broker] = _penalty_of_topics(rules, resources, state, broker)
+    if len(state.topic_of):
+        for broker in range(len(state.of_topics)):
+            state.of_topics[broker] = _penalty_of_topics(rules, state, broker)
 
 
 @subroutine
-def _penalty_of_topics(rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int) -> float:
+def _penalty_of_topics(rules: LoadRules, state: SearchState, broker: int) -> float:
     total = 0.0
     if rules.target[broker]:
-        for topic in range(len(resources.topic_most)):
-            total += topic_penalty(resources, topic, state.counts[topic, broker])
+        for topic in range(len(state.topic_most)):
+            total += topic_penalty(state, topic, state.counts[topic, broker])
     return total
 
 
 @subroutine
-def _move(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int, of_topics: FloatVector
-) -> None:
+def _move(rules: LoadRules, state: SearchState, slot: int, to: int) -> None:
     """Move a replica, and compute the penalties of topics of its two brokers anew."""
     width = state.at.shape[1]
     broker = state.at[slot // width, slot % width]
-    place(rules, resources, state, slot, to)
-    if len(resources.topic_of):
-        of_topics[broker] = _penalty_of_topics(rules, resources, state, broker)
-        of_topics[to] = _penalty_of_topics(rules, resources, state, to)
+    place(rules, state, slot, to)
+    if len(state.topic_of):
+        state.of_topics[broker] = _penalty_of_topics(rules, state, broker)
+        state.of_topics[to] = _penalty_of_topics(rules, state, to)
 
 
 @compiled
-def lower_penalty(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, per_cost: float, turns: int
-) -> tuple[int, bool]:
-    """Give the worst broker so many turns; how many changes were made, and whether no more change lowers the penalty.
-
-    Parameters
-    ----------
-    per_cost : 1 over the mean cost of a move.
-    """
+def lower_penalty(rules: LoadRules, state: SearchState, turns: int) -> tuple[int, bool]:
+    """Improve the broker with the largest penalty, `turns` times at most. Returns (changes, whether none is left)."""
     brokers = len(state.penalty)
-    of_topics = np.zeros(brokers)
-    _renew_topics(rules, resources, state, of_topics)
+    _renew_topics(rules, state)
     done, since_all_were_tried = 0, 0
     for _ in range(turns):
-        worst = _worst(state, of_topics)
+        worst = _worst(state)
         if worst < 0 and since_all_were_tried:
             # What was changed meanwhile may help those that nothing helped before.
             state.is_stuck[:] = False
             since_all_were_tried = 0
-            worst = _worst(state, of_topics)
+            worst = _worst(state)
         if worst < 0:
             return done, True
-        least = SMALLEST_DECREASE * (state.penalty[worst] + of_topics[worst])
-        receivers = receivers_for(rules, resources, state, worst)
-        made = shed(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+        least = SMALLEST_DECREASE * (state.penalty[worst] + state.of_topics[worst])
+        receivers = receivers_for(rules, state, worst)
+        made = shed(rules, state, worst, receivers, least)
         if not made:
-            made = fill(rules, resources, state, worst, per_cost, least, of_topics)
+            made = fill(rules, state, worst, least)
         if made:
             done += made
             state.is_stuck[:] = False
             since_all_were_tried = 0
             continue
-        made = _change_once(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+        made = _change_once(rules, state, worst, receivers, least)
         if not made:
-            made = make_swaps(rules, resources, state, worst, receivers, per_cost, least, of_topics)
+            made = make_swaps(rules, state, worst, receivers, least)
             if made:
-                _renew_topics(rules, resources, state, of_topics)
+                _renew_topics(rules, state)
         if not made:
             state.is_stuck[worst] = True
             continue
@@ -161,114 +143,80 @@ def lower_penalty(
 
 
 @subroutine
-def _change_once(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    broker: int,
-    receivers: Int64Vector,
-    per_cost: float,
-    least: float,
-    of_topics: FloatVector,
-) -> int:
+def _change_once(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vector, least: float) -> int:
     """Make the best single change of a broker. Returns the number of changes made: 0 if none lowers the penalty."""
     change, best = np.full(3, NO_CHANGE), np.zeros(1)
-    best_from(rules, resources, state, broker, receivers, per_cost, least, change, best)
-    best_to(rules, resources, state, broker, per_cost, least, change, best)
+    best_from(rules, state, broker, receivers, least, change, best)
+    best_to(rules, state, broker, least, change, best)
     if change[0] == NO_CHANGE:
         return 0
     slot, width = change[1], state.at.shape[1]
     if change[0] == TRANSFER:
-        transfer(rules, resources, state, slot // width, slot % width)
+        transfer(rules, state, slot // width, slot % width)
     else:
-        _move(rules, resources, state, slot, change[2], of_topics)
+        _move(rules, state, slot, change[2])
     return 1
 
 
 @subroutine
-def _worst(state: SearchState, of_topics: FloatVector) -> int:
+def _worst(state: SearchState) -> int:
     """The broker with the largest penalty, of those that some change may help; -1 if there is none."""
     worst = NOWHERE
     for broker in range(len(state.penalty)):
-        weight = state.penalty[broker] + of_topics[broker]
+        weight = state.penalty[broker] + state.of_topics[broker]
         if state.is_stuck[broker] or weight <= 1e-12:
             continue
-        if worst < 0 or weight > state.penalty[worst] + of_topics[worst]:
+        if worst < 0 or weight > state.penalty[worst] + state.of_topics[worst]:
             worst = broker
     return worst
 
 
 @subroutine
-def fill(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    broker: int,
-    per_cost: float,
-    least: float,
-    of_topics: FloatVector,
-) -> int:
+def fill(rules: LoadRules, state: SearchState, broker: int, least: float) -> int:
     """If a broker is below a floor, make many changes of samples of its replicas and those of sending brokers, the
     largest decreases for their cost first, until half of its penalty is left; how many.
     """
-    lacking = lacking_resource(resources, state, broker)
+    lacking = lacking_resource(state, broker)
     if lacking < 0:
         return 0
     width = state.at.shape[1]
-    slots = slots_to_fill(rules, resources, state, broker, lacking)
+    slots = slots_to_fill(rules, state, broker, lacking)
     values = np.zeros(len(slots))
     for i in range(len(slots)):
-        values[i] = _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least)
-    enough = 0.5 * (state.penalty[broker] + of_topics[broker])
+        values[i] = _worth_of_filling(rules, state, slots[i], broker, least)
+    enough = 0.5 * (state.penalty[broker] + state.of_topics[broker])
     made = 0
     for i in np.argsort(-values):
-        if values[i] <= 0 or state.penalty[broker] + of_topics[broker] <= enough:
+        if values[i] <= 0 or state.penalty[broker] + state.of_topics[broker] <= enough:
             break
-        if _worth_of_filling(rules, resources, state, slots[i], broker, per_cost, least) < WORTH * values[i]:
+        if _worth_of_filling(rules, state, slots[i], broker, least) < WORTH * values[i]:
             continue
         row, sender = slots[i] // width, state.at[slots[i] // width, slots[i] % width]
         if sender == broker:
-            transfer(rules, resources, state, row, slots[i] % width)
+            transfer(rules, state, row, slots[i] % width)
         else:
-            _move(rules, resources, state, slots[i], broker, of_topics)
+            _move(rules, state, slots[i], broker)
         made += 1
     return made
 
 
 @subroutine
-def _worth_of_filling(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    slot: int,
-    broker: int,
-    per_cost: float,
-    least: float,
-) -> float:
+def _worth_of_filling(rules: LoadRules, state: SearchState, slot: int, broker: int, least: float) -> float:
     """What it is worth that a replica leads, if it is on the broker, or goes there; 0 if it may not."""
     width = state.at.shape[1]
     row, column = slot // width, slot % width
     if state.at[row, column] == broker:
-        if column == 0 or not may_transfer(resources, state, row, column):
+        if column == 0 or not may_transfer(state, row, column):
             return 0.0
-        return worth_if_led(rules, resources, state, row, column, least)
-    if not may_place(rules, resources, state, slot, broker):
+        return worth_if_led(rules, state, row, column, least)
+    if not may_place(rules, state, slot, broker):
         return 0.0
-    cost = cost_of_move(rules, resources, state, slot, broker, per_cost)
-    return worth(rise_if_placed(rules, resources, state, slot, broker), cost, least)
+    cost = cost_of_move(rules, state, slot, broker)
+    return worth(rise_if_placed(rules, state, slot, broker), cost, least)
 
 
 @subroutine
-def shed(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    broker: int,
-    receivers: Int64Vector,
-    per_cost: float,
-    least: float,
-    of_topics: FloatVector,
-) -> int:
+def shed(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vector, least: float) -> int:
     """Make many changes of one broker, the largest decreases for their cost first, until half of its penalty is left.
     Returns the number of changes.
 
@@ -276,33 +224,33 @@ def shed(
     to the one with the smallest rise. A change that falls short of its estimate by `WORTH` waits for a later turn.
     """
     width = state.at.shape[1]
-    slots, columns, values = _estimates(rules, resources, state, broker, per_cost, least)
-    enough = 0.5 * (state.penalty[broker] + of_topics[broker])
+    slots, columns, values = _estimates(rules, state, broker, least)
+    enough = 0.5 * (state.penalty[broker] + state.of_topics[broker])
     made = 0
     for i in np.argsort(-values):
         slot, column = slots[i], columns[i]
         row = slot // width
-        if state.at[row, slot % width] != broker or state.penalty[broker] + of_topics[broker] <= enough:
+        if state.at[row, slot % width] != broker or state.penalty[broker] + state.of_topics[broker] <= enough:
             continue
         if column:
-            if worth_if_led(rules, resources, state, row, column, least) >= WORTH * values[i]:
-                transfer(rules, resources, state, row, column)
+            if worth_if_led(rules, state, row, column, least) >= WORTH * values[i]:
+                transfer(rules, state, row, column)
                 made += 1
             continue
-        to = _receiver(rules, resources, state, slot, receivers)
+        to = _receiver(rules, state, slot, receivers)
         if to < 0:
             continue
-        cost = per_cost * move_cost(rules, row, broker, to)
-        value = worth(rise_if_placed(rules, resources, state, slot, to), cost, least)
+        cost = state.per_cost * move_cost(rules, row, broker, to)
+        value = worth(rise_if_placed(rules, state, slot, to), cost, least)
         if value >= WORTH * values[i]:
-            _move(rules, resources, state, slot, to, of_topics)
+            _move(rules, state, slot, to)
             made += 1
     return made
 
 
 @subroutine
 def _estimates(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, broker: int, per_cost: float, least: float
+    rules: LoadRules, state: SearchState, broker: int, least: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Slots of a broker's changes, the column that leads then (0 if the replica moves), and what they are worth.
 
@@ -322,14 +270,14 @@ def _estimates(
         row = slot // width
         if slot % width == 0:
             for column in range(1, width):
-                if may_transfer(resources, state, row, column):
-                    value = worth_if_led(rules, resources, state, row, column, least)
+                if may_transfer(state, row, column):
+                    value = worth_if_led(rules, state, row, column, least)
                     if value > values[some]:
                         values[some], columns[some], slots[some] = value, column, slot
             if values[some] > 0:
                 some += 1
-        cost = per_cost * rules.cost[row] if stays_free(rules, row, broker) else 0.0
-        value = worth(rise_if_gone(rules, resources, state, slot), cost, least)
+        cost = state.per_cost * rules.cost[row] if stays_free(rules, row, broker) else 0.0
+        value = worth(rise_if_gone(rules, state, slot), cost, least)
         if value > 0:
             values[some], columns[some], slots[some] = value, 0, slot
             some += 1
@@ -338,25 +286,25 @@ def _estimates(
 
 
 @subroutine
-def _receiver(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, receivers: Int64Vector) -> int:
+def _receiver(rules: LoadRules, state: SearchState, slot: int, receivers: Int64Vector) -> int:
     """The broker that a replica goes to; -1 if no receiver may have it."""
     width = state.at.shape[1]
     row, broker = slot // width, state.at[slot // width, slot % width]
-    rise_without = rise_if_gone(rules, resources, state, slot)
+    rise_without = rise_if_gone(rules, state, slot)
     for column in range(rules.current.shape[1]):
         current_broker = rules.current[row, column]
         if current_broker < 0 or current_broker == broker or not rules.stays_free[row, column]:
             continue
-        is_legal = may_place(rules, resources, state, slot, current_broker)
-        if is_legal and rise_if_placed(rules, resources, state, slot, current_broker) <= 0.5 * rise_without:
+        is_legal = may_place(rules, state, slot, current_broker)
+        if is_legal and rise_if_placed(rules, state, slot, current_broker) <= 0.5 * rise_without:
             return int(current_broker)
     best, smallest = -1, np.inf
     first = sampled(state, len(receivers))
     for i in range(len(receivers)):
         to = receivers[(first + i) % len(receivers)]
-        if to == broker or not may_place(rules, resources, state, slot, to):
+        if to == broker or not may_place(rules, state, slot, to):
             continue
-        rise = rise_if_placed(rules, resources, state, slot, to)
+        rise = rise_if_placed(rules, state, slot, to)
         if rise < smallest:
             best, smallest = to, rise
             if rise <= rise_without:

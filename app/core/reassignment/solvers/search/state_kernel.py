@@ -27,8 +27,8 @@ MILLION = 1_000_000
 NOWHERE = -1
 
 
-class ResourceRules(NamedTuple):
-    """Loads, bounds and units.
+class SearchState(NamedTuple):
+    """A search: the problem, its bounds and weights, and the placement that it changes.
 
     Parameters
     ----------
@@ -39,6 +39,13 @@ class ResourceRules(NamedTuple):
     behind : (rows, any) int32 current brokers whose replica is not ready to lead, padded.
     topic_of : (rows,) int32; no rows without a goal for topics. topic_most, topic_least : (topics,) replicas on a
         target broker. topic_unit : (topics,) float64.
+    per_cost : 1 over the mean cost of a move.
+    at : (rows, widest) int32, the leader in column 0. loads : (brokers, resources) int64. counts : (topics, brokers).
+    first : (brokers,) first slot of each broker's list; after, before : (slots,) its neighbours; `NOWHERE` at the ends.
+    penalty : (brokers,) float64, of resources. of_topics : (brokers,) float64 penalties of topics.
+    is_stuck : (brokers,) bool, no change lowers the penalty.
+    seed : (1,) int64 of the generator of samples. singles : (1,) changes that were made one at a time.
+    unused : (0,) int64.
     """
 
     of_leader: Int64Matrix
@@ -57,20 +64,7 @@ class ResourceRules(NamedTuple):
     topic_most: Int64Vector
     topic_least: Int64Vector
     topic_unit: FloatVector
-
-
-class SearchState(NamedTuple):
-    """The placement.
-
-    Parameters
-    ----------
-    at : (rows, widest) int32, the leader in column 0. loads : (brokers, resources) int64. counts : (topics, brokers).
-    first : (brokers,) first slot of each broker's list; after, before : (slots,) its neighbours; `NOWHERE` at the ends.
-    penalty : (brokers,) float64. is_stuck : (brokers,) bool, no change lowers the penalty.
-    seed : (1,) int64 of the generator of samples. singles : (1,) changes that were made one at a time.
-    unused : (0,) int64.
-    """
-
+    per_cost: float
     at: Int32Matrix
     loads: Int64Matrix
     counts: Int64Matrix
@@ -78,6 +72,7 @@ class SearchState(NamedTuple):
     after: Int64Vector
     before: Int64Vector
     penalty: FloatVector
+    of_topics: FloatVector
     is_stuck: BoolVector
     seed: Int64Vector
     singles: Int64Vector
@@ -92,96 +87,92 @@ def sampled(state: SearchState, below: int) -> int:
 
 
 @subroutine
-def violation(resources: ResourceRules, broker: int, resource: int, load: int) -> float:
+def violation(state: SearchState, broker: int, resource: int, load: int) -> float:
     """The penalty of one load of a broker."""
     total = 0.0
-    if load > resources.ceiling[broker, resource]:
-        above = (load - resources.ceiling[broker, resource]) * resources.unit[broker, resource]
+    if load > state.ceiling[broker, resource]:
+        above = (load - state.ceiling[broker, resource]) * state.unit[broker, resource]
         total += above + STEEPNESS * above * above
-    elif load < resources.floor[broker, resource]:
-        below = (resources.floor[broker, resource] - load) * resources.unit[broker, resource]
+    elif load < state.floor[broker, resource]:
+        below = (state.floor[broker, resource] - load) * state.unit[broker, resource]
         total += below + STEEPNESS * below * below
-    if load > resources.limit[broker, resource]:
-        over = (load - resources.limit[broker, resource]) * resources.limit_unit[broker, resource]
+    if load > state.limit[broker, resource]:
+        over = (load - state.limit[broker, resource]) * state.limit_unit[broker, resource]
         total += over + STEEPNESS * over * over
     return total
 
 
 @subroutine
-def penalty_if(resources: ResourceRules, state: SearchState, broker: int, row: int, leads: int, follows: int) -> float:
+def penalty_if(state: SearchState, broker: int, row: int, leads: int, follows: int) -> float:
     """The penalty of a broker if the row led or followed there so many times more."""
     total = 0.0
     for resource in range(state.loads.shape[1]):
         load = state.loads[broker, resource]
-        load += leads * resources.of_leader[row, resource] + follows * resources.of_follower[row, resource]
-        total += violation(resources, broker, resource, load)
+        load += leads * state.of_leader[row, resource] + follows * state.of_follower[row, resource]
+        total += violation(state, broker, resource, load)
     return total
 
 
 @subroutine
-def penalty_if_swapped(
-    resources: ResourceRules, state: SearchState, broker: int, old: int, old_leads: int, new: int, new_leads: int
-) -> float:
+def penalty_if_swapped(state: SearchState, broker: int, old: int, old_leads: int, new: int, new_leads: int) -> float:
     """The penalty of a broker if it had a replica of one row instead of one of another."""
     total = 0.0
     for resource in range(state.loads.shape[1]):
         load = state.loads[broker, resource]
-        load -= resources.of_leader[old, resource] if old_leads else resources.of_follower[old, resource]
-        load += resources.of_leader[new, resource] if new_leads else resources.of_follower[new, resource]
-        total += violation(resources, broker, resource, load)
+        load -= state.of_leader[old, resource] if old_leads else state.of_follower[old, resource]
+        load += state.of_leader[new, resource] if new_leads else state.of_follower[new, resource]
+        total += violation(state, broker, resource, load)
     return total
 
 
 @subroutine
-def refresh(resources: ResourceRules, state: SearchState, broker: int) -> None:
+def refresh(state: SearchState, broker: int) -> None:
     """Compute a broker's penalty anew."""
-    state.penalty[broker] = penalty_if(resources, state, broker, 0, 0, 0)
+    state.penalty[broker] = penalty_if(state, broker, 0, 0, 0)
 
 
 @subroutine
-def topic_penalty(resources: ResourceRules, topic: int, count: int) -> float:
+def topic_penalty(state: SearchState, topic: int, count: int) -> float:
     """The penalty of so many replicas of a topic on a target broker."""
-    off = max(count - resources.topic_most[topic], resources.topic_least[topic] - count)
+    off = max(count - state.topic_most[topic], state.topic_least[topic] - count)
     if off <= 0:
         return 0.0
-    over = off * resources.topic_unit[topic]
+    over = off * state.topic_unit[topic]
     return float(over + STEEPNESS * over * over)
 
 
 @subroutine
-def topic_change(
-    rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, broker: int, more: int
-) -> float:
+def topic_change(rules: LoadRules, state: SearchState, row: int, broker: int, more: int) -> float:
     """How much the penalty of a row's topic on a broker rises with a replica more or less."""
-    if len(resources.topic_of) == 0 or not rules.target[broker]:
+    if len(state.topic_of) == 0 or not rules.target[broker]:
         return 0.0
-    topic = resources.topic_of[row]
+    topic = state.topic_of[row]
     count = int(state.counts[topic, broker])
-    return topic_penalty(resources, topic, count + more) - topic_penalty(resources, topic, count)
+    return topic_penalty(state, topic, count + more) - topic_penalty(state, topic, count)
 
 
 @subroutine
-def is_behind(resources: ResourceRules, row: int, broker: int) -> bool:
+def is_behind(state: SearchState, row: int, broker: int) -> bool:
     """Whether the row's replica on a broker is not ready to lead."""
-    for column in range(resources.behind.shape[1]):  # noqa: SIM110 — numba compiles no any() over a generator
-        if resources.behind[row, column] == broker:
+    for column in range(state.behind.shape[1]):  # noqa: SIM110 — numba compiles no any() over a generator
+        if state.behind[row, column] == broker:
             return True
     return False
 
 
 @subroutine
-def leader_rank(resources: ResourceRules, row: int, broker: int) -> int:
+def leader_rank(state: SearchState, row: int, broker: int) -> int:
     """Replicas of the lowest rank lead: ready before others, then those on brokers that may lead."""
-    return (2 if is_behind(resources, row, broker) else 0) + (0 if resources.may_lead[broker] else 1)
+    return (2 if is_behind(state, row, broker) else 0) + (0 if state.may_lead[broker] else 1)
 
 
 @subroutine
-def may_place(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int) -> bool:
+def may_place(rules: LoadRules, state: SearchState, slot: int, to: int) -> bool:
     """Whether the placement stays legal, led by a broker that may lead, if the replica goes there."""
     width = state.at.shape[1]
     row = slot // width
     leader = state.at[row, 0]
-    difference = leader_rank(resources, row, to) - leader_rank(resources, row, leader)
+    difference = leader_rank(state, row, to) - leader_rank(state, row, leader)
     # No replica ranks before the leader.
     if difference > 0 if slot % width == 0 else difference < 0:
         return False
@@ -189,10 +180,10 @@ def may_place(rules: LoadRules, resources: ResourceRules, state: SearchState, sl
 
 
 @subroutine
-def may_transfer(resources: ResourceRules, state: SearchState, row: int, column: int) -> bool:
+def may_transfer(state: SearchState, row: int, column: int) -> bool:
     """Whether the replica in the column may lead instead of that in column 0."""
     broker = state.at[row, column]
-    return bool(broker >= 0 and leader_rank(resources, row, broker) <= leader_rank(resources, row, state.at[row, 0]))
+    return bool(broker >= 0 and leader_rank(state, row, broker) <= leader_rank(state, row, state.at[row, 0]))
 
 
 @subroutine
@@ -203,11 +194,11 @@ def move_cost(rules: LoadRules, row: int, broker: int, to: int) -> int:
 
 
 @subroutine
-def leader_cost(resources: ResourceRules, row: int, broker: int, to: int) -> int:
+def leader_cost(state: SearchState, row: int, broker: int, to: int) -> int:
     """How many more leaders change if another broker leads the row."""
-    if resources.leader[row] < 0:
+    if state.leader[row] < 0:
         return 0
-    return int(resources.leader[row] != to) - int(resources.leader[row] != broker)
+    return int(state.leader[row] != to) - int(state.leader[row] != broker)
 
 
 @subroutine
@@ -237,7 +228,7 @@ def link(state: SearchState, slot: int) -> None:
 
 
 @subroutine
-def serves(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, column: int) -> int:
+def serves(rules: LoadRules, state: SearchState, row: int, column: int) -> int:
     """The millionths of the consumers that a follower serves: those of its rack, unless another replica does."""
     broker = state.at[row, column]
     rack = rules.rack_of[broker]
@@ -245,118 +236,118 @@ def serves(rules: LoadRules, resources: ResourceRules, state: SearchState, row: 
         there = state.at[row, other]
         if other != column and there >= 0 and rules.rack_of[there] == rack and (other == 0 or there < broker):
             return 0
-    return int(resources.share[rack])
+    return int(state.share[rack])
 
 
 @subroutine
-def add_row(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, sign: int) -> None:
+def add_row(rules: LoadRules, state: SearchState, row: int, sign: int) -> None:
     """Add the loads of all replicas of a row, or subtract them, consumers that fetch from followers included."""
     leader = state.at[row, 0]
     for column in range(state.at.shape[1]):
         broker = state.at[row, column]
         if broker < 0:
             continue
-        share = serves(rules, resources, state, row, column) if column else 0
+        share = serves(rules, state, row, column) if column else 0
         for resource in range(state.loads.shape[1]):
             if column == 0:
-                load = resources.of_leader[row, resource] + resources.of_reads[row, resource]
+                load = state.of_leader[row, resource] + state.of_reads[row, resource]
             else:
-                read = resources.of_reads[row, resource] * share // MILLION
-                load = resources.of_follower[row, resource] + read
+                read = state.of_reads[row, resource] * share // MILLION
+                load = state.of_follower[row, resource] + read
                 state.loads[leader, resource] -= sign * read
             state.loads[broker, resource] += sign * load
 
 
 @subroutine
-def refresh_row(resources: ResourceRules, state: SearchState, row: int) -> float:
+def refresh_row(state: SearchState, row: int) -> float:
     """Compute the penalties of a row's brokers anew; their sum."""
     total = 0.0
     for column in range(state.at.shape[1]):
         broker = state.at[row, column]
         if broker >= 0:
-            refresh(resources, state, broker)
+            refresh(state, broker)
             total += state.penalty[broker]
     return total
 
 
 @subroutine
-def place(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int) -> None:
+def place(rules: LoadRules, state: SearchState, slot: int, to: int) -> None:
     """Move a replica, its load and its place in the lists."""
     width = state.at.shape[1]
     row, column = slot // width, slot % width
     broker = state.at[row, column]
     unlink(state, slot)
-    if len(resources.of_reads):
-        add_row(rules, resources, state, row, -1)
+    if len(state.of_reads):
+        add_row(rules, state, row, -1)
         state.at[row, column] = to
-        add_row(rules, resources, state, row, 1)
+        add_row(rules, state, row, 1)
     else:
         for resource in range(state.loads.shape[1]):
-            load = resources.of_follower[row, resource] if column else resources.of_leader[row, resource]
+            load = state.of_follower[row, resource] if column else state.of_leader[row, resource]
             state.loads[broker, resource] -= load
             state.loads[to, resource] += load
         state.at[row, column] = to
     link(state, slot)
-    if len(resources.topic_of):
-        state.counts[resources.topic_of[row], broker] -= 1
-        state.counts[resources.topic_of[row], to] += 1
-    refresh(resources, state, broker)
-    if len(resources.of_reads):
-        refresh_row(resources, state, row)
+    if len(state.topic_of):
+        state.counts[state.topic_of[row], broker] -= 1
+        state.counts[state.topic_of[row], to] += 1
+    refresh(state, broker)
+    if len(state.of_reads):
+        refresh_row(state, row)
     else:
-        refresh(resources, state, to)
+        refresh(state, to)
 
 
 @subroutine
-def transfer(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, column: int) -> None:
+def transfer(rules: LoadRules, state: SearchState, row: int, column: int) -> None:
     """Let the replica in the column lead instead of that in column 0; they swap columns."""
     width = state.at.shape[1]
     leader, other = state.at[row, 0], state.at[row, column]
     unlink(state, row * width)
     unlink(state, row * width + column)
-    if len(resources.of_reads):
-        add_row(rules, resources, state, row, -1)
+    if len(state.of_reads):
+        add_row(rules, state, row, -1)
     else:
         for resource in range(state.loads.shape[1]):
-            extra = resources.of_leader[row, resource] - resources.of_follower[row, resource]
+            extra = state.of_leader[row, resource] - state.of_follower[row, resource]
             state.loads[leader, resource] -= extra
             state.loads[other, resource] += extra
     state.at[row, 0], state.at[row, column] = other, leader
-    if len(resources.of_reads):
-        add_row(rules, resources, state, row, 1)
+    if len(state.of_reads):
+        add_row(rules, state, row, 1)
     link(state, row * width)
     link(state, row * width + column)
-    refresh_row(resources, state, row)
+    refresh_row(state, row)
 
 
 @subroutine
-def rise_if_placed(rules: LoadRules, resources: ResourceRules, state: SearchState, slot: int, to: int) -> float:
+def rise_if_placed(rules: LoadRules, state: SearchState, slot: int, to: int) -> float:
     """How much the penalty rises if a replica goes to another broker."""
     width = state.at.shape[1]
     row = slot // width
     broker = state.at[row, slot % width]
-    rise = topic_change(rules, resources, state, row, broker, -1)
-    rise += topic_change(rules, resources, state, row, to, 1)
-    if len(resources.of_reads):
-        before = refresh_row(resources, state, row) + state.penalty[to]
-        place(rules, resources, state, slot, to)
-        after = refresh_row(resources, state, row) + state.penalty[broker]
-        place(rules, resources, state, slot, broker)
+    rise = topic_change(rules, state, row, broker, -1)
+    rise += topic_change(rules, state, row, to, 1)
+    if len(state.of_reads):
+        before = refresh_row(state, row) + state.penalty[to]
+        place(rules, state, slot, to)
+        after = refresh_row(state, row) + state.penalty[broker]
+        place(rules, state, slot, broker)
         return float(rise + after - before)
     leads = int(slot % width == 0)
-    rise += penalty_if(resources, state, broker, row, -leads, leads - 1) - state.penalty[broker]
-    return float(rise + penalty_if(resources, state, to, row, leads, 1 - leads) - state.penalty[to])
+    rise += penalty_if(state, broker, row, -leads, leads - 1) - state.penalty[broker]
+    return float(rise + penalty_if(state, to, row, leads, 1 - leads) - state.penalty[to])
 
 
 @subroutine
-def rise_if_led(rules: LoadRules, resources: ResourceRules, state: SearchState, row: int, column: int) -> float:
+def rise_if_led(rules: LoadRules, state: SearchState, row: int, column: int) -> float:
     """How much the penalty rises if the replica in the column leads."""
-    if len(resources.of_reads):
-        before = refresh_row(resources, state, row)
-        transfer(rules, resources, state, row, column)
-        after = refresh_row(resources, state, row)
-        transfer(rules, resources, state, row, column)
+    if len(state.of_reads):
+        before = refresh_row(state, row)
+        transfer(rules, state, row, column)
+        after = refresh_row(state, row)
+        transfer(rules, state, row, column)
         return float(after - before)
     leader, other = state.at[row, 0], state.at[row, column]
-    rise = penalty_if(resources, state, leader, row, -1, 1) - state.penalty[leader]
-    return float(rise + penalty_if(resources, state, other, row, 1, -1) - state.penalty[other])
+    rise = penalty_if(state, leader, row, -1, 1) - state.penalty[leader]
+    return float(rise + penalty_if(state, other, row, 1, -1) - state.penalty[other])

@@ -9,7 +9,6 @@ from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.changes_kernel import CHANGE_COST, cost_of_move, sampled_slots, worth
 from app.core.reassignment.solvers.search.receivers_kernel import RECEIVERS
 from app.core.reassignment.solvers.search.state_kernel import (
-    ResourceRules,
     SearchState,
     may_place,
     penalty_if_swapped,
@@ -27,26 +26,16 @@ POOR = 0.2
 
 
 @subroutine
-def make_swaps(
-    rules: LoadRules,
-    resources: ResourceRules,
-    state: SearchState,
-    broker: int,
-    receivers: Int64Vector,
-    per_cost: float,
-    least: float,
-    of_topics: FloatVector,
-) -> int:
+def make_swaps(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vector, least: float) -> int:
     """Swap samples of a broker's replicas with samples of others', the largest decreases for their cost first, until
     half of its penalty is left. Returns the number of swaps: 0 if consumers fetch from followers.
 
     With each receiver there is one swap, the best of the samples. The penalties of topics are left to the caller.
     """
-    if len(resources.of_reads):
+    if len(state.of_reads):
         return 0
-    width = state.at.shape[1]
     ours = sampled_slots(state, broker, SAMPLES)
-    our_loads = _loads(resources, state, ours)
+    our_loads = _loads(state, ours)
     count = min(len(receivers), 2 * RECEIVERS)
     swaps, values = np.zeros((count, 2), np.int64), np.zeros(count)
     best = np.zeros(1)
@@ -55,53 +44,57 @@ def make_swaps(
         if other == broker:
             continue
         best[0] *= POOR
-        if _try_swaps(rules, resources, state, broker, other, ours, our_loads, per_cost, least, best, swaps[i]):
+        if _try_swaps(rules, state, broker, other, ours, our_loads, least, best, swaps[i]):
             values[i] = best[0]
         best[0] = max(values.max(), best[0])
-    enough = 0.5 * (state.penalty[broker] + of_topics[broker])
+    enough = 0.5 * (state.penalty[broker] + state.of_topics[broker])
     made = 0
     for i in np.argsort(-values):
-        if values[i] <= 0 or (made > 0 and state.penalty[broker] + of_topics[broker] <= enough):
+        if values[i] <= 0 or (made > 0 and state.penalty[broker] + state.of_topics[broker] <= enough):
             break
-        mine, theirs = swaps[i, 0], swaps[i, 1]
-        other = state.at[theirs // width, theirs % width]
-        if state.at[mine // width, mine % width] != broker or other == broker:
-            continue
-        if not may_place(rules, resources, state, mine, other):
-            continue
-        if not may_place(rules, resources, state, theirs, broker):
-            continue
-        cost = cost_of_move(rules, resources, state, mine, other, per_cost)
-        cost += cost_of_move(rules, resources, state, theirs, broker, per_cost)
-        if worth(_rise(rules, resources, state, mine, theirs), cost, least) >= SWAP_WORTH * values[i]:
-            place(rules, resources, state, theirs, broker)
-            place(rules, resources, state, mine, other)
-            made += 1
+        made += _swap(rules, state, broker, swaps[i], least, values[i])
     return made
 
 
 @subroutine
-def _loads(resources: ResourceRules, state: SearchState, slots: Int64Vector) -> NDArray[np.int64]:
+def _swap(rules: LoadRules, state: SearchState, broker: int, swap: Int64Vector, least: float, estimate: float) -> int:
+    """Make a swap if it is still legal and worth `SWAP_WORTH` of its estimate. Returns the number of swaps: 0 or 1."""
+    width = state.at.shape[1]
+    mine, theirs = swap[0], swap[1]
+    other = state.at[theirs // width, theirs % width]
+    if state.at[mine // width, mine % width] != broker or other == broker:
+        return 0
+    if not may_place(rules, state, mine, other) or not may_place(rules, state, theirs, broker):
+        return 0
+    cost = cost_of_move(rules, state, mine, other)
+    cost += cost_of_move(rules, state, theirs, broker)
+    if worth(_rise(rules, state, mine, theirs), cost, least) < SWAP_WORTH * estimate:
+        return 0
+    place(rules, state, theirs, broker)
+    place(rules, state, mine, other)
+    return 1
+
+
+@subroutine
+def _loads(state: SearchState, slots: Int64Vector) -> NDArray[np.int64]:
     """(slots, resources) int64."""
     width, columns = state.at.shape[1], state.loads.shape[1]
     loads = np.empty((len(slots), columns), np.int64)
     for i in range(len(slots)):
         row, leads = slots[i] // width, slots[i] % width == 0
         for column in range(columns):
-            loads[i, column] = resources.of_leader[row, column] if leads else resources.of_follower[row, column]
+            loads[i, column] = state.of_leader[row, column] if leads else state.of_follower[row, column]
     return loads
 
 
 @subroutine
 def _try_swaps(
     rules: LoadRules,
-    resources: ResourceRules,
     state: SearchState,
     broker: int,
     other: int,
     ours: Int64Vector,
     our_loads: Int64Matrix,
-    per_cost: float,
     least: float,
     best: FloatVector,
     swap: Int64Vector,
@@ -112,17 +105,17 @@ def _try_swaps(
     A pair is left out as soon as what it has added to the penalties leaves too little of their decrease.
     """
     width, columns = state.at.shape[1], state.loads.shape[1]
-    has_topics = len(resources.topic_of) > 0
+    has_topics = len(state.topic_of) > 0
     theirs = sampled_slots(state, other, SAMPLES)
-    their_loads, costs = _loads(resources, state, theirs), np.empty(len(theirs))
+    their_loads, costs = _loads(state, theirs), np.empty(len(theirs))
     for i in range(len(theirs)):
-        costs[i] = cost_of_move(rules, resources, state, theirs[i], broker, per_cost)
+        costs[i] = cost_of_move(rules, state, theirs[i], broker)
     before = state.penalty[broker] + state.penalty[other]
     is_better = False
     for i in range(len(ours)):
         mine = ours[i]
-        my_cost = cost_of_move(rules, resources, state, mine, other, per_cost)
-        if not may_place(rules, resources, state, mine, other):
+        my_cost = cost_of_move(rules, state, mine, other)
+        if not may_place(rules, state, mine, other):
             continue
         for j in range(len(theirs)):
             cost = my_cost + costs[j]
@@ -131,7 +124,7 @@ def _try_swaps(
             allowed = before - max(least, needed)
             after = 0.0
             if has_topics:
-                after += _topic_rise(rules, resources, state, mine, theirs[j])
+                after += _topic_rise(rules, state, mine, theirs[j])
             for column in range(columns):
                 if after >= allowed:
                     break
@@ -139,11 +132,11 @@ def _try_swaps(
                 for side in range(2):
                     at = broker if side == 0 else other
                     load = state.loads[at, column] + (more if side == 0 else -more)
-                    after += violation(resources, at, column, load)
+                    after += violation(state, at, column, load)
             if after >= allowed or theirs[j] // width == mine // width:
                 continue
             value = worth(after - before, cost, least)
-            if value > best[0] and may_place(rules, resources, state, theirs[j], broker):
+            if value > best[0] and may_place(rules, state, theirs[j], broker):
                 best[0] = value
                 swap[0], swap[1] = mine, theirs[j]
                 is_better = True
@@ -151,29 +144,29 @@ def _try_swaps(
 
 
 @subroutine
-def _topic_rise(rules: LoadRules, resources: ResourceRules, state: SearchState, mine: int, theirs: int) -> float:
+def _topic_rise(rules: LoadRules, state: SearchState, mine: int, theirs: int) -> float:
     """How much the penalty of topics rises if two slots swap their brokers."""
     width = state.at.shape[1]
     row, their_row = mine // width, theirs // width
-    if resources.topic_of[row] == resources.topic_of[their_row]:
+    if state.topic_of[row] == state.topic_of[their_row]:
         return 0.0
     broker, other = state.at[row, mine % width], state.at[their_row, theirs % width]
-    rise = topic_change(rules, resources, state, row, broker, -1)
-    rise += topic_change(rules, resources, state, row, other, 1)
-    rise += topic_change(rules, resources, state, their_row, other, -1)
-    rise += topic_change(rules, resources, state, their_row, broker, 1)
+    rise = topic_change(rules, state, row, broker, -1)
+    rise += topic_change(rules, state, row, other, 1)
+    rise += topic_change(rules, state, their_row, other, -1)
+    rise += topic_change(rules, state, their_row, broker, 1)
     return float(rise)
 
 
 @subroutine
-def _rise(rules: LoadRules, resources: ResourceRules, state: SearchState, mine: int, theirs: int) -> float:
+def _rise(rules: LoadRules, state: SearchState, mine: int, theirs: int) -> float:
     """How much the penalty rises if two slots swap their brokers."""
     width = state.at.shape[1]
     row, their_row = mine // width, theirs // width
     broker, other = state.at[row, mine % width], state.at[their_row, theirs % width]
     leads, they_lead = int(mine % width == 0), int(theirs % width == 0)
-    rise = penalty_if_swapped(resources, state, broker, row, leads, their_row, they_lead) - state.penalty[broker]
-    rise += penalty_if_swapped(resources, state, other, their_row, they_lead, row, leads) - state.penalty[other]
-    if len(resources.topic_of):
-        rise += _topic_rise(rules, resources, state, mine, theirs)
+    rise = penalty_if_swapped(state, broker, row, leads, their_row, they_lead) - state.penalty[broker]
+    rise += penalty_if_swapped(state, other, their_row, they_lead, row, leads) - state.penalty[other]
+    if len(state.topic_of):
+        rise += _topic_rise(rules, state, mine, theirs)
     return float(rise)
