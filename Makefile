@@ -159,17 +159,11 @@ $(VENV)/bin/python:
 	@echo "making $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 
-# Loops need numba alone, so that they are compiled while pip, which uses one processor, installs the rest.
-LOOPS := $(BIN)/python -c 'from app.core.compiled.building import compile_all; compile_all()'
-
 $(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
-	@echo "installing what Rackplan needs, of which Spark is 600 MB, and compiling loops …"
-	@awk '/^[^ #]/ { listed = /^(llvmlite|numba|numpy)==/ } listed' requirements.lock > $(VENV)/loops.lock
-	@$(INSTALL) --no-deps -r $(VENV)/loops.lock
-	@$(LOOPS) & loops=$$!; \
-	  $(INSTALL) -r requirements-build.lock && $(INSTALL) -r requirements.lock && \
-	  $(PIP) install --no-deps --no-build-isolation -e .; installed=$$?; \
-	  wait $$loops; exit $$installed
+	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"
+	@$(INSTALL) -r requirements-build.lock
+	@$(INSTALL) -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
