@@ -96,7 +96,9 @@ def test_one_operation_after_another(client: httpx.Client, rows: Rows, count: in
     """
     from schemathesis import openapi  # noqa: PLC0415
 
-    live = openapi.from_url(f"{client.base_url}/openapi.json", config=_config())
+    live = openapi.from_url(
+        f"{client.base_url}/openapi.json", config=_config(), timeout=60
+    )  # under load the document takes long
 
     class Runs(live.as_state_machine()):  # type: ignore[misc] # a class that is made of the document
         def setup(self) -> None:

@@ -178,7 +178,7 @@ def series(text: str) -> dict[str, Any]:
         for topic, columns in places.items()
     }
     start = moments[0].isoformat().replace("+00:00", "Z")
-    return {"start": start, "step_s": steps.pop(), "bytes_per_s": rates}
+    return {"start": start, "step_s": steps.pop(), _RATE: rates}
 
 
 def _places(names: Sequence[str]) -> Mapping[str, Mapping[int, int]]:
@@ -208,7 +208,7 @@ def _moment(text: str) -> datetime:
 def _written_series(value: Any, first: str = "time") -> str:
     if "prometheus" in value:
         return orjson.dumps(value["prometheus"]).decode()
-    rates: Mapping[str, Sequence[Sequence[float]]] = value["bytes_per_s"]
+    rates: Mapping[str, Sequence[Sequence[float]]] = value[_RATE]
     start, step = _moment(value["start"]), value["step_s"]
     lines = [[first, *(f"{topic}-{at}" for topic, rows in rates.items() for at in range(len(rows[0])))]]
     for at in range(len(next(iter(rates.values())))):

@@ -287,7 +287,8 @@ def _chart(body: str) -> str:
     try:
         request = orjson.loads(body)
         series, capacity = request["series"], float(str(bytes_of(request["capacity_bytes_per_s"])))
-        rates = np.hstack([np.array(each, np.float64) for each in series["bytes_per_s"].values()]).sum(axis=1)
+        by_topic = series.get("ingress_bytes_per_s") or series["bytes_per_s"]  # its former name
+        rates = np.hstack([np.array(each, np.float64) for each in by_topic.values()]).sum(axis=1)
         last = datetime.fromisoformat(series["start"]) + timedelta(seconds=series["step_s"] * (len(rates) - 1))
         fewest = np.ceil(rates / capacity)
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
