@@ -8,8 +8,11 @@ JOBS    ?= 4
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
-# PySpark is built on this machine, by what requirements-build.lock names and nothing that pip would fetch beside it.
-INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
+# uv links what its cache has, in a tenth of a second; pip unpacks it for 45 s. Files that are pinned by their hashes are
+# not asked for again: hence --offline first. pip installs where uv cannot, as from an index that only pip is told of.
+# PySpark is built on this machine, by what requirements-build.lock names and nothing that would be fetched beside it.
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation
+INSTALL := sh -c '$(UV) --offline "$$@" 2>/dev/null || $(UV) "$$@" || $(PIP) install --no-build-isolation --use-pep517 "$$@"' -
 
 # Tests start hundreds of processes. Without stored bytecode each compiles what it imports, which takes a third longer.
 unexport PYTHONDONTWRITEBYTECODE
@@ -98,12 +101,12 @@ format: $(VENV)/development ## format the code and mend what a machine can
 # The one extra, pinned with its hashes by the lock of development, which has it.
 kafka: $(VENV)/runtime ## add the admin client that `rackplan snapshot` and `rackplan watch` read running clusters with
 	@awk '/^[^ #]/ { listed = /^kafka-python==/ } listed' requirements-dev.lock > $(VENV)/kafka.lock
-	@$(INSTALL) --no-deps -r $(VENV)/kafka.lock
+	@$(INSTALL) --require-hashes --no-deps -r $(VENV)/kafka.lock
 
 # Coverage-guided; tests/fuzz/test_fuzz.py runs what it finds, and a stated number of inputs without it.
 HOURS ?= 1
 fuzz: $(VENV)/development $(VENV)/compiled ## fuzz readers, request models and planners by coverage (HOURS=8)
-	@$(INSTALL) -r requirements-fuzz.lock
+	@$(INSTALL) --require-hashes -r requirements-fuzz.lock
 	$(BIN)/python -m tests.fuzz --hours $(HOURS)
 
 conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others, RELEASES=all asks released classes, too)
@@ -139,6 +142,7 @@ lock: ## resolve the dependencies anew (needs uv)
 	$(LOCK) pyproject.toml -c requirements.lock $(patsubst %,--no-emit-package %,$(OF_SPARK)) -o requirements-without-spark.lock
 	$(LOCK) --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
 	$(LOCK) --group pyproject.toml:fuzz -o requirements-fuzz.lock
+	$(LOCK) --group pyproject.toml:install -o requirements-uv.lock
 
 # Tests run the documentation's commands, which need jq, open pages in Chromium and put the proxy's nginx before a service.
 # Root on Debian gets all three; elsewhere the tests that need a missing one are left out or fail by its name.
@@ -158,24 +162,25 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes --only-binary=:all: -r requirements-uv.lock || echo "uv cannot be installed; pip takes longer"
 
 $(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
 	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"
-	@$(INSTALL) -r requirements-build.lock
+	@$(INSTALL) --require-hashes -r requirements-build.lock
 	@$(INSTALL) -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(INSTALL) --no-deps -e .
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
-	@$(BIN)/python -m compileall -q app client migrations # also where the environment keeps Python from storing it
+	@$(BIN)/python -m compileall -q -j 2 -x '/(tests|pip|setuptools|pygments)/' app client migrations $(VENV)/lib # uv stores no bytecode
 	@$(BIN)/rackplan compile
 	@touch $@
 
 $(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml
 	@echo "installing what developing Rackplan needs; Spark is some 600 MB of it …"
-	@$(INSTALL) -r requirements-build.lock
-	@$(INSTALL) -r requirements-dev.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(INSTALL) --require-hashes -r requirements-build.lock
+	@$(INSTALL) --require-hashes -r requirements-dev.lock
+	@$(INSTALL) --no-deps -e .
 	@touch $@ $(VENV)/runtime
 
 # JVMs start in half the time with it.

@@ -2,7 +2,8 @@
 document.
 
 All of it is offline: the locks are in the repository, and licences are read from the metadata of what is installed from
-them. Known vulnerabilities are not among it, since they need a network: `make audit` asks for those.
+them. Known vulnerabilities are not among it, since they need a network: `docs/operations.md` says how to
+ask for those.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ import orjson
 ROOT = Path(__file__).parents[1]
 LOCKS = (
     *("requirements.lock", "requirements-without-spark.lock"),
-    *("requirements-dev.lock", "requirements-build.lock", "requirements-fuzz.lock"),
+    *("requirements-dev.lock", "requirements-build.lock", "requirements-fuzz.lock", "requirements-uv.lock"),
 )
 ALLOWED = frozenset(
     {

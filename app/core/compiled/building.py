@@ -4,6 +4,7 @@ The unit of work is a family of modules, those that share subroutines: these are
 and not stored. The longest family begins first.
 """
 
+import gc
 import os
 import queue
 import selectors
@@ -175,6 +176,7 @@ def serve() -> None:
     """Compile the loops that standard input names, one a line, and write a line with the seconds after each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which then ends this process
     os.nice(int(sys.argv[1]))
+    gc.set_threshold(100_000, 20, 100)  # a tenth less time, since numba allocates much and little of it is garbage
     names: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_read_until_closed, args=(names,), daemon=True).start()
     while True:
