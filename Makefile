@@ -12,7 +12,7 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # not asked for again: hence --offline first. pip installs where uv cannot, as from an index that only pip is told of.
 # PySpark is built on this machine, by what requirements-build.lock names and nothing that would be fetched beside it.
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation
-INSTALL := sh -c '$(UV) --offline "$$@" 2>/dev/null || $(UV) "$$@" || $(PIP) install --no-build-isolation --use-pep517 "$$@"' -
+INSTALL := sh -c '$(UV) --offline "$$@" 2>/dev/null || $(UV) "$$@" || { echo "uv could not install; pip does, and takes longer …"; $(PIP) install --no-build-isolation --use-pep517 "$$@"; }' -
 
 # Tests start hundreds of processes. Without stored bytecode each compiles what it imports, which takes a third longer.
 unexport PYTHONDONTWRITEBYTECODE
