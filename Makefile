@@ -7,7 +7,7 @@ JOBS    ?= 4
 
 VENV := .venv
 BIN  := $(VENV)/bin
-PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+PIP  := sh .ci/pip $(VENV)
 # PySpark is built on this machine, by what requirements-build.lock names and nothing that pip would fetch beside it.
 INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 
@@ -155,9 +155,10 @@ clean: ## remove the environment and caches; data stays in .data
 	find app client migrations tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON); name a Python 3.11 or newer: make run PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + "; name another: make run PYTHON=python3.13") if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) …"
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { rm -f $@; echo "$(PYTHON) -m venv $(VENV) failed as said above; on Debian, venv is in the package python3-venv" >&2; exit 1; }
 
 $(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
 	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"
