@@ -7,12 +7,7 @@ JOBS    ?= 4
 
 VENV := .venv
 BIN  := $(VENV)/bin
-PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
-# uv links what its cache has, in a tenth of a second; pip unpacks it for 45 s. Files that are pinned by their hashes are
-# not asked for again: hence --offline first. pip installs where uv cannot, as from an index that only pip is told of.
-# PySpark is built on this machine, by what requirements-build.lock names and nothing that would be fetched beside it.
-UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation
-INSTALL := sh -c '$(UV) --offline "$$@" 2>/dev/null || $(UV) "$$@" || { echo "uv could not install; pip does, and takes longer …"; $(PIP) install --no-build-isolation --use-pep517 "$$@"; }' -
+INSTALL := sh .ci/install $(VENV)
 
 # Tests start hundreds of processes. Without stored bytecode each compiles what it imports, which takes a third longer.
 unexport PYTHONDONTWRITEBYTECODE
@@ -159,10 +154,11 @@ clean: ## remove the environment and caches; data stays in .data
 	find app client migrations tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON); name a Python 3.11 or newer: make run PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + "; name another: make run PYTHON=python3.13") if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) …"
-	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --require-hashes --only-binary=:all: -r requirements-uv.lock || echo "uv cannot be installed; pip takes longer"
+	@$(PYTHON) -m venv $(VENV) || { rm -f $@; echo "$(PYTHON) -m venv $(VENV) failed as said above; on Debian, venv is in the package python3-venv" >&2; exit 1; }
+	@$(INSTALL) --require-hashes --only-binary=:all: -r requirements-uv.lock 2>/dev/null || echo "uv cannot be installed; pip takes longer"
 
 $(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
 	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"

@@ -44,6 +44,7 @@ INTERPRETERS = {
     "tests/test_deployment.py": "commands of the images",
     "tests/test_garbage.py": "what is imported",
     "tests/test_house.py": "what is imported",
+    "tests/test_installing.py": "an environment that is made",
     "tests/test_keys_docs.py": "a program of the documentation",
     "tests/test_live_snapshot.py": "a missing package",
     "tests/test_logs.py": "what Python does at its end",

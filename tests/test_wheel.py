@@ -130,7 +130,7 @@ def test_the_client_comes_with_it(environment: Path, installed: httpx.Client, tm
         "with rackplan.Client(sys.argv[1]) as service: print(service.get_plan(sys.argv[2]).id)\n"
         "print(app.__file__); print(rackplan.__file__)"
     )
-    command = [environment / "bin" / "python", "-c", asked, str(installed.base_url), plan["id"]]
+    command = [environment / "bin" / "python", "-I", "-c", asked, str(installed.base_url), plan["id"]]
     got, *files = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.split()
     assert got == plan["id"]
     assert all(file.startswith(f"{environment}/") for file in files), files

@@ -280,7 +280,7 @@ def test_a_database_that_is_read_only_is_a_503(scratch: Database, serve: Serve) 
         name = scratch.url.database
         connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+            "SELECT pg_terminate_backend(pid, 10_000) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid()"
         )
         answer = client.post("/v1/plans/replicas", json=_SMALL | {"seed": 77})
