@@ -6,11 +6,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from app.api.models.clusters import WarningDocument
-from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
+from app.api.plan_documents import PlacedTopic, WholePlan
 from app.core.measures.copysets import Copysets
 from app.core.measures.losses import Losses
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.plans.record import Certificate
 from app.services.reassignment import LeadersBy, ReplicasBy
 from app.services.reassignment.problem.problem import Relaxation
 from app.services.reassignment.problem.resources import RebalancingGroup
@@ -390,7 +391,7 @@ class ReassignmentPlanDocument(WholePlan):
 
     topics: list[PlacedTopic]
     """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
-    certificate: CertificateDocument
+    certificate: Certificate
     """What is moved, and the proof that no plan within the constraints moves less."""
     leader_changes: int
     """Number of partitions whose preferred leader changes."""

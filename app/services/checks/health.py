@@ -109,7 +109,6 @@ _Resource = Annotated[str, one_of(get_args(Limited))]
 _Amount = Annotated[Json, Read(float, float)]
 
 
-@dataclass(frozen=True)
 class OverLimit(AnswerRecord, schema="OverLimitDocument"):
     """A broker above the limit of a resource."""
 
@@ -123,7 +122,6 @@ class OverLimit(AnswerRecord, schema="OverLimitDocument"):
     """The limit of the broker, in the same unit."""
 
 
-@dataclass(frozen=True)
 class FirstToFail(AnswerRecord, schema="FirstToFailDocument"):
     """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource without a
     limit has its capacity as limit.
@@ -147,7 +145,6 @@ class FirstToFail(AnswerRecord, schema="FirstToFailDocument"):
     """Load as a share of the limit; it fails above 1."""
 
 
-@dataclass(frozen=True)
 class LeastRepair(AnswerRecord, schema="LeastRepairDocument"):
     """The least movement between brokers after which every partition spans as many racks as it can, every hard limit
     holds, and no broker has more bytes than the limits of its log directories together.

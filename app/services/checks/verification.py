@@ -47,7 +47,6 @@ NAMED_CHANGES = 100
 """The most partitions named that changed since the snapshot; all are counted."""
 
 
-@dataclass(frozen=True)
 class Changed(AnswerRecord, schema="ChangedDocument"):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 

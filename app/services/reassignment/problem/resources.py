@@ -372,7 +372,6 @@ HASHES_RACKS_SINCE = KafkaVersion(4, 1)
 _PROTOCOLS = ("consumer", "streams")
 
 
-@dataclass(frozen=True)
 class RebalancingGroup(AnswerRecord):
     """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
 

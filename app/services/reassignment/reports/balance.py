@@ -1,7 +1,7 @@
 """What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
@@ -27,7 +27,6 @@ from app.services.reassignment.solve import ReassignmentSolution
 _DIGITS = 6
 
 
-@dataclass(frozen=True)
 class ReachedGoal(AnswerRecord, schema="GoalDocument"):
     """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share if
     the capacity of any broker is unknown.
@@ -47,7 +46,6 @@ class ReachedGoal(AnswerRecord, schema="GoalDocument"):
     """Relative optimality gap: (largest − bound) / largest."""
 
 
-@dataclass(frozen=True)
 class ExcessOfBroker(AnswerRecord):
     """A load above its limit."""
 
@@ -63,7 +61,6 @@ class ExcessOfBroker(AnswerRecord):
     """Whether the limit is soft."""
 
 
-@dataclass(frozen=True)
 class TotalExcess(AnswerRecord):
     """The sum of (load − limit) / limit over brokers and resources."""
 
@@ -75,7 +72,6 @@ class TotalExcess(AnswerRecord):
     """Whether the sum is its lower bound."""
 
 
-@dataclass(frozen=True)
 class ExcessReport(AnswerRecord, schema="ExcessDocument"):
     """What is above limits, and how much of it no plan avoids."""
 
@@ -87,7 +83,6 @@ class ExcessReport(AnswerRecord, schema="ExcessDocument"):
     """Excess over soft limits."""
 
 
-@dataclass(frozen=True)
 class BrokerWeight(AnswerRecord):
     """A broker that is balanced by its weight."""
 
@@ -105,7 +100,6 @@ class BrokerWeight(AnswerRecord):
     """Load of the broker after the plan, in the unit of `by`."""
 
 
-@dataclass(frozen=True)
 class TradeOffPoint(AnswerRecord):
     """The least movement after which the load of every broker is between `low` and `high`."""
 

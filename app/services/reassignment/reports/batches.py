@@ -42,7 +42,6 @@ ANY = -1
 """In an array of paths: the broker chooses the directory."""
 
 
-@dataclass(frozen=True)
 class LogDirReport(AnswerRecord, schema="LogDirDocument"):
     """A log directory. Bytes are of replicas, by the largest replica of each partition."""
 
@@ -66,7 +65,6 @@ class LogDirReport(AnswerRecord, schema="LogDirDocument"):
     """Replicas that are moved out of it to another directory of the broker."""
 
 
-@dataclass(frozen=True)
 class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
     """The log directories of a broker."""
 
@@ -85,7 +83,6 @@ class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
     """Its directories by path."""
 
 
-@dataclass(frozen=True)
 class LogDirsReport(AnswerRecord, schema="LogDirsDocument"):
     """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
     `certificate` alone.
@@ -274,7 +271,6 @@ def batch_json(problem: ReassignmentProblem, steps: Batches, number: int) -> dic
     }
 
 
-@dataclass(frozen=True)
 class ExecutedStep(AnswerRecord, schema="ExecutionStepDocument"):
     """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
 
@@ -286,7 +282,6 @@ class ExecutedStep(AnswerRecord, schema="ExecutionStepDocument"):
     """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
 
 
-@dataclass(frozen=True)
 class Execution(AnswerRecord, schema="ExecutionDocument"):
     """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
 
