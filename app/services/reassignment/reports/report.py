@@ -5,6 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from app.core.measures.copysets import Copysets
+from app.core.measures.losses import Losses
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan, bytes_bound
@@ -15,16 +17,16 @@ from app.services.fields import min_isr_of
 from app.services.plans import STEPS
 from app.services.plans.record import Certificate, at, some
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.balance import balance_json, excess_of, trade_off_point
+from app.services.reassignment.reports.balance import balance_of, excess_of, trade_off_point
 from app.services.reassignment.reports.batches import (
-    batch_json,
+    batch_of,
     batch_times,
     execution_of,
     log_dirs_of,
     packed_log_dirs,
     steps_json,
 )
-from app.services.reassignment.reports.loads import cross_rack_json, load_report
+from app.services.reassignment.reports.loads import cross_rack_of, load_report
 from app.services.reassignment.reports.plan_cautions import cautions_of, not_preferred
 from app.services.reassignment.solve import ReassignmentSolution
 from app.store.records import NewPlan
@@ -135,8 +137,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "certificate": certificate_of(problem, solution, moves),
         "leader_changes": leader_changes(problem, solution),
         "not_preferred": not_preferred(problem),
-        "balance": balance_json(problem, solution, moves),
-        "batches": [batch_json(problem, steps, number) | times.of_batch(number) for number in range(len(steps))],
+        "balance": balance_of(problem, solution, moves),
+        "batches": [batch_of(problem, steps, times, number) for number in range(len(steps))],
         "recommended_throttle_bytes_per_s": times.recommended,
         "fewest_batches": steps.lower_bound,
         "execution": None if solution.executions is None else execution_of(solution.executions),
@@ -163,20 +165,38 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
 def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Any]:
     loaded = problem.brokers, problem.resources, problem.limits
     report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
-    return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
+    return {"loads": report.of_brokers(), "cross_rack": cross_rack_of(report, problem.prices)}
 
 
-def _small(measures: PlacementMeasures) -> dict[str, Any]:
+class Spread(AnswerRecord):
+    """A count over brokers."""
+
+    min: int
+    """Smallest count of a broker."""
+    max: int
+    """Largest count of a broker."""
+    spread: int
+    """Largest count minus the smallest."""
+
+
+class MeasuresBefore(AnswerRecord):
+    """The measures before the plan."""
+
+    rack_safe_share: float | None
+    """Share of partitions that span min(replicas, racks) racks; null if no broker has a rack."""
+    replicas: Spread
+    """Replicas of brokers."""
+    leaders: Spread
+    """Preferred leaders of brokers."""
+    losses: Losses | None = ABSENT
+    """Cost of each loss; absent from plans of earlier releases."""
+    copysets: Copysets | None = ABSENT
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
+
+
+def _small(measures: PlacementMeasures) -> MeasuresBefore:
     """The measures before the change, without their lists by broker."""
-    return {
-        "losses": measures.losses,
-        "copysets": measures.copysets,
-        "rack_safe_share": measures.rack_safe_share,
-        **{
-            name: {"min": counts.min, "max": counts.max, "spread": counts.spread}
-            for name, counts in (("replicas", measures.replicas), ("leaders", measures.leaders))
-        },
-    }
+    return MeasuresBefore.of(measures, replicas=Spread.of(measures.replicas), leaders=Spread.of(measures.leaders))
 
 
 def title(plan: NewPlan) -> str:
