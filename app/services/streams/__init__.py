@@ -2,9 +2,9 @@
 
 requests.py        the request records
 sources.py         a request to what an assignor works on
-threads.py         the members of a streams group, which are the threads of clients; tasks by their names
+threads.py         a client by its fields or by its subscription; the members of a streams group, which are the threads
+                   of clients; tasks by their names
 subtopologies.py   what the tasks of each subtopology read and restore
-clients.py         a client by its fields or by its subscription
 recorded.py        a Streams group of a snapshot as clients and tasks
 planning.py        the problem, the planner; the title and summary in lists; warnings about what Kafka ignores, and
                    what is assumed
