@@ -23,7 +23,7 @@ from app import __version__, logs, tracing
 from app.api.health import Readiness
 from app.api.http.audit import Audit, AuditLog
 from app.api.http.auth import CHECKED_WITHIN_S, TEAM_HEADER, KeyBeforeBody
-from app.api.http.compression import Compression
+from app.api.http.compression import Compression, Pieces
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
 from app.api.http.middleware import (
@@ -38,7 +38,6 @@ from app.api.http.middleware import (
     no_overload,
     same_origin,
 )
-from app.api.http.pieces import Pieces
 from app.api.http.rate_limits import Allowance, RateLimits
 from app.api.http.traces import Traces
 from app.api.problems.documents import install as install_problems

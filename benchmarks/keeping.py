@@ -18,7 +18,7 @@ from app.services.plans import draft_plan
 from app.services.replicas import ReplicasRequest
 from app.store.database import Database
 from app.store.records import NewPlan, PlanHead
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from benchmarks import service
 from benchmarks.clusters import brokers
 from benchmarks.measure import Floor, Result, interleaved

@@ -13,9 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from app.core.reassignment.evaluation import loads_of
 from app.core.reassignment.goals.balancing import reach_goals
-from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourcePlacement, ResourceProblem
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourcePlacement, ResourceProblem, loads_of
 from app.core.reassignment.verifier import resource_violations
 from app.errors import Json
 from benchmarks.measure import Floor, Result, interleaved

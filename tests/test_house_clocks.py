@@ -15,7 +15,7 @@ WALL_CLOCKS = {
     "app/services/oidc/sign_in.py": "a sign-in that has begun ends after minutes, by the clock that began it",
     "app/services/oidc/tokens.py": "the times in tokens of the issuer, with the leeway of the settings",
     "app/services/plans/status.py": "the history of a plan, which is in the order of its changes",
-    "app/store/rows.py": "ids: their order is that of a list, and any order has each item on one page",
+    "app/store/transaction.py": "ids: their order is that of a list, and any order has each item on one page",
     "app/store/webhooks.py": "the time that an event states",
     "app/web/administration/keys.py": "an expiry in days from now",
     "app/web/pages.py": "how long ago something was, in words",

@@ -16,7 +16,7 @@ from app.jobs.webhooks import Sender
 from app.services.outbound import Outbound
 from app.services.webhooks import Attempt
 from app.services.webhooks.attempts import DISABLED_AFTER, JITTER, RETRY_AFTER
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from app.store.webhooks import PING, EventType
 from tests.conftest import ROOT
 from tests.documents import Document

@@ -10,82 +10,14 @@ from app.api import examples
 from app.api.http.auth import RequestLimits, json_only, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
-from app.api.plan_documents import KafkaReleases
 from app.api.problems.responses import responses
 from app.core.keys.null_keys import NULL_KEY_POLICIES
-from app.core.keys.partitioners import CLIENTS, PARTITIONERS, Disagreement
-from app.core.keys.resize import Resize
+from app.core.keys.partitioners import CLIENTS, PARTITIONERS
 from app.errors import access, kafka, requests
 from app.services import keys
-from app.services.keys import CrossRackBytes, KeysRequest
+from app.services.keys import KeysAnswer, KeysRequest
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/keys", tags=["keys"])
-
-
-class SkewDocument(BaseModel):
-    """The skew of the keys. `gini` is 0 if all partitions have the same load, and near 1 if one has all of it."""
-
-    per_partition: list[int]
-    """Number of records by partition id."""
-    max_over_mean: float
-    """Records of the fullest partition divided by the mean; 1 if all are equal."""
-    gini: float
-    """Gini coefficient of the partitions' records, from 0 (all equal) towards 1 (all in one)."""
-
-
-class PlacedKeysDocument(BaseModel):
-    """The placement of one partitioner.
-
-    The policy `null_keys` places records that have no key for the partitioner: their partition is null unless the
-    request has `null_keys`. The skew counts every record that has a partition; resizes count only records with a key.
-    """
-
-    partitioner: str
-    """Name of the partitioner."""
-    partition_by_key: list[int | None]
-    """Partition id of each of `keys`, in their order; null for a record without a partition."""
-    without_key: int
-    """Number of records without key."""
-    null_keys: str | None
-    """Policy that places records without key; null if the partitioner hashes them as an empty key."""
-    kafka: KafkaReleases | None
-    """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and for
-    other clients."""
-    cross_rack: CrossRackBytes | None
-    """Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` the other way.
-    Null if the racks of leaders are unknown."""
-    skew: SkewDocument
-    """Balance of records over partitions."""
-    resizes: list[Resize]
-    """Effect of each of `compare_partitions`, in their order."""
-
-
-class HeavyKeyDocument(BaseModel):
-    """A frequent key, identified by the index of its first occurrence in the request."""
-
-    first_index: int
-    """Index in `keys` of the first record with this key, from 0."""
-    weight: int
-    """Number of records with this key."""
-    share: float
-    """Share of these in all records."""
-
-
-class KeysDocument(BaseModel):
-    """The answer of every partitioner, and the keys on which they differ."""
-
-    keys: int
-    """Number of records."""
-    partitions: int
-    """Number of partitions of the topic."""
-    seed: int | None = None
-    """The source of randomness of records without key; present if the request has `null_keys`."""
-    partitioners: list[PlacedKeysDocument]
-    """Placement by each partitioner, in the order of the request."""
-    heaviest_keys: list[HeavyKeyDocument]
-    """The most frequent keys, most records first."""
-    disagreements: list[Disagreement]
-    """Each pair of partitioners, and the keys on which they differ."""
 
 
 class PartitionerDocument(BaseModel):
@@ -172,7 +104,7 @@ def list_partitioners() -> Any:
     operation_id="place_keys",
     summary="Find the partition of each key",
     dependencies=[Depends(json_only)],
-    response_model=KeysDocument,
+    response_model=KeysAnswer,
     responses=responses(
         requests.MalformedKey,
         kafka.InvalidPartitions,

@@ -15,6 +15,7 @@ from app.core.measures.violations import Violation
 from app.services.bodies import Request
 from app.services.fields import MOST_LABELS, PRINTABLE_LINES, LabelName, LabelValue
 from app.services.plans import PlanPatch, Status
+from app.services.plans.record import ComparedRelease, KafkaReleases
 
 
 class PlanPatchRequest(Request):
@@ -76,50 +77,6 @@ class PlanSummary(BaseModel):
     is random."""
     seed: int | None
     """Seed of the random generator that was replayed; null if nothing is random."""
-
-
-class KafkaReleases(BaseModel):
-    """Releases of Kafka, both included; an end without a patch number is all of its line."""
-
-    from_: str = Field(alias="from", examples=["4.0.1"])
-    """The first release of Kafka with this answer."""
-    to: str = Field(examples=["4.4"])
-    """The last release of Kafka with this answer."""
-
-
-class DifferingRow(BaseModel):
-    """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
-
-    before: dict[str, Any]
-    """The row of the plan; its fields are those of the plan's page of partitions."""
-    after: dict[str, Any]
-    """The same row in the answer of the other release."""
-
-
-class FailureDocument(BaseModel):
-    """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
-
-    code: str
-    """Stable code of the failure, as in a problem document."""
-    detail: str
-    """The failure in a sentence, with its numbers."""
-    kafka_exception: str | None = None
-    """Class name of the exception that Kafka's own code raises; null if it is not known to raise one."""
-
-
-class ComparedRelease(BaseModel):
-    """The answer of another release, as its difference from the plan; `rows` has the first thousand."""
-
-    kafka_version: str
-    """The release that is compared."""
-    kafka: KafkaReleases | None
-    """The releases that have this other answer; null if there is none."""
-    differing: int | None
-    """Number of rows that differ; null if the release has no answer."""
-    rows: list[DifferingRow]
-    """The first 1,000 rows that differ, in the order of the plan."""
-    error: FailureDocument | None
-    """Why the release has no answer; null if it has one."""
 
 
 class PlanChangeDocument(BaseModel):
@@ -249,49 +206,6 @@ class PlanDocument(WholePlan):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
-
-
-class CertificateDocument(BaseModel):
-    """The quality of an answer and its proof: what was reached, and a lower bound that no answer can be below.
-
-    `optimal`, `gap` and `solver` are in every certificate. Those of a reassignment also have movement and its bounds;
-    those of a group have the bound of each goal, in lexicographic order.
-    """
-
-    optimal: bool
-    """Whether every goal reaches its lower bound."""
-    gap: float
-    """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
-    solver: str
-    """The solver that computed the answer and its bound."""
-    constraints: list[str] | None = None
-    """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas", "cost"] | None = None
-    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
-    moved_replicas: int | None = None
-    """Replicas that Kafka has to copy; those of new partitions are not copied."""
-    moved_bytes: int | None = None
-    """Bytes of moved replicas whose size is known."""
-    lower_bound_bytes: int | None = None
-    """No plan within the constraints moves fewer bytes."""
-    lower_bound_replicas: int | None = None
-    """The same in replicas, if those are minimised."""
-    bytes_per_replica: int | None = None
-    """Cost of each moved replica beside its bytes, if the cost is minimised."""
-    moved_cost: int | None = None
-    """Moved bytes, and `bytes_per_replica` for each moved replica, if the cost is minimised."""
-    lower_bound_cost: int | None = None
-    """Lower bound of `moved_cost`."""
-    unknown_size_replicas: int | None = None
-    """Moved replicas of partitions of unknown size."""
-    seconds: float | None = None
-    """Solver time, including leaders and batches."""
-    in_rack_bound: int | None = None
-    """Upper bound on partitions that a balanced assignment of the group reads in rack."""
-    moved_bound: int | None = None
-    """Lower bound on moved partitions of such an assignment."""
-    largest_load_bound: int | None = None
-    """Lower bound on the largest load, if one is balanced."""
 
 
 class PlansPage(BaseModel):

@@ -287,9 +287,7 @@ def show_health(health: Health) -> None:
     over = [(one.broker, one.resource, one.value, one.limit) for one in health.over_limit]
     if over:
         table(("broker", "resource", "value", "limit"), over, title="above a limit")
-    directories = [
-        (one["broker"], one["log_dir"], one["value"], one["limit"]) for one in health.log_dirs_over_limit or ()
-    ]
+    directories = [(one.broker, one.log_dir, one.value, one.limit) for one in health.log_dirs_over_limit or ()]
     if directories:
         table(("broker", "log directory", "bytes", "limit"), directories, title="log directories above a limit")
     first = [(one.loss, one.broker, one.resource, one.value, one.limit, share(one.share)) for one in health.fails_first]

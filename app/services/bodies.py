@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from dataclasses import Field as DataclassField
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast, dataclass_transform, get_args
 
+import pydantic_core
 from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
@@ -98,13 +99,39 @@ def _unbounded(schema: Any) -> Any:
     return [*map(_unbounded, schema)] if isinstance(schema, list) else schema
 
 
+ABSENT: Any = pydantic_core.MISSING
+"""The value of a field that an answer leaves out; as a default, of a field that may be absent."""
+
+
+def _without_final(name: str) -> str:
+    return name.removesuffix("_")
+
+
+@dataclass_transform(frozen_default=True)
 class AnswerRecord:
-    """Base of frozen dataclasses that answers consist of. `schema` is the name in the OpenAPI document."""
+    """Base of answers and their parts: a subclass is a frozen dataclass, which JSON and OpenAPI derive from.
+
+    orjson writes what `vars` has of a dataclass, so that a field whose value is `ABSENT` is not there, and `from_` is
+    written as `from`, which is a keyword of Python: such a field is written, not read. `schema` is the name in the
+    OpenAPI document.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict()
 
-    def __init_subclass__(cls, schema: str | None = None) -> None:
-        cls.__pydantic_config__ = ConfigDict(title=schema or cls.__name__)
+    def __init_subclass__(cls, schema: str | None = None, kw_only: bool = False) -> None:
+        cls.__pydantic_config__ = ConfigDict(title=schema or cls.__name__, alias_generator=_without_final)
+        dataclass(frozen=True, kw_only=kw_only)(cls)
+
+    @classmethod
+    def of(cls, source: object, **stated: Any) -> Self:
+        """The record whose fields are the stated ones, and those attributes that `source` has of the same names."""
+        names = [one.name for one in fields(cast("Any", cls)) if one.name not in stated and hasattr(source, one.name)]
+        return cls(**{name: getattr(source, name) for name in names}, **stated)
+
+    def __post_init__(self) -> None:
+        values = {_without_final(name): value for name, value in vars(self).items() if value is not ABSENT}
+        vars(self).clear()
+        vars(self).update(values)
 
 
 def request_fields() -> Iterator[Collection[str]]:
@@ -118,7 +145,8 @@ def request_fields() -> Iterator[Collection[str]]:
 def names_in_json(member: DataclassField[Any]) -> Sequence[str]:
     """The name of a field in JSON, then its former ones."""
     notes = getattr(member.type, "__metadata__", ())
-    alias = next((note.validation_alias for note in notes if getattr(note, "validation_alias", None)), member.name)
+    aliases = (note.validation_alias for note in notes if getattr(note, "validation_alias", None))
+    alias = next(aliases, _without_final(member.name))
     return [*map(str, alias.choices)] if isinstance(alias, AliasChoices) else [alias]
 
 

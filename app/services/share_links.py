@@ -48,7 +48,6 @@ class Subject:
     name: str
 
 
-@dataclass(frozen=True)
 class SharedLinks(AnswerRecord, schema="ShareLinkDocument"):
     """A link to a page, and one to its picture alone."""
 

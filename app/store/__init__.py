@@ -6,9 +6,8 @@ Rows never leave this package: its methods take and return frozen records. Only 
                     have signed in; keys that the installation makes for itself
     addresses.py    one address or several, and when a connection counts as lost
     transaction.py  takes a connection with its first statement; the base class of the stores; the role of requests,
-                    from which policies hide the rows of other teams; the team that a request or job acts for
-    rows.py         the base class of stores of rows that have an id and a team; ids that sort by time; lists, newest
-                    first, a page at a time
+                    from which policies hide the rows of other teams; the team that a request or job acts for; the base
+                    class of stores of rows that have an id and a team: ids that sort by time, lists in pages
     attempts.py     deadlines and failed attempts, which jobs and sweeps have
     tables.py       every table
     records.py      records of snapshots and plans, without the database driver

@@ -12,8 +12,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.errors.requests import ApiKeyInUse, ApiKeyNameTaken, ApiKeyNotFound
 from app.store import audit, transaction
-from app.store.rows import Rows, uuid7
 from app.store.tables import api_keys
+from app.store.transaction import Rows, uuid7
 
 PREFIX = "rackplan_"
 """The beginning of every key."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from app.store.rows import Record, Rows
+from app.store.transaction import Record, Rows
 
 ENDED = ("succeeded", "failed", "cancelled")
 """The states of what runs no more."""

@@ -17,9 +17,8 @@ import sqlalchemy as sa
 
 from app.errors.quotation import quoted
 from app.store import addresses, transaction
-from app.store.rows import Page, equal, page_of
 from app.store.tables import audit_entries
-from app.store.transaction import Store, driver_failures
+from app.store.transaction import Page, Store, driver_failures, equal, page_of
 
 ActorKind: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
 """An API key, a token or session of the OIDC issuer, a share link, any process while the service is open, a request

@@ -24,9 +24,9 @@ from app.store.records import (
     PlanHead,
     PlanTopic,
 )
-from app.store.rows import Page, Rows, equal, page_of, uuid7
 from app.store.snapshots import Snapshots
 from app.store.tables import plan_topics, plans
+from app.store.transaction import Page, Rows, equal, page_of, uuid7
 from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 

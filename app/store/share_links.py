@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from app.errors.requests import ShareLinkNotFound
 from app.store import audit, transaction
-from app.store.rows import Page, Rows
 from app.store.tables import share_links
+from app.store.transaction import Page, Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 from app.errors import Json
 from app.errors.requests import SnapshotInUse, SnapshotNotFound
 from app.store.records import Snapshot
-from app.store.rows import Rows, uuid7
 from app.store.tables import jobs, plans, snapshots, sweeps
+from app.store.transaction import Rows, uuid7
 
 
 class Snapshots(Rows[Snapshot]):

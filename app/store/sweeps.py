@@ -15,9 +15,8 @@ from app.errors import Json
 from app.errors.requests import SweepNotFound
 from app.store.attempts import ENDED, Attempted
 from app.store.queue import defer
-from app.store.rows import Page
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
-from app.store.transaction import driver_failures
+from app.store.transaction import Page, driver_failures
 from app.store.usage import ROW_BYTES
 from app.store.webhooks import publish
 

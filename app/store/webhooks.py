@@ -16,9 +16,8 @@ import sqlalchemy as sa
 from app.errors import Json
 from app.errors.requests import DeliveryNotFound, WebhookNotFound
 from app.store.queue import DELIVERIES, defer
-from app.store.rows import Page, Rows, equal, page_of, uuid7
 from app.store.tables import webhook_deliveries, webhooks
-from app.store.transaction import columns_of
+from app.store.transaction import Page, Rows, columns_of, equal, page_of, uuid7
 
 DELIVER = "deliver_webhook"
 """Name of the queue task of one attempt; its arguments are the id of the delivery and the number of attempts before."""

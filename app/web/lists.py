@@ -17,7 +17,7 @@ from app.services.plans.status import TRANSITIONS
 from app.store.database import Database
 from app.store.jobs import STEPS
 from app.store.records import PlanFilter
-from app.store.rows import Page
+from app.store.transaction import Page
 from app.web.access import Access
 from app.web.pages import page
 from app.web.plans.selection import twins

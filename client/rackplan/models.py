@@ -500,16 +500,12 @@ class CertificateDocument(Record):
     bounds;
     those of a group have the bound of each goal, in lexicographic order."""
 
-    optimal: bool
-    """Whether every goal reaches its lower bound."""
-    gap: float
-    """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
-    solver: str
-    """The solver that computed the answer and its bound."""
-    constraints: list[str] | None
-    """The constraints that the lower bound holds under."""
-    minimised: Literal["bytes", "replicas", "cost"] | None
-    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
+    in_rack_bound: int | None
+    """Upper bound on partitions that a balanced assignment of the group reads in rack."""
+    moved_bound: int | None
+    """Lower bound on moved partitions of such an assignment."""
+    largest_load_bound: int | None
+    """Lower bound on the largest load, if one is balanced."""
     moved_replicas: int | None
     """Replicas that Kafka has to copy; those of new partitions are not copied."""
     moved_bytes: int | None
@@ -518,22 +514,26 @@ class CertificateDocument(Record):
     """No plan within the constraints moves fewer bytes."""
     lower_bound_replicas: int | None
     """The same in replicas, if those are minimised."""
+    unknown_size_replicas: int | None
+    """Moved replicas of partitions of unknown size."""
+    minimised: Literal["bytes", "replicas", "cost"] | None
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
+    optimal: bool
+    """Whether every goal reaches its lower bound."""
+    gap: float
+    """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
+    constraints: list[str] | None
+    """The constraints that the lower bound holds under."""
+    solver: str
+    """The solver that computed the answer and its bound."""
     bytes_per_replica: int | None
     """Cost of each moved replica beside its bytes, if the cost is minimised."""
     moved_cost: int | None
     """Moved bytes, and `bytes_per_replica` for each moved replica, if the cost is minimised."""
     lower_bound_cost: int | None
     """Lower bound of `moved_cost`."""
-    unknown_size_replicas: int | None
-    """Moved replicas of partitions of unknown size."""
     seconds: float | None
     """Solver time, including leaders and batches."""
-    in_rack_bound: int | None
-    """Upper bound on partitions that a balanced assignment of the group reads in rack."""
-    moved_bound: int | None
-    """Lower bound on moved partitions of such an assignment."""
-    largest_load_bound: int | None
-    """Lower bound on the largest load, if one is balanced."""
 
 
 class ChangeLeftOut(Record):

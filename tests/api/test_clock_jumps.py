@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from app.api.examples import PLACE, SNAPSHOT
 from app.jobs import queue
 from app.jobs.housekeeping import DeadWorkers
-from app.store import rows as ids
+from app.store import transaction as ids
 from app.store.attempts import ENDED
 from app.store.database import Database
 from app.store.queue import JOBS, defer

@@ -27,7 +27,7 @@ from app.services.outbound import Outbound
 from app.services.webhooks import Attempt, Registration
 from app.services.webhooks.attempts import JITTER, RETRY_AFTER
 from app.store.database import Database
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from app.store.webhooks import Delivery, EventType, Webhook, publish
 from tests.receiver import LOOPBACK, Received, Receiver, Reply, answers, receiving
 

@@ -12,7 +12,7 @@ from app.services.amounts import PricesRequest
 from app.services.checks import HealthRequest
 from app.services.checks.health import Health, health_of
 from app.services.limits import Limits
-from app.services.plans import Allowance
+from app.services.plans import Allowance, as_json
 from app.services.reassignment.requests.parts import CapacityRequest, CpuModel, LimitsRequest
 from tests.services.reassignments import topic
 
@@ -37,8 +37,8 @@ def health(cluster: Cluster = CLUSTER, **fields: object) -> Health:
 
 def loads(found: Health, broker: int, resource: str) -> dict[str, object]:
     """The load of a resource of a broker, as documents have it."""
-    by_resource = found.report.as_json()[str(broker)]
-    return by_resource[resource]  # type: ignore[index, call-overload, return-value] # JSON
+    load: dict[str, object] = as_json(getattr(found.report.of_brokers()[str(broker)], resource))
+    return load
 
 
 def test_what_each_broker_stores_receives_and_sends() -> None:

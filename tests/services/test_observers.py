@@ -56,7 +56,7 @@ def test_such_topics_stay(fields: dict[str, Any], lost: str) -> None:
     plan = draft_plan(PLANNER, ReassignmentRequest(**fields), of, Limits())
     assert {placement.topic for placement in plan.placements} == {"u"}
     warnings = cast("list[dict[str, Any]]", plan.answer["warnings"])
-    assert [warning["topics"] for warning in warnings if warning["code"] == "observers_stay"] == [("t",)]
+    assert [warning["topics"] for warning in warnings if warning["code"] == "observers_stay"] == [["t"]]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from app.errors.requests import ConflictingFields, DuplicateLogDir, IllegalReass
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.syntax.quantities import byte_size, counted
 from app.services.checks import HealthRequest, check_reassignment
-from app.services.checks.health import health_of
+from app.services.checks.health import LogDirOverLimit, health_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
@@ -456,9 +456,7 @@ def test_health_names_the_directories_above_their_limits() -> None:
     totals = used(where(CLUSTER), sizes(CLUSTER))
     half = DISK_BYTES // 2
     assert health.log_dirs_over_limit == [
-        {"broker": broker, "log_dir": path, "value": size, "limit": half}
-        for (broker, path), size in sorted(totals.items())
-        if size > half
+        LogDirOverLimit(broker, path, size, half) for (broker, path), size in sorted(totals.items()) if size > half
     ]
     assert health.log_dirs_over_limit
     assert health_of(CLUSTER, HealthRequest(), Allowance(Limits(), is_job=True), NEWEST).log_dirs_over_limit is None

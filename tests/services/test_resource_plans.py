@@ -203,7 +203,7 @@ def test_counts_that_are_balanced_with_the_smallest_partitions_are_a_warning() -
         (topic("orders", [[1], [2], [1], [2], [1], [2]], [1000, 1000, 900, 900, 1, 1]),),
     )
     answer: Any = planned(cluster, add_brokers=[Broker(3)]).answer
-    assert [(one["code"], one["brokers"]) for one in answer["warnings"]] == [("bytes_not_balanced", (3,))]
+    assert [(one["code"], one["brokers"]) for one in answer["warnings"]] == [("bytes_not_balanced", [3])]
 
 
 def test_growth_changes_what_is_balanced_and_not_what_is_copied() -> None:

@@ -12,8 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from app.errors.access import DatabaseUnavailable
 from app.store import embedded, migrations
 from app.store.database import Database
-from app.store.rows import uuid7
 from app.store.tables import metadata
+from app.store.transaction import uuid7
 from tests import databases
 
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from app.store import transaction
 from app.store.database import Database
 from app.store.records import PlanFilter
-from app.store.rows import uuid7
 from app.store.tables import metadata
+from app.store.transaction import uuid7
 from tests import databases
 
 OF_WORKERS = {"job_turns"}

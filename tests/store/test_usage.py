@@ -19,7 +19,7 @@ from app.store import embedded, migrations, transaction
 from app.store.answers import Answer
 from app.store.database import Database, UnitOfWork
 from app.store.records import NewPlan, PlanChange
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from app.store.usage import QUOTAS, TeamUsage
 from tests import databases
 

@@ -45,7 +45,7 @@ import pytest
 from app.api.sweeps.capacity import CapacitySweepRequest
 from app.services import sweeps
 from app.store.database import Database
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from app.web import charts
 from app.web.sweeps.plots import words
 from tests.web.browser import Browser

@@ -20,8 +20,8 @@ from app.errors.access import ShareLinkRejected
 from app.services import share_links
 from app.services.share_links import Granted, Subject
 from app.store.database import Database, UnitOfWork
-from app.store.rows import uuid7
 from app.store.share_links import ShareLink
+from app.store.transaction import uuid7
 from tests.api.contract import UNKNOWN_ID
 from tests.web.browser import Browser
 from tests.web.test_clusters import keep, small

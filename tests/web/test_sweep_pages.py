@@ -9,7 +9,7 @@ import pytest
 from app.api.sweeps.capacity import CapacitySweepRequest
 from app.services import replicas, sweeps
 from app.store.database import Database
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from app.web import charts
 from app.web.guide import guide_pages
 from tests.web.browser import Browser

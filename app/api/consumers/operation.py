@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field
 from app.api import examples
 from app.api.http.json_bodies import JsonRoute
 from app.api.models.clusters import WarningDocument
-from app.api.plan_documents import KafkaReleases, WholePlan
+from app.api.plan_documents import WholePlan
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import reassignments, requests
 from app.services.consumers import PLANNER, ConsumerCounts, ConsumersRequest, IntervalConsumers
+from app.services.plans.record import KafkaReleases
 
 
 class ConsumersInterval(BaseModel):

@@ -6,8 +6,7 @@ deferred_routers.py  routers that are built when a request arrives for one of th
                      operation does not have
 json_bodies.py   the JSON of request bodies; repeated members are rejected
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
-compression.py   gzip and Zstandard
-pieces.py        responses in pieces, no more of which is buffered than a client reads
+compression.py   gzip and Zstandard; responses in pieces, no more of which is buffered than a client reads
 memory.py        freed memory goes back to the system
 metrics.py       metrics of requests and of the process
 auth.py          API keys and scopes; the unit of work, the limits

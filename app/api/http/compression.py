@@ -1,4 +1,4 @@
-"""Compress responses by gzip or Zstandard, as `Accept-Encoding` prefers."""
+"""Compress responses by gzip or Zstandard, as `Accept-Encoding` prefers, and send them in pieces."""
 
 import zlib
 from typing import Final
@@ -112,3 +112,30 @@ def _zstd(body: bytes) -> bytes:
 
     compressed: bytes = pa.Codec("zstd", compression_level=_ZSTD_LEVEL).compress(body, asbytes=True)
     return compressed
+
+
+PIECE_BYTES: Final = 128 * 1024
+
+
+class Pieces:
+    """Divide the bodies of responses into pieces of at most `PIECE_BYTES`.
+
+    The server takes a piece of any size at once, and then waits until the client has read it. Each connection would
+    have a copy of a document that all responses share.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_pieces(message: Message) -> None:
+            body: bytes = message.get("body", b"")
+            if len(body) <= PIECE_BYTES:
+                await send(message)
+                return
+            for start in range(0, len(body), PIECE_BYTES):
+                end = start + PIECE_BYTES
+                has_more = end < len(body) or message.get("more_body", False)
+                await send({**message, "body": body[start:end], "more_body": has_more})
+
+        await self._app(scope, receive, send_pieces)

@@ -12,7 +12,7 @@ from fastapi import Query, Response
 
 from app.api.http.negotiation import json_response
 from app.errors.access import InvalidPageToken
-from app.store.rows import Page
+from app.store.transaction import Page
 
 _PLACE = Struct(">?dq")
 PageSize = Annotated[int, Query(ge=1, le=1000, description="Largest number of items on a page.")]

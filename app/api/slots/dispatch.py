@@ -217,7 +217,7 @@ class _Exchange:
             pass
 
     async def _answered(self, body: bytes) -> None:
-        """Send the answer of a slot. Each step returns once the client has read nearly all of it (`pieces.py`)."""
+        """Send the answer of a slot. Each step returns once the client has read nearly all of it (`Pieces`)."""
         head, content = await self._slots_answer(body)
         del body
         if self._has_left:

@@ -19,7 +19,7 @@ from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.services.plans import Planner, make_plan
 from app.store.database import Database, UnitOfWork
-from app.store.rows import Rows
+from app.store.transaction import Rows
 
 _LIMITS = Limits()  # not those of the settings, which may be too low for an example
 

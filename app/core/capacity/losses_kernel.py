@@ -52,7 +52,7 @@ def add_changes(
     """Add what the loss of each group alone changes, for groups first … first + lost − 1.
 
     With follower fetching the leader serves the consumers in its rack, and in each other rack the replica on the
-    broker with the lowest position does, as `core/reassignment/evaluation.py` evaluates it.
+    broker with the lowest position does, as `core/reassignment/resource_problem.py` evaluates it.
 
     The leader is the first replica of a row. If it is lost, the first remaining replica in sync is elected; if there is
     none, the partition is offline: its remaining replicas neither send nor receive.

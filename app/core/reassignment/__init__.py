@@ -9,10 +9,10 @@ problem.py        the problem of `plan`, as arrays: what moves where, what is ba
 stages/           the stages of `plan`: place, lead, choose log directories, cut batches
 model.py          the movement of replicas as a problem, the balance and the placement; the replica sets of a cluster,
                   and the lists that are on others
-resource_problem.py   several resources: loads, limits, goals, and the placement that answers them
+resource_problem.py   several resources: loads, limits, goals, and the placement that answers them; loads of a placement
+                      by resource, ideal loads by capacity
 rules.py          constraints and costs of a problem, as the arrays that compiled loops take; regions of brokers
 legal_sets_kernel.py   the cheapest legal set of brokers of a partition; the placement with the fewest moves
-evaluation.py     loads of a placement by resource; ideal loads by capacity
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
 parts.py          parts without common partitions and brokers, each with its own band and proof

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.evaluation import loads_of
 from app.core.reassignment.model import NO_LIMIT, MovementProblem, ReplicaPlacement
 from app.core.reassignment.resource_problem import (
     RESOURCES,
@@ -15,6 +14,7 @@ from app.core.reassignment.resource_problem import (
     BalancedGoal,
     ResourcePlacement,
     ResourceProblem,
+    loads_of,
 )
 from app.core.replica_lists import not_among, per_broker
 

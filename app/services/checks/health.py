@@ -4,7 +4,7 @@ cluster as it is, the least repair.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, get_args
+from typing import Annotated
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from app.core.replicas.options import RackMode
 from app.errors import Json
 from app.errors.reassignments import NotFeasible
 from app.services.amounts import PricesRequest
-from app.services.bodies import AnswerRecord, Read, one_of
+from app.services.bodies import AnswerRecord, one_of
 from app.services.cautions import Caution
-from app.services.plans import Allowance, LossSelection
+from app.services.plans import Allowance, LossSelection, as_json
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
-from app.services.reassignment.reports.loads import LoadReport, cross_rack_json, in_unit, load_report
-from app.services.reassignment.reports.losses import LossTable, loss_table, losses_file
-from app.services.reassignment.requests.parts import InRack, Limited, ResourceFields
+from app.services.reassignment.reports.loads import LoadReport, cross_rack_of, in_unit, load_report
+from app.services.reassignment.reports.losses import Amount, LossTable, OverLimit, ResourceName, loss_table, losses_file
+from app.services.reassignment.requests.parts import InRack, ResourceFields
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.reassignment.solve import least_repair
 
@@ -105,25 +105,19 @@ class HealthRequest(ResourceFields):
         return replace(self, defaults=None, allow_lower_factor=False, placement={}) != HealthRequest()
 
 
-_Resource = Annotated[str, one_of(get_args(Limited))]
-_Amount = Annotated[Json, Read(float, float)]
-
-
-@dataclass(frozen=True)
-class OverLimit(AnswerRecord, schema="OverLimitDocument"):
-    """A broker above the limit of a resource."""
+class LogDirOverLimit(AnswerRecord):
+    """A log directory above its limit."""
 
     broker: int
     """Id of the broker."""
-    resource: _Resource
-    """Resource that is limited."""
-    value: _Amount
-    """Its load: bytes, bytes/s, vCPU or a count."""
-    limit: _Amount
-    """The limit of the broker, in the same unit."""
+    log_dir: str
+    """Path of the directory."""
+    value: int
+    """Bytes of its replicas."""
+    limit: int
+    """Bytes that it may have."""
 
 
-@dataclass(frozen=True)
 class FirstToFail(AnswerRecord, schema="FirstToFailDocument"):
     """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource without a
     limit has its capacity as limit.
@@ -137,17 +131,16 @@ class FirstToFail(AnswerRecord, schema="FirstToFailDocument"):
     """Name of the lost rack; null if no rack is lost, or no loss adds load."""
     broker: int
     """Id of the broker with the load."""
-    resource: _Resource
+    resource: ResourceName
     """Resource of the load."""
-    value: _Amount
+    value: Amount
     """The load: bytes, bytes/s, vCPU or a count."""
-    limit: _Amount
+    limit: Amount
     """The limit of the broker, in the same unit."""
     share: float
     """Load as a share of the limit; it fails above 1."""
 
 
-@dataclass(frozen=True)
 class LeastRepair(AnswerRecord, schema="LeastRepairDocument"):
     """The least movement between brokers after which every partition spans as many racks as it can, every hard limit
     holds, and no broker has more bytes than the limits of its log directories together.
@@ -181,17 +174,17 @@ class Health:
     violations: tuple[Violation, ...] = ()
 
     @property
-    def log_dirs_over_limit(self) -> list[dict[str, Json]] | None:
+    def log_dirs_over_limit(self) -> list[LogDirOverLimit] | None:
         """Log directories that have more bytes than their limit, by broker id and path; None if none is limited."""
         if self.log_dirs is None:
             return None
         return [
-            {
-                "broker": int(self.report.brokers.ids[broker]),
-                "log_dir": directory.path,
-                "value": int(self.log_dirs.used_bytes[disk]),
-                "limit": int(self.log_dirs.max_bytes[disk]),
-            }
+            LogDirOverLimit(
+                broker=int(self.report.brokers.ids[broker]),
+                log_dir=directory.path,
+                value=int(self.log_dirs.used_bytes[disk]),
+                limit=int(self.log_dirs.max_bytes[disk]),
+            )
             for broker, directory, disk in self.log_dirs.over_limit()
         ]
 
@@ -234,17 +227,20 @@ class Health:
         }
 
     def as_json(self) -> dict[str, Json]:
-        """The further fields of the document of a check."""
-        return {
-            "loads": self.report.as_json(),
-            "cross_rack": cross_rack_json(self.report, self.prices),
-            "skew": self.skew,
-            "over_limit": [_plain(each) for each in self.over_limit],
-            "log_dirs_over_limit": self.log_dirs_over_limit,
-            "fails_first": [_plain(each) for each in self.fails_first],
-            "least_repair": None if self.repair is None else _plain(self.repair),
-            "losses": None if self.losses is None else self.losses.as_json(),
-        }
+        """The further fields of the answer to a check."""
+        document: dict[str, Json] = as_json(
+            {
+                "loads": self.report.of_brokers(),
+                "cross_rack": cross_rack_of(self.report, self.prices),
+                "skew": self.skew,
+                "over_limit": self.over_limit,
+                "log_dirs_over_limit": self.log_dirs_over_limit,
+                "fails_first": self.fails_first,
+                "least_repair": self.repair,
+                "losses": None if self.losses is None else self.losses.of_losses(),
+            }
+        )
+        return document
 
     def _losses(self) -> list[str]:
         return ["none", "broker", *(["rack"] if self.report.of_rack is not None else [])]
@@ -345,7 +341,3 @@ def _losses_of(report: LoadReport, request: HealthRequest) -> LossTable | None:
     if request.losses is None:
         return None
     return loss_table(report, request.losses, most=MOST_LOADS_OF_LOSSES, path=lambda field: ("losses", field))
-
-
-def _plain(record: OverLimit | FirstToFail | LeastRepair) -> dict[str, Json]:
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}

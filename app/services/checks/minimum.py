@@ -1,51 +1,47 @@
 """The least movement that reaches the same assignment as a given reassignment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment import PlanMinimum, ProposedPlan, ReplicaPlacement, least_movement_for
-from app.errors import Json
+from app.core.reassignment import ProposedPlan, ReplicaPlacement, least_movement_for
+from app.services.bodies import AnswerRecord
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Minimum:
-    """The least movement to the result of a reassignment.
+class LeastMovement(AnswerRecord):
+    """What has to be copied at least; `optimal` where that is proven."""
 
-    Parameters
-    ----------
-    measured : in bytes, or in replicas if the size of any partition is unknown.
+    moved_replicas: int
+    """Number of replicas that have to be copied."""
+    moved_bytes: int
+    """Bytes that have to be copied, of replicas of known size."""
+    optimal: bool
+    """Whether the movement is proven to be the least."""
+
+
+class Minimum(LeastMovement, schema="MinimumDocument", kw_only=True):
+    """What the same end takes at least: as many replicas of each partition, the same brokers emptied, and, where the
+    reassignment leaves every partition so, spread over racks. `as_even` keeps replicas as even over brokers, too.
     """
 
-    planned: ProposedPlan
-    measured: PlanMinimum
-    size_bytes: Int64s = field(repr=False)
-    is_by_bytes: bool
-
-    def as_json(self) -> dict[str, Json]:
-        """Forced movement, movement with the same balance, and what the result was taken to be."""
-        return {
-            **self._moved(self.measured.forced),
-            "as_even": self._moved(self.measured.as_balanced),
-            "minimised": "bytes" if self.is_by_bytes else "replicas",
-            "emptied_brokers": self.planned.broker_ids[self.measured.emptied].tolist(),
-            "spread_over_racks": self.measured.spreads_racks,
-        }
-
-    def _moved(self, placement: ReplicaPlacement) -> dict[str, Json]:
-        new = _gained(self.planned.before, placement.replicas)
-        return {
-            "moved_replicas": int(new.sum()),
-            "moved_bytes": int((new * np.maximum(self.size_bytes, 0)).sum()),
-            "optimal": placement.certificate.optimal,
-        }
+    as_even: LeastMovement
+    """The least movement if replicas stay as balanced over brokers as in the reassignment, too."""
+    minimised: Literal["bytes", "replicas"]
+    """Whether bytes are minimised, or replicas, as when the size of any partition is unknown."""
+    emptied_brokers: list[int]
+    """Ids of brokers that the reassignment empties, ascending; the minimum empties them as well."""
+    spread_over_racks: bool
+    """Whether the minimum spreads every partition over racks, as the reassignment does."""
 
 
 def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Minimum:
-    """Measure it for the partitions of `after`, all of which `before` has, among the cluster's other partitions."""
+    """Measure it for the partitions of `after`, all of which `before` has, among the cluster's other partitions.
+
+    Bytes are minimised, or replicas if the size of any partition is unknown.
+    """
     listed = {broker.id: broker for broker in cluster.brokers}
     ids = np.union1d(cluster.replica_holders(), np.array(sorted(listed), np.int32)).astype(np.int32)
     names = sorted({broker.rack for broker in cluster.brokers if broker.rack is not None})
@@ -71,7 +67,23 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         after=now,
         weight=sizes if known else np.ones(len(sizes), np.int64),
     )
-    return Minimum(planned, least_movement_for(planned), sizes, known)
+    measured = least_movement_for(planned)
+    return Minimum(
+        **vars(_moved(planned, measured.forced, sizes)),
+        as_even=_moved(planned, measured.as_balanced, sizes),
+        minimised="bytes" if known else "replicas",
+        emptied_brokers=ids[measured.emptied].tolist(),
+        spread_over_racks=measured.spreads_racks,
+    )
+
+
+def _moved(planned: ProposedPlan, placement: ReplicaPlacement, size_bytes: Int64s) -> LeastMovement:
+    new = _gained(planned.before, placement.replicas)
+    return LeastMovement(
+        moved_replicas=int(new.sum()),
+        moved_bytes=int((new * np.maximum(size_bytes, 0)).sum()),
+        optimal=placement.certificate.optimal,
+    )
 
 
 def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:

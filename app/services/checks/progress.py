@@ -2,15 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from app.core.model import Cluster, unpadded
-from app.errors import Json
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
-from app.formats.kafka_files.reassignment_output import State, VerifiedPartition, VerifiedReplica
+from app.formats.kafka_files.reassignment_output import VerifiedPartition
+from app.services.bodies import AnswerRecord, ListOf
 from app.services.cautions import Caution
-from app.services.plans import as_json
 
 NAMED_PARTITIONS = 100
 """The most partitions that are not complete and named; all are counted."""
@@ -18,37 +16,48 @@ Lists: TypeAlias = dict[tuple[str, int], tuple[int, ...]]
 """Replicas by topic and partition."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionProgress:
-    """A partition that is not complete: its replicas in the snapshot, and the planned ones; None if unknown.
+class LogDirProgress(AnswerRecord, schema="LogDirProgressDocument"):
+    """A replica that has not moved to its planned log directory."""
 
-    Parameters
-    ----------
-    log_dirs : its moves between log directories that are not complete.
-    """
+    broker: int
+    """Id of its broker."""
+    state: Literal["in_progress", "failed"]
+    """`failed`: it is neither in the planned directory nor moving there."""
+    planned: str | None
+    """Path of the planned directory; null if the output does not have it."""
+
+
+class PartitionProgress(AnswerRecord, schema="PartitionProgressDocument"):
+    """A partition whose reassignment is not complete."""
 
     topic: str
+    """Name of the topic."""
     partition: int
-    state: State
-    replicas: tuple[int, ...] | None
-    planned: tuple[int, ...] | None
-    log_dirs: Sequence[VerifiedReplica] = ()
+    """Id of the partition."""
+    state: Literal["in_progress", "failed"]
+    """`failed`: no reassignment of it is active, and its replicas or their log directories are not the planned ones."""
+    replicas: ListOf[int] | None
+    """Ids of the brokers with a replica in the snapshot, preferred leader first; null if it lacks the partition."""
+    planned: ListOf[int] | None
+    """Ids of the planned brokers, preferred leader first; null if they are unknown."""
+    log_dirs: list[LogDirProgress]
+    """Its replicas that have not moved to their planned log directories."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a reassignment; `not_reported` counts planned partitions that the output does not have."""
+class Progress(AnswerRecord, schema="ProgressDocument"):
+    """The progress of a reassignment, by the output of `--verify`."""
 
     complete: int
+    """Number of partitions with the planned replicas, in the planned log directories."""
     in_progress: int
+    """Number of partitions that are still being reassigned, or of which replicas move between log directories."""
     failed: int
+    """Number of partitions without an active reassignment and without the planned replicas, or of which a replica is
+    neither in its planned log directory nor moving there."""
     not_reported: int
-    partitions: Sequence[PartitionProgress]
-
-    def as_json(self) -> dict[str, Json]:
-        """The document of the API."""
-        document: dict[str, Json] = as_json(self)
-        return document
+    """Number of planned partitions that the output does not have."""
+    partitions: list[PartitionProgress]
+    """The first 100 partitions that are not complete, in the order of the output."""
 
 
 def planned_lists(
@@ -93,7 +102,7 @@ def progress_of(verified: Sequence[VerifiedPartition], planned: Reassignment | N
                 one.overall,
                 now.get(name),
                 lists.get(name),
-                [move for move in one.log_dirs if move.state != "complete"],
+                [LogDirProgress.of(move) for move in one.log_dirs if move.state != "complete"],
             )
             for name, one in zip(names, verified, strict=True)
             if one.overall != "complete"

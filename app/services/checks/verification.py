@@ -47,7 +47,6 @@ NAMED_CHANGES = 100
 """The most partitions named that changed since the snapshot; all are counted."""
 
 
-@dataclass(frozen=True)
 class Changed(AnswerRecord, schema="ChangedDocument"):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
@@ -91,21 +90,24 @@ class Check:
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
-        return {
-            "snapshot_id": None if self.snapshot is None else self.snapshot.id,
-            "snapshot_content_hash": None if self.snapshot is None else self.snapshot.content_hash,
-            "violations": as_json(self.violations),
-            "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
-            "movement": None if self.movement is None else movement_summary(self.movement),
-            "minimum": None if self.minimum is None else self.minimum.as_json(),
-            "fresh": self.fresh,
-            "kafka_version": str(self.version),
-            "changed": None if self.changed is None else as_json(self.changed),
-            "source": self.source,
-            "progress": None if self.progress is None else self.progress.as_json(),
-            **({} if self.health is None else self.health.as_json()),
-            "warnings": [caution.as_json() for caution in self.cautions],
-        }
+        document: dict[str, Json] = as_json(
+            {
+                "snapshot_id": None if self.snapshot is None else self.snapshot.id,
+                "snapshot_content_hash": None if self.snapshot is None else self.snapshot.content_hash,
+                "violations": self.violations,
+                "measures": as_json(self.measures) | ({"attributes": self.exposure} if self.exposure else {}),
+                "movement": None if self.movement is None else movement_summary(self.movement),
+                "minimum": self.minimum,
+                "fresh": self.fresh,
+                "kafka_version": str(self.version),
+                "changed": self.changed,
+                "source": self.source,
+                "progress": self.progress,
+                **({} if self.health is None else self.health.as_json()),
+                "warnings": [caution.as_json() for caution in self.cautions],
+            }
+        )
+        return document
 
 
 def check(

@@ -8,7 +8,8 @@ planning.py      the problem, the planner; the title and summary in lists; libra
                  otherwise
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
 traffic.py       bytes/s from rack to rack, what changes would cost, and what events pause
-reports.py       predictions, comparisons and events as JSON
+answers.py       the parts of the answer: their declarations
+reports.py       predictions, comparisons and events as these parts
 stored.py        a stored plan: its rows, and its group
 differences.py   partitions that pass from one member to another
 exports.py       the plan as a file

@@ -24,13 +24,13 @@ from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTop
 from app.formats.syntax.quantities import counted
 from app.services.amounts import bytes_of
 from app.services.cautions import Caution
-from app.services.groups import reports
+from app.services.groups import answers, reports
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
 from app.services.groups.requests import READER, ClientLibrary, GroupRequest
 from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import partition_json, readers_of
-from app.services.groups.traffic import traffic_json
+from app.services.groups.traffic import traffic_report
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.plans.record import at, some
@@ -99,7 +99,7 @@ class GroupProblem:
 
     source: GroupSource
     events: Sequence[Event] = field(repr=False)
-    event_documents: Sequence[Json] = field(repr=False)
+    event_documents: Sequence[dict[str, Json]] = field(repr=False)
     leader: str | None
     previous: GroupMetadata | None = field(repr=False)
     canonical: dict[str, Json] = field(repr=False)
@@ -171,9 +171,9 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     def summary(self, plan: NewPlan) -> str:
         return summary(plan)
 
-    def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
+    def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Any]:
         source, (first, *others) = problem.source, problem.source.assignors
-        steps, answers = _steps(problem, solution)
+        steps, assignments = _steps(problem, solution)
         return {
             # The optimum is Rackplan's own: no coordinator would assign so.
             "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
@@ -187,12 +187,12 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             ],
             "steps": steps,
             "trigger": None if problem.previous is None else _trigger(problem, problem.previous),
-            "violations": as_json(_violations(solution, source)),
+            "violations": _violations(solution, source),
             "warnings": [
                 caution.as_json()
                 for caution in (
                     *cautions_of(solution, source),
-                    *of_arbitrary_choices(first, [solution.answer, *answers]),
+                    *of_arbitrary_choices(first, [solution.answer, *assignments]),
                     *_of_leader(problem, first),
                     *_of_grown_topics(problem, first),
                     *of_failures(steps),
@@ -294,34 +294,33 @@ def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance
     allowance.check_work(work, path=("topics",))
 
 
-def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
+def _report(source: GroupSource, prediction: Prediction) -> dict[str, Any]:
     """The report on the plan's own assignor."""
     is_exclusive = prediction.assignor.is_exclusive
-    phases = [] if prediction.rebalance is None else reports.phases_json(prediction.rebalance)
+    phases = [] if prediction.rebalance is None else reports.phases_of(prediction.rebalance)
     return {
         # The last phase's, where there are phases: what is as long as the group is written once.
-        "assignment": phases[-1]["assignment"]
+        "assignment": phases[-1].assignment
         if phases
         else reports.assignment_json(prediction.answer, prediction.members),
         "phases": phases,
         "settled": prediction.rebalance is None or prediction.rebalance.settled,
-        "locality": reports.locality_json(prediction.members, source, prediction.assignment),
-        "traffic": traffic_json(prediction, source),
-        "loads": reports.loads_json(prediction.members, source, prediction.assignment),
+        "locality": reports.locality_of(prediction.members, source, prediction.assignment),
+        "traffic": traffic_report(prediction, source),
+        "loads": reports.loads_of(prediction.members, source, prediction.assignment),
         "moved": prediction.moved,
         "revoked": prediction.revoked,
-        "handover": None if prediction.handover is None else reports.handover_json(prediction.handover),
+        "handover": prediction.handover,
         # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
-        "optimum": reports.optimum_json(prediction.members, source) if is_exclusive else None,
+        "optimum": reports.optimum_of(prediction.members, source) if is_exclusive else None,
         "sharing": None
         if is_exclusive
-        else reports.sharing_json(prediction.members, source, prediction.assignment, source.metadata),
+        else reports.sharing_of(prediction.members, source, prediction.assignment, source.metadata),
     }
 
 
-def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], list[GroupAssignment]]:
-    """The documents of the steps, and the answers of the assignor in their rebalances."""
-    documents: list[Json]
+def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[answers.Step], list[GroupAssignment]]:
+    """The steps, and the answers of the assignor in their rebalances."""
     if not problem.events:
         return [], []
     source, assignor = problem.source, prediction.assignor
@@ -331,10 +330,8 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], l
         shared_steps = apply_share_events(
             starting, source.metadata, problem.events, assign=source.assign(assignor), has_interval=has_interval
         )
-        documents = [
-            reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps
-        ]
-        return documents, [step.assignment for step in shared_steps]
+        reported = [reports.share_step_of(step, problem.event_documents[step.index], source) for step in shared_steps]
+        return reported, [step.assignment for step in shared_steps]
     # A settled group does not rebalance before the first event: Kafka's sticky assignors would not leave it as it is.
     rebalanced = () if prediction.rebalance is None else prediction.rebalance.members
     steps = apply_events(
@@ -346,10 +343,8 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], l
         leader=problem.leader,
         has_interval=has_interval,
     )
-    documents = [
-        reports.step_json(step, problem.event_documents[step.index], source, assignor.protocol) for step in steps
-    ]
-    return documents, [done.answer for step in steps for done in step.rebalances]
+    reported = [reports.step_of(step, problem.event_documents[step.index], source, assignor.protocol) for step in steps]
+    return reported, [done.answer for step in steps for done in step.rebalances]
 
 
 def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
@@ -379,8 +374,8 @@ def _of_grown_topics(problem: GroupProblem, assignor: Assignor) -> Iterator[Caut
         yield Caution("racks_of_new_partitions_unknown", detail, topics=tuple(topics[:NAMED_TOPICS]))
 
 
-def _trigger(problem: GroupProblem, previous: GroupMetadata) -> dict[str, Json]:
+def _trigger(problem: GroupProblem, previous: GroupMetadata) -> answers.Trigger:
     members = [listed.member for listed in problem.source.listed]
     leader = next((member for member in members if member.id == problem.leader), members[0] if members else None)
     verdict = trigger(members, previous, problem.source.metadata, leader=leader)
-    return {"leader": None if leader is None else leader.id, **reports.trigger_json(verdict)}
+    return answers.Trigger(**vars(reports.trigger_of(verdict)), leader=None if leader is None else leader.id)

@@ -12,8 +12,8 @@ from app.core.groups.measures.findings import Finding, input_findings, known_fau
 from app.core.groups.measures.locality import Handover, RacksIgnored, handover, racks_ignored
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.registry import LIBRARY_ASSIGNORS, Assignor, OwnedIn
-from app.errors import Json
 from app.services.cautions import Caution
+from app.services.groups.answers import Step
 from app.services.groups.sources import GroupSource
 
 
@@ -176,9 +176,9 @@ def _of_phases(prediction: Prediction) -> Iterator[Caution]:
         yield Caution("partitions_withheld", detail)
 
 
-def of_failures(steps: Sequence[Json]) -> Iterator[Caution]:
+def of_failures(steps: Sequence[Step]) -> Iterator[Caution]:
     """The steps of a share group at which Kafka's own assignor fails."""
-    failing = [step for step in steps if isinstance(step, dict) and step.get("failures")]
+    failing = [step for step in steps if step.failures]
     if failing:
         detail = (
             f"Kafka's own assignor fails in {len(failing)} steps; the coordinator answers heartbeats with an error and "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,19 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.optimal import optimum
 from app.core.groups.registry import ASSIGNORS, assignor_for, assignor_of_library
 from app.core.model import Int32s, Int64s
-from app.errors import Failure, Json
+from app.errors import Failure
+from app.services.groups.answers import (
+    ChangedTraffic,
+    ChangeLeftOut,
+    ChangeName,
+    MemberTraffic,
+    Pause,
+    Price,
+    RackPairTraffic,
+    TopicTraffic,
+    Traffic,
+    TrafficSums,
+)
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.sources import GroupSource, whole
 
@@ -36,6 +48,7 @@ REBALANCE_SECONDS = {Protocol.EAGER: 3.0, Protocol.COOPERATIVE: 3.0, Protocol.RE
 """By protocol, the seconds of a rebalance that count if none are stated: one heartbeat at Kafka's defaults, after which
 a member knows of it: `heartbeat.interval.ms`, and `group.consumer.heartbeat.interval.ms`.
 """
+PartT = TypeVar("PartT")
 Outcome: TypeAlias = GroupTraffic | str | None
 """The traffic under a change, or why it cannot be computed; None if no partition of known rate is assigned."""
 
@@ -49,7 +62,7 @@ def traffic_of(prediction: Prediction, source: GroupSource) -> GroupTraffic | No
     return found if len(found.rows) else None
 
 
-def traffic_json(prediction: Prediction, source: GroupSource) -> dict[str, Json] | None:
+def traffic_report(prediction: Prediction, source: GroupSource) -> Traffic | None:
     """The traffic of the plan's own assignor, with the changes that would lower it; None as `traffic_of`."""
     found = traffic_of(prediction, source)
     if found is None:
@@ -57,87 +70,91 @@ def traffic_json(prediction: Prediction, source: GroupSource) -> dict[str, Json]
     names = [*found.racks, None]
     pairs = found.traffic.per_pair(len(found.racks)).round(DIGITS)
     before = traffic_of(replace(prediction, assignment=owned_assignment(prediction.members, source.metadata)), source)
-    rows, left_out = _changes_json(prediction, source, len(names) * found.table.rows)
+    rows, left_out = _outcomes(prediction, source, len(names) * found.table.rows)
     topics, topic_of = np.unique(found.table.topic_of_rows()[found.rows], return_inverse=True)
-    return {
-        **sums_json(found, source),
-        "follower_fetching": source.follower_fetching,
-        "rates": source.rates_from,
-        "price": {"cross_rack_per_gib": _price(source), "is_default": source.prices is None},
-        "unrated_partitions": found.unrated,
-        "per_rack_pair": [
-            {"from": names[broker], "to": names[reader], "bytes_per_s": float(pairs[broker, reader])}
+    return Traffic(
+        **vars(sums_of(found, source)),
+        follower_fetching=source.follower_fetching,
+        rates=source.rates_from,
+        price=Price(_price(source), source.prices is None),
+        unrated_partitions=found.unrated,
+        per_rack_pair=[
+            RackPairTraffic(names[broker], names[reader], float(pairs[broker, reader]))
             for broker, reader in np.argwhere(pairs).tolist()
         ],
-        "per_topic": _parts(found, topic_of, "topic", [found.table.topics[topic] for topic in topics]),
-        "per_member": _parts(found, found.readers, "member_id", [member.id for member in prediction.members]),
-        "before": None if before is None else sums_json(before, source),
-        "if": rows,
-        "left_out": left_out,
-    }
+        per_topic=_parts(found, topic_of, TopicTraffic, [found.table.topics[topic] for topic in topics]),
+        per_member=_parts(found, found.readers, MemberTraffic, [member.id for member in prediction.members]),
+        before=None if before is None else sums_of(before, source),
+        if_=rows,
+        left_out=left_out,
+    )
 
 
-def sums_json(found: GroupTraffic, source: GroupSource) -> dict[str, Json]:
+def sums_of(found: GroupTraffic, source: GroupSource) -> TrafficSums:
     """Bytes/s that cross racks, and their cost of a month; those of replication beside them, null if unknown."""
     traffic, price = found.traffic, _price(source)
     crossing, replication = float(traffic.cross_rack.sum()), float(traffic.replication.sum())
     is_known = not np.isnan(replication)
-    return {
-        "cross_rack_bytes_per_s": round(crossing, DIGITS),
-        "unknown_bytes_per_s": round(float(traffic.unknown.sum()), DIGITS),
-        "cost_per_month": round(cost_per_month(crossing, price), 2),
-        "replication_bytes_per_s": round(replication, DIGITS) if is_known else None,
-        "replication_cost_per_month": round(cost_per_month(replication, price), 2) if is_known else None,
-    }
+    return TrafficSums(
+        cross_rack_bytes_per_s=round(crossing, DIGITS),
+        unknown_bytes_per_s=round(float(traffic.unknown.sum()), DIGITS),
+        cost_per_month=round(cost_per_month(crossing, price), 2),
+        replication_bytes_per_s=round(replication, DIGITS) if is_known else None,
+        replication_cost_per_month=round(cost_per_month(replication, price), 2) if is_known else None,
+    )
 
 
-def pause_json(step: GroupStep, source: GroupSource, protocol: Protocol) -> dict[str, Json]:
+def pause_of(step: GroupStep, source: GroupSource, protocol: Protocol) -> Pause:
     """The partitions without a member while the group rebalances, for how long, and the bytes that gather meanwhile."""
     stated = source.rebalance_seconds
     each = REBALANCE_SECONDS[protocol] if stated is None else stated
     is_paused = step.pauses > 0
     rates = rates_of_rows(partition_table(step.metadata), source.rates or {})[is_paused]
     lag = float((rates * step.pauses[is_paused]).sum()) * each
-    return {
-        "partitions": int(np.count_nonzero(is_paused)),
-        "seconds": float(step.pauses.max(initial=0)) * each,
-        "is_default": stated is None,
-        "lag_bytes": None if source.rates is None or np.isnan(lag) else round(lag),
-    }
+    return Pause(
+        partitions=int(np.count_nonzero(is_paused)),
+        seconds=float(step.pauses.max(initial=0)) * each,
+        is_default=stated is None,
+        lag_bytes=None if source.rates is None or np.isnan(lag) else round(lag),
+    )
 
 
 def _price(source: GroupSource) -> float:
     return CROSS_RACK_PER_GIB if source.prices is None else source.prices.cross_rack_per_gib
 
 
-def _parts(found: GroupTraffic, of: Int64s | Int32s, key: str, names: Sequence[str]) -> list[Json]:
+def _parts(
+    found: GroupTraffic, of: Int64s | Int32s, part: Callable[[float, float, float, str], PartT], names: Sequence[str]
+) -> list[PartT]:
     """By name, the bytes/s that are read, that cross racks and that are unknown; `of` has the index of each read."""
     traffic = found.traffic
     columns = traffic.bytes_per_s, traffic.cross_rack, traffic.unknown
     sums = [np.bincount(of, column, len(names)).round(DIGITS).tolist() for column in columns]
-    fields = (key, "bytes_per_s", "cross_rack_bytes_per_s", "unknown_bytes_per_s")
-    return [dict(zip(fields, row, strict=True)) for row in zip(names, *sums, strict=True)]
+    return [part(*row) for row in zip(*sums, names, strict=True)]
 
 
-def _changes_json(prediction: Prediction, source: GroupSource, cells: int) -> tuple[list[Json], list[Json]]:
+def _outcomes(
+    prediction: Prediction, source: GroupSource, cells: int
+) -> tuple[list[ChangedTraffic], list[ChangeLeftOut]]:
     """A row for each change, and the changes that cannot be computed, with the reason."""
-    rows: list[Json] = []
-    left_out: list[Json] = []
+    rows: list[ChangedTraffic] = []
+    left_out: list[ChangeLeftOut] = []
     too_large = f"partitions × racks are {cells}, and changes are computed up to {MOST_CELLS}"
     for change, value, compute in _changes(prediction, source):
         try:
             outcome = (compute() if cells <= MOST_CELLS else too_large) or "no partition of known rate is assigned"
         except Failure as failure:
             outcome = failure.detail
-        named: dict[str, Json] = {"change": change, "value": value}
         if isinstance(outcome, str):
-            left_out.append(named | {"reason": outcome})
+            left_out.append(ChangeLeftOut(change, value, outcome))
         else:
-            rows.append(named | sums_json(outcome, source))
+            rows.append(ChangedTraffic(**vars(sums_of(outcome, source)), change=change, value=value))
     return rows, left_out
 
 
-def _changes(prediction: Prediction, source: GroupSource) -> Iterator[tuple[str, Json, Callable[[], Outcome]]]:
+def _changes(
+    prediction: Prediction, source: GroupSource
+) -> Iterator[tuple[ChangeName, str | bool | None, Callable[[], Outcome]]]:
     """The changes of one thing, each with what computes its traffic."""
     own = prediction.assignor
     members, assignment, metadata = prediction.members, prediction.assignment, source.metadata

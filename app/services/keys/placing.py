@@ -8,7 +8,7 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Literal, TypeAlias
@@ -32,11 +32,10 @@ from app.core.keys.partitioners import (
     require_partitions,
 )
 from app.core.keys.resize import Resize, resize
-from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
-from app.core.model import Int32s
-from app.errors import Json
+from app.core.keys.skew import heaviest, skew
+from app.core.model import Int32s, Int64s
 from app.errors.requests import MalformedKey
-from app.services.bodies import ListOf, Read, RequestRecord
+from app.services.bodies import ABSENT, AnswerRecord, ListOf, Read, RequestRecord
 from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, RequestedRelease, known_name
 from app.services.keys.null_keys import (
     CROSS_RACK,
@@ -49,6 +48,7 @@ from app.services.keys.null_keys import (
     producer,
 )
 from app.services.limits import Limits
+from app.services.plans.record import KafkaReleases
 
 Written: TypeAlias = str | int
 """A key in a request. Numbers may be written as strings of digits, since many JSON readers hold 53 bits only."""
@@ -163,37 +163,71 @@ class KeysRequest(RequestRecord, schema="PlaceKeysRequest"):
     load."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacedKeys:
-    """One partitioner's answer.
+class KeySkew(AnswerRecord, schema="SkewDocument"):
+    """The skew of the keys. `gini` is 0 if all partitions have the same load, and near 1 if one has all of it."""
 
-    `partition_by_key` has one entry a key, None where the record has no key and was not placed by the policy
-    `null_keys`; another negative number is one that the client's arithmetic gives and the client then refuses.
-    `cross_rack` are the bytes that cross racks, if the racks of leaders are known.
-    `kafka` are the releases of Kafka's own client whose default it is, if the requested one is among them.
-    `skew` counts every record that has a partition, `resizes` those only that have it by their key.
+    per_partition: Annotated[Int64s, Read(list[int], list)]
+    """Number of records by partition id."""
+    max_over_mean: float
+    """Records of the fullest partition divided by the mean; 1 if all are equal."""
+    gini: float
+    """Gini coefficient of the partitions' records, from 0 (all equal) towards 1 (all in one)."""
+
+
+class PlacedKeys(AnswerRecord, schema="PlacedKeysDocument"):
+    """The placement of one partitioner.
+
+    The policy `null_keys` places records that have no key for the partitioner: their partition is null unless the
+    request has `null_keys`. The skew counts every record that has a partition; resizes count only records with a key.
     """
 
     partitioner: str
-    partition_by_key: Int32s | list[int | None]
+    """Name of the partitioner."""
+    partition_by_key: Annotated[Int32s | list[int | None], Read(list[int | None], list)]
+    """Partition id of each of `keys`, in their order; null for a record without a partition."""
+    # Another negative number is one that the client's arithmetic gives and the client then refuses.
     without_key: int
+    """Number of records without key."""
     null_keys: str | None
-    kafka: Mapping[str, Json] | None
+    """Policy that places records without key; null if the partitioner hashes them as an empty key."""
+    kafka: KafkaReleases | None
+    """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and for
+    other clients."""
     cross_rack: CrossRackBytes | None
-    skew: Skew
-    resizes: Sequence[Resize]
+    """Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` the other way.
+    Null if the racks of leaders are unknown."""
+    skew: KeySkew
+    """Balance of records over partitions."""
+    resizes: ListOf[Resize]
+    """Effect of each of `compare_partitions`, in their order."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeysAnswer:
-    """The answer of every partitioner, and where they differ. `seed` is None if nothing was random."""
+class HeavyKeyRecords(AnswerRecord, schema="HeavyKeyDocument"):
+    """A frequent key, identified by the index of its first occurrence in the request."""
+
+    first_index: int
+    """Index in `keys` of the first record with this key, from 0."""
+    weight: int
+    """Number of records with this key."""
+    share: float
+    """Share of these in all records."""
+
+
+class KeysAnswer(AnswerRecord, schema="KeysDocument", kw_only=True):
+    """The answer of every partitioner, and the keys on which they differ."""
 
     keys: int
+    """Number of records."""
     partitions: int
-    seed: int | None
-    partitioners: Sequence[PlacedKeys]
-    heaviest_keys: Sequence[HeavyKey]
-    disagreements: Sequence[Disagreement]
+    """Number of partitions of the topic."""
+    seed: int | None = ABSENT
+    """The source of randomness of records without key; present if the request has `null_keys`."""
+    partitioners: list[PlacedKeys]
+    """Placement by each partitioner, in the order of the request."""
+    heaviest_keys: list[HeavyKeyRecords]
+    """The most frequent keys, most records first."""
+    disagreements: ListOf[Disagreement]
+    """Each pair of partitioners, and the keys on which they differ."""
 
 
 def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
@@ -221,24 +255,19 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
     return KeysAnswer(
         keys=len(keys),
         partitions=request.partitions,
-        seed=None if sender is None else sender.seed,
+        seed=ABSENT if sender is None else sender.seed,
         partitioners=[
             _placed(PARTITIONERS[name], keys, partitions, request, sender) for name, partitions in by_key.items()
         ],
-        heaviest_keys=heaviest(keys, most=HEAVIEST),
+        heaviest_keys=[*map(HeavyKeyRecords.of, heaviest(keys, most=HEAVIEST))],
         # The partition of a record without key is random, so that clients neither agree nor disagree.
         disagreements=disagreements(by_key),
     )
 
 
 def to_json(answer: KeysAnswer) -> bytes:
-    """The document of an answer. It has the seed only if records without key were placed."""
-    document: dict[str, object] = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    if answer.seed is None:
-        del document["seed"]
-    named = ("first_index", "weight", "share")
-    document["heaviest_keys"] = [{name: getattr(heavy, name) for name in named} for heavy in answer.heaviest_keys]
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+    """The document of an answer."""
+    return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _cross_rack(
@@ -275,7 +304,7 @@ def _placed(
         null_keys=partitioner.null_keys,
         kafka=_releases(partitioner, release_of(request.kafka_version, None)),
         cross_rack=None if sender is None else _cross_rack(partitioner, by_key, partitions, sender),
-        skew=skew(partitions, request.partitions),
+        skew=KeySkew.of(skew(partitions, request.partitions)),
         resizes=[
             resize(
                 by_key,
@@ -288,10 +317,10 @@ def _placed(
     )
 
 
-def _releases(partitioner: Partitioner, version: KafkaVersion) -> Mapping[str, Json] | None:
+def _releases(partitioner: Partitioner, version: KafkaVersion) -> KafkaReleases | None:
     if partitioner.replays is None or version not in partitioner.replays.holds:
         return None
-    return partitioner.replays.holds.as_json()
+    return KafkaReleases.of(partitioner.replays.holds)
 
 
 def _or_null(partitions: Int32s) -> Int32s | list[int | None]:

@@ -202,8 +202,8 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """Violations that no plan of the kind may have; those that Kafka itself produces belong to the answer."""
         return ()
 
-    def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Json]:
-        """Measures and all other fields of the plan; `prediction` and `seed` are part of it."""
+    def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Any]:
+        """Measures and all other fields of the plan, as records or plain; `prediction` and `seed` are part of it."""
 
     def placements(self, problem: ProblemT, solution: SolutionT) -> Sequence[Placement]:
         """The rows of the plan, by topic and partition."""

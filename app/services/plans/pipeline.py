@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from uuid import UUID
 
@@ -27,12 +28,22 @@ from app import tracing
 from app.core.kafka_versions import KafkaRange, KafkaVersion, release_of, supported_version
 from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
 from app.errors import Failure, Json
-from app.errors.kafka import KafkaRefuses
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
-from app.services.plans.record import Plan, PlannedPartition, digest, seed_of, shortened
+from app.services.plans.record import (
+    ComparedRelease,
+    DifferingRow,
+    KafkaFailure,
+    KafkaReleases,
+    Plan,
+    PlannedPartition,
+    as_json,
+    digest,
+    seed_of,
+    shortened,
+)
 from app.store.records import NewPlan
 
 if TYPE_CHECKING:
@@ -140,31 +151,23 @@ RowJson: TypeAlias = Callable[[PlannedPartition], dict[str, Json]]
 """A row as pages of a plan list it."""
 
 
-def releases_json(releases: KafkaRange | None, version: KafkaVersion) -> Json:
+def releases_of(releases: KafkaRange | None, version: KafkaVersion) -> KafkaReleases | None:
     """The releases that a plan holds for; None if the one that it is made for was not compared."""
-    return None if releases is None or version not in releases else releases.as_json()
+    return None if releases is None or version not in releases else KafkaReleases(releases.from_, releases.to)
 
 
-def compared_json(
+def compared_release(
     own: Sequence[Placement], version: KafkaVersion, answer_of: AnswerOf, row_json: RowJson
-) -> dict[str, Json]:
+) -> ComparedRelease:
     """The answer of another release, as its difference from a plan's own."""
-    answer: dict[str, Json] = {"kafka_version": str(version), "kafka": None, "differing": None, "rows": []}
     try:
         other = answer_of(version)
     except Failure as failure:
-        error: dict[str, Json] = {"code": failure.code, "detail": failure.detail}
-        if isinstance(failure, KafkaRefuses):
-            error["kafka_exception"] = failure.kafka.exception
-        return answer | {"error": error}
-    rows: list[Json] = []
-    differing = 0
-    for before, after in _differing(own, other.placements):
-        differing += 1
-        if differing <= LISTED_ROWS:
-            rows.append({"before": row_json(before), "after": row_json(after)})
-    releases = releases_json(other.releases, version)
-    return answer | {"kafka": releases, "differing": differing, "rows": rows, "error": None}
+        return ComparedRelease(str(version), None, None, [], KafkaFailure.of_failure(failure))
+    differing = _differing(own, other.placements)
+    rows = [DifferingRow(row_json(before), row_json(after)) for before, after in islice(differing, LISTED_ROWS)]
+    number = len(rows) + sum(1 for _ in differing)
+    return ComparedRelease(str(version), releases_of(other.releases, version), number, rows, None)
 
 
 def upgrade_cautions(own: Sequence[Placement], later: Sequence[KafkaVersion], answer_of: AnswerOf) -> Iterator[Caution]:
@@ -349,7 +352,7 @@ def _draft(
         labels=dict(request.labels),
         request=canonical,
         # A plan that compares itself with Kafka's code states the releases of that code itself.
-        answer=answer | {"kafka": answer.get("kafka") or releases_json(planner.releases(seeded), site.version)},
+        answer=as_json(answer | {"kafka": answer.get("kafka") or releases_of(planner.releases(seeded), site.version)}),
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
@@ -387,9 +390,10 @@ def _with_releases(
     if cautions:
         answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *cautions]
     if compared:
-        answer["compared_kafka_versions"] = [
-            compared_json(plan.placements, version, answer_of, partial(planner.row_json, plan)) for version in compared
-        ]
+        row_json = partial(planner.row_json, plan)
+        answer["compared_kafka_versions"] = as_json(
+            [compared_release(plan.placements, version, answer_of, row_json) for version in compared]
+        )
     return replace(plan, answer=answer)
 
 

@@ -5,16 +5,19 @@ Hashes of requests, and the seeds derived from them, give the same request witho
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from uuid import UUID
 
 import orjson
+from pydantic import Field
 
 from app.core import ENGINE_VERSION
 from app.core.model import Broker, Cluster, Placement
-from app.errors import Json
+from app.errors import Failure, Json
+from app.errors.kafka import KafkaRefuses
 from app.errors.requests import ConflictingFields, PlanNotFound
 from app.services import snapshots
+from app.services.bodies import ABSENT, AnswerRecord
 from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
 
@@ -38,6 +41,99 @@ class Plan:
 def load(uow: "UnitOfWork", plan_id: UUID) -> Plan:
     """The plan with its assignments, or `PlanNotFound`."""
     return Plan(uow.plans.get(plan_id), uow.plans.placements(plan_id))
+
+
+class KafkaReleases(AnswerRecord):
+    """Releases of Kafka, both included; an end without a patch number is all of its line."""
+
+    from_: Annotated[str, Field(examples=["4.0.1"])]
+    """The first release of Kafka with this answer."""
+    to: Annotated[str, Field(examples=["4.4"])]
+    """The last release of Kafka with this answer."""
+
+
+class KafkaFailure(AnswerRecord, schema="FailureDocument"):
+    """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
+
+    code: str
+    """Stable code of the failure, as in a problem document."""
+    detail: str
+    """The failure in a sentence, with its numbers."""
+    kafka_exception: str | None = ABSENT
+    """Class name of the exception that Kafka's own code raises; null if it is not known to raise one."""
+
+    @classmethod
+    def of_failure(cls, failure: Failure) -> Self:
+        """The record of a failure."""
+        exception = failure.kafka.exception if isinstance(failure, KafkaRefuses) else ABSENT
+        return cls(failure.code, failure.detail, exception)
+
+
+class DifferingRow(AnswerRecord):
+    """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
+
+    before: dict[str, Any]
+    """The row of the plan; its fields are those of the plan's page of partitions."""
+    after: dict[str, Any]
+    """The same row in the answer of the other release."""
+
+
+class ComparedRelease(AnswerRecord):
+    """The answer of another release, as its difference from the plan; `rows` has the first thousand."""
+
+    kafka_version: str
+    """The release that is compared."""
+    kafka: KafkaReleases | None
+    """The releases that have this other answer; null if there is none."""
+    differing: int | None
+    """Number of rows that differ; null if the release has no answer."""
+    rows: list[DifferingRow]
+    """The first 1,000 rows that differ, in the order of the plan."""
+    error: KafkaFailure | None
+    """Why the release has no answer; null if it has one."""
+
+
+class Certificate(AnswerRecord, schema="CertificateDocument", kw_only=True):
+    """The quality of an answer and its proof: what was reached, and a lower bound that no answer can be below.
+
+    `optimal`, `gap` and `solver` are in every certificate. Those of a reassignment also have movement and its bounds;
+    those of a group have the bound of each goal, in lexicographic order.
+    """
+
+    in_rack_bound: int | None = ABSENT
+    """Upper bound on partitions that a balanced assignment of the group reads in rack."""
+    moved_bound: int | None = ABSENT
+    """Lower bound on moved partitions of such an assignment."""
+    largest_load_bound: int | None = ABSENT
+    """Lower bound on the largest load, if one is balanced."""
+    moved_replicas: int | None = ABSENT
+    """Replicas that Kafka has to copy; those of new partitions are not copied."""
+    moved_bytes: int | None = ABSENT
+    """Bytes of moved replicas whose size is known."""
+    lower_bound_bytes: int | None = ABSENT
+    """No plan within the constraints moves fewer bytes."""
+    lower_bound_replicas: int | None = ABSENT
+    """The same in replicas, if those are minimised."""
+    unknown_size_replicas: int | None = ABSENT
+    """Moved replicas of partitions of unknown size."""
+    minimised: Literal["bytes", "replicas", "cost"] | None = ABSENT
+    """Of a reassignment; `cost`: moved_bytes + bytes_per_replica × moved_replicas."""
+    optimal: bool
+    """Whether every goal reaches its lower bound."""
+    gap: float
+    """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
+    constraints: list[str] | None = ABSENT
+    """The constraints that the lower bound holds under."""
+    solver: str
+    """The solver that computed the answer and its bound."""
+    bytes_per_replica: int | None = ABSENT
+    """Cost of each moved replica beside its bytes, if the cost is minimised."""
+    moved_cost: int | None = ABSENT
+    """Moved bytes, and `bytes_per_replica` for each moved replica, if the cost is minimised."""
+    lower_bound_cost: int | None = ABSENT
+    """Lower bound of `moved_cost`."""
+    seconds: float | None = ABSENT
+    """Solver time, including leaders and batches."""
 
 
 def as_json(record: object) -> Any:

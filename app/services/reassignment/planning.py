@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.core.model import Cluster, Placement
 from app.core.reassignment.plan import verify
-from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.services.fields import with_defaults
 from app.services.limits import Limits
@@ -64,7 +64,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def summary(self, plan: NewPlan) -> str:
         return report.summary(plan)
 
-    def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+    def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
         return answer(problem, solution)
 
     def placements(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[Placement]:

@@ -38,7 +38,6 @@ _WORK_OF_A_TOPIC = 100
 """Time to place a topic of no partitions, in partitions."""
 
 
-@dataclass(frozen=True)
 class MovementRange(AnswerRecord):
     """The movement of several runs; the median is that of a run."""
 
@@ -50,7 +49,6 @@ class MovementRange(AnswerRecord):
     """Largest amount of a run."""
 
 
-@dataclass(frozen=True)
 class GeneratedMovement(AnswerRecord, schema="KafkaGenerateDocument"):
     """What `kafka-reassign-partitions --generate` of the release would move for the same topics on the brokers that may
     receive replicas. It draws a random seed; the runs have the same seeds in every plan.

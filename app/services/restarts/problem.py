@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from app.core.measures.partition_table import PartitionTable
 from app.core.model import NO_REPLICA, Cluster, Int32s, Int64s
-from app.core.reassignment.evaluation import loads_of
-from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES
+from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, loads_of
 from app.core.replicas.options import RackMode
 from app.core.restarts import RestartProblem
 from app.core.restarts.model import NO_SLACK_LIMIT

@@ -2,16 +2,17 @@
 
 requests.py        the request records
 sources.py         a request to what an assignor works on
-threads.py         the members of a streams group, which are the threads of clients; tasks by their names
+threads.py         a client by its fields or by its subscription; the members of a streams group, which are the threads
+                   of clients; tasks by their names
 subtopologies.py   what the tasks of each subtopology read and restore
-clients.py         a client by its fields or by its subscription
 recorded.py        a Streams group of a snapshot as clients and tasks
 planning.py        the problem, the planner; the title and summary in lists; warnings about what Kafka ignores, and
                    what is assumed
-events.py          events from the request to the core, and their steps as JSON
+events.py          events from the request to the core, and their steps
 optimum.py         the distance to the best standbys, the least cross-rack traffic, the smallest addition; a streams
                    group beside the classic protocol: tasks whose copies are all in one zone
-reports.py         the assignment as JSON
+answers.py         the parts of the answer: their declarations
+reports.py         the assignment as these parts
 rows.py            the clients that have each task, as the plan's rows
 differences.py     tasks that pass from one client to another
 exports.py         the plan as a file

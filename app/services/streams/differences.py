@@ -11,10 +11,9 @@ from app.core.streams.model import name_of
 from app.errors.requests import PlanNotFound
 from app.services.bodies import reader_of_stored
 from app.services.plans import Difference, Plan, named_plan
-from app.services.streams.clients import read_client
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
-from app.services.streams.threads import whole_client
+from app.services.streams.threads import read_client, whole_client
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork

@@ -1,8 +1,7 @@
-"""Events of a Streams application: from the request to the core, and each step as JSON."""
+"""Events of a Streams application: from the request to the core, and each step as a record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId
@@ -23,7 +22,8 @@ from app.core.streams.model import AssignTasks, StreamsClient, StreamThread, nam
 from app.core.streams.verdicts import task_verdicts
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, DuplicateMember, ImpossibleValue
-from app.services.streams.reports import members_json
+from app.services.streams import answers
+from app.services.streams.reports import members_of
 from app.services.streams.requests import JoiningClient, StreamsEvent, StreamsRequest
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of
 from app.services.streams.threads import assumed_member_ids
@@ -39,7 +39,7 @@ class AppliedEvents:
     """
 
     events: Sequence[Event]
-    documents: Sequence[Json]
+    documents: Sequence[dict[str, Json]]
     changelogs: Changelogs
     names: "_Names"
 
@@ -58,7 +58,7 @@ def events_of(request: StreamsRequest, source: StreamsSource) -> AppliedEvents:
     )
 
 
-def steps_json(happening: AppliedEvents, source: StreamsSource, assign: AssignTasks) -> list[dict[str, Any]]:
+def steps_of(happening: AppliedEvents, source: StreamsSource, assign: AssignTasks) -> list[answers.StreamsStep]:
     """Apply the events to the application as the plan has it, and report each.
 
     Raises
@@ -173,44 +173,44 @@ class _Names:
         return tuple(map(StreamThread, ids))
 
 
-def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) -> dict[str, Any]:
+def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) -> answers.StreamsStep:
     assignment, clients, names = step.after.assignment, step.after.clients, happening.names
     verdicts = task_verdicts(assignment, clients, source.tasks.stateful, source.options)
-    return {
-        "event_index": step.index - 1,
-        "event": happening.documents[step.index - 1],
-        "process_id": None if step.process_id is None else names.of(step.process_id),
-        "assignment": {
-            names.of(process_id): {
-                "active": _named(client_tasks.active),
-                "standby": _named(sorted((*client_tasks.standby, *client_tasks.warmup))),
-                "warmup": _named(client_tasks.warmup),
-                "members": members_json(assignment.threads.get(process_id)),
-            }
+    return answers.StreamsStep.of(
+        step,
+        event_index=step.index - 1,
+        event=happening.documents[step.index - 1],
+        process_id=None if step.process_id is None else names.of(step.process_id),
+        assignment={
+            names.of(process_id): answers.ClientTasks(
+                active=_named(client_tasks.active),
+                standby=_named(sorted((*client_tasks.standby, *client_tasks.warmup))),
+                warmup=_named(client_tasks.warmup),
+                members=members_of(assignment.threads.get(process_id)),
+            )
             for place, process_id in enumerate(assignment.process_ids)
             for client_tasks in [assignment.of_client(place)]
         },
-        "ideal": all(verdict.is_ideal for verdict in verdicts),
-        "active_moved": len(step.active_moved),
-        "interrupted": len(step.interrupted),
-        "without_copy": _named(step.without_copy),
-        "restored_copies": step.restored_copies,
-        "restored_bytes": step.restored_bytes if source.state_bytes else None,
-        "probing_rebalances": step.probes,
-        "settled": step.is_settled,
-        "by_chance": any(rebalance.assignment.by_chance for rebalance in step.rebalances),
-        "rebalances": [_rebalance(client_tasks) for client_tasks in step.rebalances],
-    }
+        ideal=all(verdict.is_ideal for verdict in verdicts),
+        active_moved=len(step.active_moved),
+        interrupted=len(step.interrupted),
+        without_copy=_named(step.without_copy),
+        restored_bytes=step.restored_bytes if source.state_bytes else None,
+        probing_rebalances=step.probes,
+        settled=step.is_settled,
+        by_chance=any(rebalance.assignment.by_chance for rebalance in step.rebalances),
+        rebalances=[*map(_rebalance, step.rebalances)],
+    )
 
 
-def _rebalance(rebalance: StreamsRebalance) -> Mapping[str, Any]:
-    return {
-        "cause": rebalance.cause.value,
-        "active_moved": len(rebalance.active_moved),
-        "restored_copies": len(rebalance.restored),
-        "warmups": int(rebalance.assignment.warmup.sum()),
-        "not_running": _named(rebalance.not_running),
-    }
+def _rebalance(rebalance: StreamsRebalance) -> answers.StreamsRebalance:
+    return answers.StreamsRebalance(
+        cause=rebalance.cause.value,
+        active_moved=len(rebalance.active_moved),
+        restored_copies=len(rebalance.restored),
+        warmups=int(rebalance.assignment.warmup.sum()),
+        not_running=_named(rebalance.not_running),
+    )
 
 
 def _named(tasks: Sequence[TaskId]) -> list[str]:

@@ -1,6 +1,6 @@
-"""How far an assignment is from what could be: in its standbys, in what it reads across racks, in its clients; JSON.
+"""How far an assignment is from what could be: in its standbys, in what it reads across racks, in its clients.
 
-A streams group beside the classic protocol: tasks whose copies are all in one zone or rack; JSON.
+A streams group beside the classic protocol: tasks whose copies are all in one zone or rack.
 
 The coordinator's assignor ignores client tags and racks. Beside its tasks whose copies share one value are those of the
 classic high-availability assignor with that tag, and those of the best standbys for the coordinator's active tasks.
@@ -8,8 +8,6 @@ classic high-availability assignor with that tag, and those of the best standbys
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -33,13 +31,14 @@ from app.core.streams.standbys import require_tags_within_limits
 from app.errors.kafka import KafkaRefuses
 from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
 from app.services.cautions import Caution
+from app.services.streams import answers
 from app.services.streams.sources import StreamsSource
 
 EFFORT = 0.2
 """Deterministic seconds of the solver, where it is one that may not end: a second or so by the clock."""
 
 
-def best_json(source: StreamsSource, assignment: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
+def best_of(source: StreamsSource, assignment: StreamsAssignment) -> tuple[answers.BestStandbys | None, list[Caution]]:
     """The best standbys for the active tasks of an assignment, beside its own; None without standbys.
 
     If there are too many kinds of clients to search them all, a warning says so.
@@ -53,52 +52,51 @@ def best_json(source: StreamsSource, assignment: StreamsAssignment) -> tuple[dic
     except (LimitExceeded, ImpossibleValue, ConflictingFields) as failure:
         return None, [Caution("best_standbys_not_known", f"the best standbys were not looked for: {failure.detail}")]
     differs = (best.assignment.standby != (assignment.standby & ~assignment.warmup)).any(axis=0)
-    certificate = best.certificate
-    return {
-        "standby": {
+    report = answers.BestStandbys(
+        standby={
             name: [name_of(best.assignment.task_ids[row]) for row in np.flatnonzero(tasks).tolist()]
             for name, tasks in zip(source.names, best.assignment.standby, strict=True)
         },
-        "differing_tasks": [name_of(assignment.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
-        "quality": _quality(best.quality),
-        "of_the_assignor": _quality(own),
-        "certificate": {
-            "imbalance_bound": _number(certificate.lower_bound),
-            "restored_bound": best.restored.lower_bound,
-            "optimal": certificate.optimal,
-            "gap": certificate.gap,
-            "solver": certificate.solver,
-        },
-    }, []
+        differing_tasks=[name_of(assignment.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
+        quality=_quality(best.quality),
+        of_the_assignor=_quality(own),
+        certificate=answers.StandbyCertificate.of(
+            best.certificate,
+            imbalance_bound=float(best.certificate.lower_bound),
+            restored_bound=best.restored.lower_bound,
+        ),
+    )
+    return report, []
 
 
-def rack_aware_json(
+def rack_aware_of(
     source: StreamsSource, assignment: StreamsAssignment, assignor: StreamsAssignor
-) -> dict[str, Any] | None:
+) -> answers.RackAware | None:
     """KIP-925's cross-rack traffic beside the minimum by an exact flow, for as many tasks a client; None if off.
 
     The plan shows Kafka's own optimum, replayed; the flow's costs the same, and may put other tasks elsewhere.
     """
     if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.uses_racks:
         return None
-    report: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
     off = why_off(source.clients, source.options, source.partitions)
     application = Application(source.clients, source.tasks)
     racks = rack_aware(application, source.options, source.partitions)
     if off is not None or racks is None:
-        return report | {"why_off": None if off is None else off.detail, "fewest_possible": None, "solver": None}
+        return answers.RackAware(False, "replay", None if off is None else off.detail, None, None, None)
     places = application.place_of
     holdings = PartialAssignment(assignment.active[places], assignment.standby[places], assignment.warmup[places])
     of_kind = (application.stateful, application.stateless)  # Kafka lets each change places among its own
-    return report | {
-        "on": True,
-        "sources_across_racks": sum(racks.active_cost(holdings, rows, 1) for rows in of_kind if len(rows)),
-        "fewest_possible": sum(racks.cheapest_active(holdings, rows, (1, 0)).cost for rows in of_kind),
-        "solver": FLOW,
-    }
+    return answers.RackAware(
+        on=True,
+        shows="replay",
+        why_off=None,
+        sources_across_racks=sum(racks.active_cost(holdings, rows, 1) for rows in of_kind if len(rows)),
+        fewest_possible=sum(racks.cheapest_active(holdings, rows, (1, 0)).cost for rows in of_kind),
+        solver=FLOW,
+    )
 
 
-def addition_json(source: StreamsSource) -> tuple[dict[str, Any] | None, list[Caution]]:
+def addition_of(source: StreamsSource) -> tuple[answers.Addition | None, list[Caution]]:
     """The fewest clients whose addition lets every task have its copies apart; None without tags to be apart in."""
     if not source.options.num_standby_replicas or not source.options.rack_aware_assignment_tags:
         return None, []
@@ -107,12 +105,13 @@ def addition_json(source: StreamsSource) -> tuple[dict[str, Any] | None, list[Ca
     except LimitExceeded as failure:
         return None, [Caution("addition_not_known", f"which clients to add was not looked for: {failure.detail}")]
     name_by_id = dict(zip((client.process_id for client in source.clients), source.names, strict=True))
-    return {
-        "clients": [_values(client.values) for client in addition.clients],
-        "new_values": dict(addition.new_values),
-        "clients_apart_already": addition.apart,
-        "clients_without_a_tag": [name_by_id[process_id] for process_id in addition.lacking],
-    }, []
+    report = answers.Addition(
+        clients=[_values(client.values) for client in addition.clients],
+        new_values=dict(addition.new_values),
+        clients_apart_already=addition.apart,
+        clients_without_a_tag=[name_by_id[process_id] for process_id in addition.lacking],
+    )
+    return report, []
 
 
 def _values(values: Mapping[str, str | int]) -> dict[str, str | None]:
@@ -120,26 +119,15 @@ def _values(values: Mapping[str, str | int]) -> dict[str, str | None]:
     return {tag: value if isinstance(value, str) else None for tag, value in values.items()}
 
 
-def _quality(quality: StandbyQuality) -> dict[str, Any]:
-    return {
-        "missing": quality.missing,
-        "ideal": quality.ideal,
-        "distinct_values": quality.distinct_values,
-        "imbalance": _number(quality.imbalance),
-        "restored": quality.restored,
-        "spread": _number(quality.spread),
-    }
-
-
-def _number(value: Fraction) -> float:
-    return float(value)
+def _quality(quality: StandbyQuality) -> answers.StandbyQuality:
+    return answers.StandbyQuality.of(quality, imbalance=float(quality.imbalance), spread=float(quality.spread))
 
 
 RACK = "rack"
 _NAMED_TASKS = 20
 
 
-def compared_json(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any] | None:
+def compared_with_classic(source: StreamsSource, assignment: StreamsAssignment) -> answers.ComparedWithClassic | None:
     """For each listed tag, and for racks: stateful tasks all of whose copies are on clients with one value of it, so
     that its loss takes them all. None if no clients have tags or racks that count."""
     dimensions = [
@@ -147,7 +135,7 @@ def compared_json(source: StreamsSource, assignment: StreamsAssignment) -> dict[
     ]
     if not dimensions or not source.tasks.stateful:
         return None
-    return {"assignor": DEFAULT_CLASSIC, "single_value_tasks": dimensions}
+    return answers.ComparedWithClassic(DEFAULT_CLASSIC, dimensions)
 
 
 def _by_dimension(source: StreamsSource) -> Iterator[tuple[str, bool, list[StreamsClient]]]:
@@ -165,19 +153,19 @@ def _by_dimension(source: StreamsSource) -> Iterator[tuple[str, bool, list[Strea
 
 def _dimension(
     source: StreamsSource, assignment: StreamsAssignment, name: str, is_tag: bool, clients: Sequence[StreamsClient]
-) -> dict[str, Any]:
+) -> answers.SingleValueTasks:
     values = [client.client_tags.get(name) for client in clients]
     own = single_value_tasks(source, assignment, values)
     classic, best = _classic(source, clients, name), _best(source, assignment, clients, name)
-    return {
-        "by": name,
-        "kind": "tag" if is_tag else "rack",
-        "values": len({value for value in values if value is not None}),
-        "tasks": len(own),
-        "named_tasks": own[:_NAMED_TASKS],
-        "of_classic": None if classic is None else len(single_value_tasks(source, classic, values)),
-        "of_best_standbys": None if best is None else len(single_value_tasks(source, best, values)),
-    }
+    return answers.SingleValueTasks(
+        by=name,
+        kind="tag" if is_tag else "rack",
+        values=len({value for value in values if value is not None}),
+        tasks=len(own),
+        named_tasks=own[:_NAMED_TASKS],
+        of_classic=None if classic is None else len(single_value_tasks(source, classic, values)),
+        of_best_standbys=None if best is None else len(single_value_tasks(source, best, values)),
+    )
 
 
 def single_value_tasks(source: StreamsSource, assignment: StreamsAssignment, values: Sequence[str | None]) -> list[str]:

@@ -1,7 +1,7 @@
 """Plan a Streams application: where its tasks run, whether that is ideal, and what each loss costs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,8 +20,9 @@ from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers
-from app.services.streams.events import AppliedEvents, events_of, steps_json
-from app.services.streams.optimum import addition_json, best_json, compared_json, rack_aware_json
+from app.services.streams.answers import StreamsStep, TaskViolation
+from app.services.streams.events import AppliedEvents, events_of, steps_of
+from app.services.streams.optimum import addition_of, best_of, compared_with_classic, rack_aware_of
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
@@ -47,7 +48,7 @@ def summary(plan: NewPlan) -> str:
 
 
 def cautions_of(
-    source: StreamsSource, assignor: StreamsAssignor, assignment: StreamsAssignment, steps: Sequence[Mapping[str, Json]]
+    source: StreamsSource, assignor: StreamsAssignor, assignment: StreamsAssignment, steps: Sequence[StreamsStep]
 ) -> Iterator[Caution]:
     """Warnings about implicit behaviour of Kafka, and the protocol that the prediction holds for."""
     options = source.options
@@ -72,7 +73,7 @@ def cautions_of(
             f"{int(assignment.warmup.sum())} warm-ups are to catch up; after probing.rebalance.interval.ms the group "
             "rebalances again, and tasks move to where they have",
         )
-    if assignment.by_chance or any(step["by_chance"] for step in steps):
+    if assignment.by_chance or any(step.by_chance for step in steps):
         yield Caution(
             "ties_broken_by_chance",
             "Kafka 4.1 chooses between processes of equal load by identity hash codes, which differ from run to run: "
@@ -176,12 +177,12 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def summary(self, plan: NewPlan) -> str:
         return summary(plan)
 
-    def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Json]:
+    def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Any]:
         source, assignor = problem.source, problem.assignor
-        steps = steps_json(problem.events, source, assignor.assign)
-        best, best_cautions = best_json(source, solution)
-        addition, addition_cautions = addition_json(source)
-        compared = None if problem.protocol == "classic" else compared_json(source, solution)
+        steps = steps_of(problem.events, source, assignor.assign)
+        best, best_cautions = best_of(source, solution)
+        addition, addition_cautions = addition_of(source)
+        compared = None if problem.protocol == "classic" else compared_with_classic(source, solution)
         own_cautions = cautions_of(source, assignor, solution, steps)
         cautions = (*source.cautions, *own_cautions, *best_cautions, *addition_cautions)
         return {
@@ -190,12 +191,15 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
             "assignor": assignor.name,
             "protocol": problem.protocol,
             **report(source, solution),
-            "rack_aware": rack_aware_json(source, solution, assignor),
+            "rack_aware": rack_aware_of(source, solution, assignor),
             "best_standbys": best,
             "addition": addition,
             "compared_with_classic": compared,
             "steps": steps,
-            "violations": _violations_json(source, solution),
+            "violations": [
+                TaskViolation.of(violation, tasks=[f"{part}_{number}" for part, number in violation.tasks])
+                for violation in violations(solution, source.clients, source.tasks, source.options)
+            ],
             "warnings": [caution.as_json() for caution in cautions],
         }
 
@@ -237,19 +241,6 @@ def _canonical(request: StreamsRequest, assignor: StreamsAssignor) -> dict[str, 
     if request.protocol == "classic":
         del fields["protocol"]
     return fields
-
-
-def _violations_json(source: StreamsSource, assignment: StreamsAssignment) -> list[Json]:
-    return [
-        {
-            "code": violation.code,
-            "severity": violation.severity,
-            "count": violation.count,
-            "tasks": [f"{subtopology}_{partition}" for subtopology, partition in violation.tasks],
-            "detail": violation.detail,
-        }
-        for violation in violations(assignment, source.clients, source.tasks, source.options)
-    ]
 
 
 def _check_size(request: StreamsRequest, source: StreamsSource, allowance: Allowance) -> None:

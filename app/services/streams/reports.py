@@ -1,6 +1,6 @@
-"""The report on an assignment of tasks, as JSON; clients by name."""
+"""The report on an assignment of tasks; clients by name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from app.core.model import Int64s
 from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment, StreamThread, name_of
 from app.core.streams.traffic import RackReads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
-from app.errors import Json
+from app.services.streams import answers
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource
 
 
@@ -19,18 +19,12 @@ def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, An
     verdicts = task_verdicts(assignment, source.clients, source.tasks.stateful, source.options)
     lost = losses(assignment, source.clients, source.tasks.stateful, source.options)
     return {
-        "assignment": assignment_json(source, assignment),
+        "assignment": tasks_of_clients(source, assignment),
         "probing_rebalance": assignment.probing_rebalance,
         "ideal": all(verdict.is_ideal for verdict in verdicts),
-        "tasks": tasks_json(source, assignment, verdicts),
+        "tasks": _tasks(source, assignment, verdicts),
         "tags": [
-            {
-                "tag": verdict.tag,
-                "values": dict(verdict.values),
-                "needed": verdict.needed,
-                "without": verdict.without,
-                "enough": verdict.has_enough,
-            }
+            answers.Tag.of(verdict, values=dict(verdict.values), enough=verdict.has_enough)
             for verdict in tag_verdicts(source.clients, source.options)
         ],
         "if_lost": {f"{loss.tag}={loss.value}": _loss(loss) for loss in lost if loss.tag is not None},
@@ -43,45 +37,43 @@ def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, An
     }
 
 
-def assignment_json(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any]:
+def tasks_of_clients(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, answers.ClientTasks]:
     """Tasks by client; `standby` has warm-ups, too, as what Kafka sends a client has."""
     return {
-        name: {
-            "active": _named(assignment, assignment.active[place]),
-            "standby": _named(assignment, assignment.standby[place]),
-            "warmup": _named(assignment, assignment.warmup[place]),
-            "members": members_json(assignment.threads.get(assignment.process_ids[place])),
-        }
+        name: answers.ClientTasks(
+            active=_named(assignment, assignment.active[place]),
+            standby=_named(assignment, assignment.standby[place]),
+            warmup=_named(assignment, assignment.warmup[place]),
+            members=members_of(assignment.threads.get(assignment.process_ids[place])),
+        )
         for place, name in enumerate(source.names)
     }
 
 
-def members_json(threads: Sequence[StreamThread] | None) -> dict[str, Any] | None:
+def members_of(threads: Sequence[StreamThread] | None) -> dict[str, answers.MemberTasks] | None:
     """The tasks of the members of a streams group; None under the classic protocol."""
     if threads is None:
         return None
     return {
-        thread.member_id: {"active": list(map(name_of, thread.active)), "standby": list(map(name_of, thread.standby))}
+        thread.member_id: answers.MemberTasks([*map(name_of, thread.active)], [*map(name_of, thread.standby)])
         for thread in threads
     }
 
 
-def tasks_json(
-    source: StreamsSource, assignment: StreamsAssignment, verdicts: Sequence[TaskVerdict]
-) -> list[dict[str, Any]]:
+def _tasks(source: StreamsSource, assignment: StreamsAssignment, verdicts: Sequence[TaskVerdict]) -> list[answers.Task]:
     """By task id: its clients, and whether its copies are apart in every tag."""
     verdict_of = {verdict.task: verdict for verdict in verdicts}
     owners, standbys = _clients_of(assignment.active), _clients_of(assignment.standby & ~assignment.warmup)
     warmups = _clients_of(assignment.warmup)
     return [
-        {
-            "task": name_of(task),
-            "active": source.names[owners[row][0]] if owners[row] else None,
-            "standby": [source.names[place] for place in standbys[row]],
-            "warmup": [source.names[place] for place in warmups[row]],
-            "stateful": task in verdict_of,
+        answers.Task(
+            name_of(task),
+            source.names[owners[row][0]] if owners[row] else None,
+            [source.names[place] for place in standbys[row]],
+            [source.names[place] for place in warmups[row]],
+            task in verdict_of,
             **_verdict(verdict_of.get(task)),
-        }
+        )
         for row, task in enumerate(assignment.task_ids)
     ]
 
@@ -96,32 +88,26 @@ def _clients_of(has_task: Bools) -> list[list[int]]:
 def _verdict(verdict: TaskVerdict | None) -> dict[str, Any]:
     if verdict is None:
         return {"ideal": None, "missing_standbys": 0, "repeated_tags": [], "shared": []}
-    shared = [
-        {"tag": shared_value.tag, "value": shared_value.value, "copies": shared_value.copies}
-        for shared_value in verdict.shared
-    ]
     repeated = dict.fromkeys(shared_value.tag for shared_value in verdict.shared if shared_value.value is not None)
     return {
         "ideal": verdict.is_ideal,
         "missing_standbys": verdict.missing_standbys,
         "repeated_tags": list(repeated),
-        "shared": shared,
+        "shared": [*map(answers.SharedValue.of, verdict.shared)],
     }
 
 
-def _loss(loss: Loss) -> dict[str, Any]:
+def _loss(loss: Loss) -> answers.Loss:
     lags = [lag if lag != UNKNOWN_LAG and lag < WHOLE_CHANGELOG else None for lag in loss.survivor_lag.tolist()]
-    return {
-        "clients": loss.n_clients,
-        "without_survivor": [name_of(task) for task in loss.without_survivor],
-        "promoted": [
-            {"task": name_of(task), "survivor_lag": lag} for task, lag in zip(loss.promoted, lags, strict=True)
-        ],
-        "moved": [name_of(task) for task in loss.moved],
-    }
+    return answers.Loss(
+        clients=loss.n_clients,
+        without_survivor=[*map(name_of, loss.without_survivor)],
+        promoted=[*map(answers.PromotedTask, map(name_of, loss.promoted), lags)],
+        moved=[*map(name_of, loss.moved)],
+    )
 
 
-def _loads(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any]:
+def _loads(source: StreamsSource, assignment: StreamsAssignment) -> answers.StreamsLoads:
     counts = {
         "active": assignment.active.sum(axis=1),
         "standby": (assignment.standby & ~assignment.warmup).sum(axis=1),
@@ -129,41 +115,35 @@ def _loads(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, An
     }
     traffic = None if source.partitions is None else client_traffic(assignment, source.clients, source.partitions)
     per_client = [
-        {
-            "process_id": name,
-            "capacity": client.capacity,
-            "rack_id": client.rack_id,
-            "client_tags": dict(client.client_tags),
+        answers.ClientLoad.of(
+            client,
+            process_id=name,
+            client_tags=dict(client.client_tags),
             **{kind: int(numbers[place]) for kind, numbers in counts.items()},
-            "sources": None if traffic is None else _reads(traffic[place].sources),
-            "changelogs": None if traffic is None else _reads(traffic[place].changelogs),
-        }
+            sources=None if traffic is None else _total([traffic[place].sources]),
+            changelogs=None if traffic is None else _total([traffic[place].changelogs]),
+        )
         for place, (name, client) in enumerate(zip(source.names, source.clients, strict=True))
     ]
-    return {
+    return answers.StreamsLoads(
         **{kind: _evenness(numbers) for kind, numbers in counts.items()},
-        "sources": None if traffic is None else _total(numbers.sources for numbers in traffic),
-        "changelogs": None if traffic is None else _total(numbers.changelogs for numbers in traffic),
-        "per_client": per_client,
-    }
+        sources=None if traffic is None else _total([numbers.sources for numbers in traffic]),
+        changelogs=None if traffic is None else _total([numbers.changelogs for numbers in traffic]),
+        per_client=per_client,
+    )
 
 
-def _evenness(counts: Int64s) -> dict[str, Json]:
+def _evenness(counts: Int64s) -> answers.Count:
     least, most = int(counts.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
-    return {"min": least, "max": most, "spread": most - least, "total": int(counts.sum())}
+    return answers.Count(least, most, most - least, int(counts.sum()))
 
 
-def _reads(reads: RackReads) -> dict[str, Json]:
-    return {"partitions": reads.partitions, "cross_rack": reads.crossing, "unknown": reads.unknown}
+def _total(of_clients: Sequence[RackReads]) -> answers.Reads:
+    columns = zip(*((reads.partitions, reads.crossing, reads.unknown) for reads in of_clients), strict=True)
+    return answers.Reads(*(map(sum, columns) if of_clients else (0, 0, 0)))
 
 
-def _total(of_clients: Iterator[RackReads]) -> dict[str, Json]:
-    listed = list(of_clients)
-    sums = (sum(reads.partitions for reads in listed), sum(reads.crossing for reads in listed))
-    return {"partitions": sums[0], "cross_rack": sums[1], "unknown": sum(reads.unknown for reads in listed)}
-
-
-def _movement(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Json]:
+def _movement(source: StreamsSource, assignment: StreamsAssignment) -> answers.TaskMovement:
     """What moves from where tasks were, and the state that has to be copied for it."""
     row_of = {task: row for row, task in enumerate(assignment.task_ids)}
     was_active, had = (np.zeros(assignment.active.shape, np.bool_) for _ in range(2))
@@ -177,13 +157,13 @@ def _movement(source: StreamsSource, assignment: StreamsAssignment) -> dict[str,
     copied = (assignment.active | assignment.standby) & ~had & has_state
     times: Mapping[TaskId, int] = dict(zip(assignment.task_ids, copied.sum(axis=0).tolist(), strict=True))
     known = source.state_bytes
-    return {
-        "active_kept": int(np.count_nonzero(stays)),
-        "active_moved": int(np.count_nonzero(ran & ~stays)),
-        "active_started": int(np.count_nonzero(assignment.active.any(axis=0) & ~ran)),
-        "restored_copies": int(copied.sum()),
-        "restored_bytes": sum(times[task] * size for task, size in known.items() if task in times) if known else None,
-    }
+    return answers.TaskMovement(
+        active_kept=int(np.count_nonzero(stays)),
+        active_moved=int(np.count_nonzero(ran & ~stays)),
+        active_started=int(np.count_nonzero(assignment.active.any(axis=0) & ~ran)),
+        restored_copies=int(copied.sum()),
+        restored_bytes=sum(times[task] * size for task, size in known.items() if task in times) if known else None,
+    )
 
 
 def _named(assignment: StreamsAssignment, has_task: Bools) -> list[str]:

@@ -19,11 +19,11 @@ from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleVa
 from app.formats.syntax.quantities import counted
 from app.services.cautions import NAMED_MEMBERS, Caution
 from app.services.snapshots import first_repeated
-from app.services.streams.clients import read_client
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
 from app.services.streams.subtopologies import has_state, partitions_of, subtopologies_of
 from app.services.streams.threads import (
     group_cautions,
+    read_client,
     read_tasks,
     require_group,
     require_protocol,

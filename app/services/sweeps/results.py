@@ -15,8 +15,8 @@ from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
-from app.store.rows import Page
 from app.store.sweeps import Order, RowFilter, Sweep
+from app.store.transaction import Page
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork

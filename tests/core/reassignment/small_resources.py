@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.evaluation import loads_of
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -15,6 +14,7 @@ from app.core.reassignment.resource_problem import (
     Limits,
     ResourceLoads,
     ResourceProblem,
+    loads_of,
 )
 from tests import draws as st
 from tests.core.reassignment import small_problems as small

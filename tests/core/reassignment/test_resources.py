@@ -9,7 +9,6 @@ from hypothesis import given, settings
 
 from app.core.model import NO_LEADER
 from app.core.reassignment import Domain, MovementProblem
-from app.core.reassignment.evaluation import kafka_loads, loads_of
 from app.core.reassignment.goals.balancing import _Aims, reach_goals
 from app.core.reassignment.goals.budget import relieve
 from app.core.reassignment.resource_problem import (
@@ -22,6 +21,8 @@ from app.core.reassignment.resource_problem import (
     Limits,
     ResourceLoads,
     ResourceProblem,
+    kafka_loads,
+    loads_of,
 )
 from app.core.reassignment.solvers.exact.limit_model import least_excess
 from app.core.reassignment.solvers.search.receivers_kernel import RECEIVERS, receivers_for

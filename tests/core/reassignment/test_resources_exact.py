@@ -9,11 +9,10 @@ from hypothesis import given, settings
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int64s
 from app.core.reassignment import KEEP, Balance, place_by_load
-from app.core.reassignment.evaluation import capacity_weights, loads_of
 from app.core.reassignment.goals.answers import totals_of
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import relieve
-from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, capacity_weights, loads_of
 from app.core.reassignment.verifier import resource_violations
 from tests import draws as st
 from tests.core.reassignment.small_problems import (

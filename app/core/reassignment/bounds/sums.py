@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
-from app.core.reassignment.evaluation import capacity_weights
-from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem
+from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem, capacity_weights
 from app.core.replica_lists import sums_by
 
 COUNTS = RESOURCES.index("replicas")

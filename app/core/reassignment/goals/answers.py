@@ -9,7 +9,6 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bounds.sums import topic_ranges
-from app.core.reassignment.evaluation import capacity_weights, excess_of, largest_share, loads_of
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -19,6 +18,10 @@ from app.core.reassignment.resource_problem import (
     Goal,
     ResourcePlacement,
     ResourceProblem,
+    capacity_weights,
+    excess_of,
+    largest_share,
+    loads_of,
 )
 from app.core.reassignment.rules import LoadRules, moved_weight
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof

@@ -9,7 +9,6 @@ import numpy as np
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.bounds.movement_bound import moved_lower_bound
 from app.core.reassignment.bounds.sums import share_bounds
-from app.core.reassignment.evaluation import ideal_loads
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
 from app.core.reassignment.goals.one_load import OneLoad, highest_level, is_one_load, lowest_level
@@ -23,6 +22,7 @@ from app.core.reassignment.resource_problem import (
     ResourcePlacement,
     ResourceProblem,
     SearchedPlacement,
+    ideal_loads,
 )
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
-from app.core.reassignment.evaluation import capacity_weights, excess_of, loads_of
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -24,6 +23,9 @@ from app.core.reassignment.resource_problem import (
     LimitConflict,
     ResourcePlacement,
     ResourceProblem,
+    capacity_weights,
+    excess_of,
+    loads_of,
 )
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, LimitModel, limit_conflicts

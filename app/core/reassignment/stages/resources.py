@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.evaluation import loads_of
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
@@ -35,6 +34,7 @@ from app.core.reassignment.resource_problem import (
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
+    loads_of,
 )
 from app.core.reassignment.solvers.exact.limit_model import limits_conflict
 from app.core.reassignment.solvers.flow.least_movement import least_movement

@@ -81,7 +81,6 @@ class Option:
         return "".join(f"/{part}" for part in self.path)
 
 
-@dataclass(frozen=True)
 class Relaxation(AnswerRecord, schema="RelaxedConstraint"):
     """A constraint that was relaxed."""
 

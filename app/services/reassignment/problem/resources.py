@@ -22,8 +22,7 @@ from app.core.measures.tally import positions_of
 from app.core.measures.traffic import read_traffic
 from app.core.model import NO_RACK, NO_REPLICA, BrokerCapacity, Cluster, Float64s, Int32s, Int64s, Topic
 from app.core.reassignment import Batches, changes_racks, changes_racks_meanwhile
-from app.core.reassignment.evaluation import kafka_loads, loads_of
-from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, RESOURCES, ResourceLoads
+from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, RESOURCES, ResourceLoads, kafka_loads, loads_of
 from app.core.recorded import RecordedGroup, TopicPartitions
 from app.core.replica_lists import stacked, widened
 from app.errors.quotation import suggestion
@@ -372,7 +371,6 @@ HASHES_RACKS_SINCE = KafkaVersion(4, 1)
 _PROTOCOLS = ("consumer", "streams")
 
 
-@dataclass(frozen=True)
 class RebalancingGroup(AnswerRecord):
     """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
 

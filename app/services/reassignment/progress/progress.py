@@ -102,7 +102,6 @@ def _is_elsewhere(requested: PartitionReassignment, topic: Topic, cluster: Clust
 PlanState = Literal["not_started", "in_progress", "done", "drifted"]
 
 
-@dataclass(frozen=True)
 class BatchProgress(AnswerRecord, schema="BatchProgressDocument"):
     """The progress of one batch, by the state of its partitions' steps."""
 

@@ -1,7 +1,7 @@
 """What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
@@ -16,18 +16,16 @@ from app.core.reassignment.resource_problem import RESOURCES, BalancedGoal, Reso
 from app.core.reassignment.stages.leading import LedPart
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import per_broker
-from app.errors import Json
-from app.services.bodies import AnswerRecord
+from app.services.bodies import ABSENT, AnswerRecord
 from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resources import in_unit
-from app.services.reassignment.requests.parts import GoalName, Limited
+from app.services.reassignment.requests.parts import GoalName, LeadersBy, Limited, ReplicasBy
 from app.services.reassignment.solve import ReassignmentSolution
 
 _DIGITS = 6
 
 
-@dataclass(frozen=True)
 class ReachedGoal(AnswerRecord, schema="GoalDocument"):
     """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share if
     the capacity of any broker is unknown.
@@ -47,7 +45,6 @@ class ReachedGoal(AnswerRecord, schema="GoalDocument"):
     """Relative optimality gap: (largest − bound) / largest."""
 
 
-@dataclass(frozen=True)
 class ExcessOfBroker(AnswerRecord):
     """A load above its limit."""
 
@@ -63,7 +60,6 @@ class ExcessOfBroker(AnswerRecord):
     """Whether the limit is soft."""
 
 
-@dataclass(frozen=True)
 class TotalExcess(AnswerRecord):
     """The sum of (load − limit) / limit over brokers and resources."""
 
@@ -75,7 +71,6 @@ class TotalExcess(AnswerRecord):
     """Whether the sum is its lower bound."""
 
 
-@dataclass(frozen=True)
 class ExcessReport(AnswerRecord, schema="ExcessDocument"):
     """What is above limits, and how much of it no plan avoids."""
 
@@ -87,7 +82,6 @@ class ExcessReport(AnswerRecord, schema="ExcessDocument"):
     """Excess over soft limits."""
 
 
-@dataclass(frozen=True)
 class BrokerWeight(AnswerRecord):
     """A broker that is balanced by its weight."""
 
@@ -105,7 +99,6 @@ class BrokerWeight(AnswerRecord):
     """Load of the broker after the plan, in the unit of `by`."""
 
 
-@dataclass(frozen=True)
 class TradeOffPoint(AnswerRecord):
     """The least movement after which the load of every broker is between `low` and `high`."""
 
@@ -119,6 +112,175 @@ class TradeOffPoint(AnswerRecord):
     """Bytes that are copied, of replicas of known size."""
     optimal: bool
     """Whether no plan within this band moves less."""
+
+
+class Ends(AnswerRecord):
+    """The smallest and the largest load of brokers that may receive replicas."""
+
+    smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
+    largest: int
+    """Largest load of a broker, in the unit of `by`."""
+
+
+class TopicEnds(Ends):
+    """Replicas of a topic on the brokers that may receive replicas."""
+
+    topic: str
+    """Name of the topic."""
+    low: int
+    """Lower end of the topic's band, in replicas."""
+    high: int
+    """Upper end of the topic's band, in replicas."""
+    before: Ends
+    """Extremes before the plan."""
+
+
+class PerTopicBalance(AnswerRecord):
+    """The balance of each topic."""
+
+    topics: int
+    """Number of topics that are balanced."""
+    excess: int
+    """Number of replicas by which topics are outside their bands, summed over brokers; the fewest possible."""
+    worst: list[TopicEnds]
+    """The topics with the widest range of replicas after the plan, then before it; 20 at most."""
+
+
+class ReplicasBalance(Ends, kw_only=True):
+    """The replica load of brokers after the plan. `low` and `high` are the load band; null without one."""
+
+    by: ReplicasBy
+    """Load that is balanced: `count` is replicas, other loads are sums over replicas."""
+    low: int | None
+    """Lower end of the load band, in the unit of `by`; null without a band."""
+    high: int | None
+    """Upper end of the load band, in the unit of `by`; null without a band."""
+    before: Ends
+    """Extremes before the plan."""
+    largest_bound: int | None
+    """By bytes or throughput: no plan has a smaller `largest`."""
+    per_topic: PerTopicBalance | None
+    """Balance of each topic; null if the request has none."""
+    weights: list[BrokerWeight] | None = ABSENT
+    """Brokers that are balanced, if their weights differ; `low` and `high` then are extremes."""
+
+
+class PreferredRacks(AnswerRecord, schema="PreferredRacksDocument"):
+    """Partitions with preferred racks, by the rack of their leader."""
+
+    first: int
+    """Number of partitions led in the first rack of their list."""
+    other_listed: int
+    """Number of partitions led in another rack of their list."""
+    elsewhere: int
+    """Number of partitions led in none of these racks."""
+
+
+class PerTopicLeaders(AnswerRecord):
+    """The balance of the leaders of each topic."""
+
+    topics: int
+    """Number of topics that are balanced."""
+    excess: int
+    """Number of leaders by which topics are outside their bands, summed over brokers; the fewest possible."""
+    worst: list[TopicEnds]
+    """The topics with the widest range of leaders after the plan, then before it; 20 at most."""
+
+
+class SpreadTopic(TopicEnds):
+    """A topic whose leaders are spread, over the brokers with a replica that may lead."""
+
+    brokers: list[int]
+    """Ids of these brokers, ascending."""
+
+
+class LeadersBalance(Ends, kw_only=True):
+    """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
+
+    by: LeadersBy
+    """Load that is balanced: `count` is preferred leaders, other loads are sums over led partitions."""
+    low: int | None
+    """Lower end of the load band, in the unit of `by`; null without a band."""
+    high: int | None
+    """Upper end of the load band, in the unit of `by`; null without a band."""
+    before: Ends
+    """Extremes before the plan."""
+    largest_bound: int
+    """Lower bound on `largest`, in the unit of `by`."""
+    changes: int
+    """Number of partitions whose preferred leader changes."""
+    bound: int
+    """Lower bound on `changes`."""
+    optimal: bool
+    """Whether `changes` reaches its lower bound."""
+    gap: float
+    """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
+    preferred_racks: PreferredRacks | None = ABSENT
+    """With `preferred_racks`: where leaders are."""
+    per_topic: PerTopicLeaders | None
+    """Balance of the leaders of each topic; null if the request has none."""
+    spread: list[SpreadTopic] | None = ABSENT
+    """With `spread_leaders`: each of these topics, by name; by broker set if there are any."""
+    weights: list[BrokerWeight] | None = ABSENT
+    """Brokers whose leaders are balanced by count, if their weights differ; `low` and `high` then are extremes."""
+    solver: str
+    """The solver that computed the leaders."""
+
+
+class Banded(Ends):
+    """A load of the brokers of a set. `low` and `high` are the load band; null without one."""
+
+    low: int | None
+    """Lower end of the load band; null without a band."""
+    high: int | None
+    """Upper end of the load band; null without a band."""
+    before: Ends
+    """Extremes before the plan."""
+    largest_bound: int | None
+    """Lower bound on `largest`; null if the load is a count, whose band is exact."""
+
+
+class BrokerSetBalance(AnswerRecord, kw_only=True):
+    """A broker set with its topics: moved, balanced and proven on its own."""
+
+    set: str | None
+    """Name of the broker set; null for the brokers and topics outside every set."""
+    brokers: list[int]
+    """Ids of the brokers that stay in the set, ascending."""
+    topics: int
+    """Number of topics of the set that may move."""
+    partitions: int
+    """Number of their partitions."""
+    replicas: Banded
+    """Load of the set's brokers by replicas, of what `balance.replicas.by` names."""
+    leaders: Banded
+    """Load of the set's brokers by preferred leaders, of what `balance.leaders.by` names."""
+    moved_replicas: int
+    """Number of replicas that are copied to the set's brokers."""
+    moved_bytes: int
+    """Bytes that are copied to the set's brokers, of replicas of known size."""
+    moved: int
+    """What is minimised: the bytes or the replicas that are moved."""
+    lower_bound: int
+    """Lower bound on `moved`."""
+    gap: float
+    """Relative optimality gap: (moved − lower_bound) / moved; 0 if optimal."""
+    resources: list[ReachedGoal] | None
+    """What each goal over resources reached among the set's brokers; null if the request has none."""
+
+
+class Balance(AnswerRecord, schema="BalanceDocument", kw_only=True):
+    """The balance of brokers."""
+
+    replicas: ReplicasBalance
+    """Balance of replicas over brokers."""
+    leaders: LeadersBalance
+    """Balance of preferred leaders over brokers."""
+    resources: list[ReachedGoal] | None
+    """What each goal over resources reached; null if the request has none."""
+    sets: list[BrokerSetBalance] | None = ABSENT
+    """With `broker_sets`: each set that has topics, by name; those outside every set come last."""
 
 
 def goals_of(placement: ResourcePlacement) -> list[ReachedGoal]:
@@ -164,53 +326,47 @@ def _total(certificate: Certificate[Fraction]) -> TotalExcess:
 
 NAMED_TOPICS = 20
 """How many topics are listed, the least balanced first."""
-_PREFERRED = ("first", "other_listed", "elsewhere")
 
 
-def balance_json(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Any]:
+def balance_of(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> Balance:
     """The balance of replicas, of leaders and over resources, with their bounds."""
     target, after = problem.movement.target, solution.leaders.after
-    replicas: dict[str, Any] = {
-        "by": problem.replicas.by,
-        **_band(solution.placement.band, problem.replicas.loads(after), target),
-        "before": _ends(problem.replicas.loads(problem.before), target),
-        "largest_bound": solution.placed.largest_bound,
-        "per_topic": None if problem.topics is None else _per_topic(problem, solution),
-    }
-    leaders = _leaders_json(problem, solution)
-    goals = None if solution.resources is None else goals_of(solution.resources.placement)
-    if problem.movement.share is not None:
-        replicas["weights"] = [
-            row for part, lists in _placed(problem, solution) for row in _weights(problem, part, lists)
-        ]
-    sets: dict[str, Any] = {"sets": _sets(problem, solution, moves)} if problem.sets.names else {}
-    return {"replicas": replicas, "leaders": leaders, "resources": goals, **sets}
+    parts = () if problem.movement.share is None else _placed(problem, solution)
+    weights = [row for part, lists in parts for row in _weights(problem, part, lists)]
+    return Balance(
+        replicas=ReplicasBalance(
+            by=cast("ReplicasBy", problem.replicas.by),
+            **_band(solution.placement.band, problem.replicas.loads(after), target),
+            before=_ends(problem.replicas.loads(problem.before), target),
+            largest_bound=solution.placed.largest_bound,
+            per_topic=None if problem.topics is None else _per_topic(problem, solution),
+            weights=ABSENT if problem.movement.share is None else weights,
+        ),
+        leaders=_leaders(problem, solution),
+        resources=None if solution.resources is None else goals_of(solution.resources.placement),
+        sets=_sets(problem, solution, moves) if problem.sets.names else ABSENT,
+    )
 
 
-def _leaders_json(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
+def _leaders(problem: ReassignmentProblem, solution: ReassignmentSolution) -> LeadersBalance:
     """The balance of leaders, with its bounds."""
     target, after, changes = problem.movement.target, solution.leaders.after, solution.leaders.changes
     preferred = problem.leaders.preferred
-    leaders: dict[str, Any] = {
-        "by": problem.leaders.by,
+    parts, spread = solution.leaders.parts, solution.leaders.spread
+    is_weighted = problem.weights_of_leaders is not None and any(led.choice.bounds is not None for led in parts)
+    return LeadersBalance.of(
+        changes,
+        by=problem.leaders.by,
         **_band(solution.leaders.band, problem.leaders.loads(after), target),
-        "before": _ends(problem.leaders.loads(problem.before), target),
-        "largest_bound": solution.leaders.largest_bound,
-        "changes": changes.value,
-        "bound": changes.lower_bound,
-        "optimal": changes.optimal,
-        "gap": changes.gap,
-        "preferred_racks": None
-        if preferred is None
-        else dict(zip(_PREFERRED, preferred.led(after[:, 0]), strict=True)),
-        "per_topic": None if problem.topic_leaders is None else _leaders_per_topic(problem, solution),
-        "solver": changes.solver,
-    }
-    if solution.leaders.spread:
-        leaders["spread"] = [_spread(problem, index, led) for index, led in solution.leaders.spread]
-    if problem.weights_of_leaders is not None and any(led.choice.bounds is not None for led in solution.leaders.parts):
-        leaders["weights"] = [row for led in solution.leaders.parts for row in _weights_of_leaders(problem, led)]
-    return leaders
+        before=_ends(problem.leaders.loads(problem.before), target),
+        largest_bound=solution.leaders.largest_bound,
+        changes=changes.value,
+        bound=changes.lower_bound,
+        preferred_racks=None if preferred is None else PreferredRacks(*preferred.led(after[:, 0])),
+        per_topic=None if problem.topic_leaders is None else _leaders_per_topic(problem, solution),
+        spread=[_spread(problem, index, led) for index, led in spread] if spread else ABSENT,
+        weights=[row for led in parts for row in _weights_of_leaders(problem, led)] if is_weighted else ABSENT,
+    )
 
 
 def _placed(
@@ -256,7 +412,7 @@ def _weighted_rows(
         )
 
 
-def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[dict[str, Any]]:
+def _sets(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> list[BrokerSetBalance]:
     """Each part of the problem."""
     placements, led = solution.placed.parts, solution.leaders.parts
     of_parts: Sequence[LedPart | None] = led if len(led) == len(problem.parts) else [None] * len(problem.parts)
@@ -274,42 +430,42 @@ def _set(
     part: ProblemPart,
     placement: ReplicaPlacement,
     led: LedPart | None,
-) -> dict[str, Any]:
+) -> BrokerSetBalance:
     target, after, resources = part.movement.target, solution.leaders.after, solution.resources
     per_row = moves.is_copied[part.rows].sum(axis=1)
     certificate = placement.certificate
     replicas, leaders = problem.replicas, problem.leaders
-    return {
-        "set": part.share.name,
-        "brokers": problem.brokers.ids[part.share.brokers & ~problem.brokers.is_removed].tolist(),
-        "topics": len(np.unique(problem.scope.topic_of[part.rows])),
-        "partitions": len(part.rows),
-        "replicas": {
+    return BrokerSetBalance(
+        set=part.share.name,
+        brokers=problem.brokers.ids[part.share.brokers & ~problem.brokers.is_removed].tolist(),
+        topics=len(np.unique(problem.scope.topic_of[part.rows])),
+        partitions=len(part.rows),
+        replicas=Banded(
             **_band(placement.band, replicas.loads(after), target),
-            "before": _ends(replicas.loads(problem.before), target),
-            "largest_bound": solution.placed.largest_bounds[number],
-        },
-        "leaders": {
+            before=_ends(replicas.loads(problem.before), target),
+            largest_bound=solution.placed.largest_bounds[number],
+        ),
+        leaders=Banded(
             **_band(None if led is None else led.choice.band, leaders.loads(after), target),
-            "before": _ends(leaders.loads(problem.before), target),
-            "largest_bound": None if led is None else solution.leaders.largest_bounds[number],
-        },
-        "moved_replicas": int(per_row.sum()),
-        "moved_bytes": int((per_row * problem.sizes.size_bytes[part.rows]).sum()),
-        "moved": certificate.value,
-        "lower_bound": certificate.lower_bound,
-        "gap": certificate.gap,
-        "resources": None if resources is None else goals_of(resources.parts[number].placement),
-    }
+            before=_ends(leaders.loads(problem.before), target),
+            largest_bound=None if led is None else solution.leaders.largest_bounds[number],
+        ),
+        moved_replicas=int(per_row.sum()),
+        moved_bytes=int((per_row * problem.sizes.size_bytes[part.rows]).sum()),
+        moved=certificate.value,
+        lower_bound=certificate.lower_bound,
+        gap=certificate.gap,
+        resources=None if resources is None else goals_of(resources.parts[number].placement),
+    )
 
 
-def _per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+def _per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> PerTopicBalance:
     """The bands of topics, and the topics that are the least balanced afterwards, then before."""
     rows = [row for part in problem.parts for row in _topics(problem, part, solution)]
-    return _worst(rows, solution.placement.topic_excess)
+    return PerTopicBalance(*_worst(rows, solution.placement.topic_excess))
 
 
-def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> PerTopicLeaders:
     """As `_per_topic`, of the leaders; the target brokers are those of the leaders."""
     topics, brokers = problem.topic_leaders, len(problem.brokers.ids)
     rows: list[_TopicRow] = []
@@ -327,10 +483,10 @@ def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolut
             for topic in here
             if topics.tolerance[topic] is not None
         ]
-    return _worst(rows, solution.leaders.topic_excess)
+    return PerTopicLeaders(*_worst(rows, solution.leaders.topic_excess))
 
 
-def _spread(problem: ReassignmentProblem, index: int, led: LedPart) -> dict[str, Json]:
+def _spread(problem: ReassignmentProblem, index: int, led: LedPart) -> SpreadTopic:
     """A topic whose leaders are spread; the brokers are those with a replica that may lead."""
     of_leaders, target, choice = problem.leaders, led.problem.target, led.choice
     is_topic = np.zeros(len(problem.before), np.bool_) if of_leaders.spread is None else of_leaders.spread == index
@@ -338,29 +494,26 @@ def _spread(problem: ReassignmentProblem, index: int, led: LedPart) -> dict[str,
     band, then = choice.band or Band(0, 0), per_broker(problem.before[is_topic, :1], len(target))
     low, high = (np.full(np.count_nonzero(target), end) for end in (band.low, band.high))
     now = led.problem.loads(choice.leaders)[target]
-    return _topic_row(problem.scope.topics[topic], low, high, now, then[target])[2] | {
-        "brokers": problem.brokers.ids[target].tolist()
-    }
+    ends = _topic_row(problem.scope.topics[topic], low, high, now, then[target])[2]
+    return SpreadTopic(**vars(ends), brokers=problem.brokers.ids[target].tolist())
 
 
-_TopicRow: TypeAlias = tuple[int, int, dict[str, Json]]
-"""The range of a topic after and before, and its document."""
+_TopicRow: TypeAlias = tuple[int, int, TopicEnds]
+"""The range of a topic after and before, and its report."""
 
 
-def _worst(rows: list[_TopicRow], excess: int | None) -> dict[str, Json]:
+def _worst(rows: list[_TopicRow], excess: Any) -> tuple[int, Any, list[TopicEnds]]:
     rows.sort(key=lambda row: row[:2], reverse=True)
-    return {"topics": len(rows), "excess": excess, "worst": [document for _, _, document in rows[:NAMED_TOPICS]]}
+    return len(rows), excess, [ends for _, _, ends in rows[:NAMED_TOPICS]]
 
 
 def _topic_row(name: str, low: Int64s, high: Int64s, now: Int64s, then: Int64s) -> _TopicRow:
     """Of one topic: the bands of the target brokers, and what they have afterwards and before."""
     every = np.ones(len(now), np.bool_)
-    ends = {"low": _ends(low, every)["smallest"], "high": _ends(high, every)["largest"], **_ends(now, every)}
-    return (
-        int(np.ptp(now)) if len(now) else 0,
-        int(np.ptp(then)) if len(then) else 0,
-        {"topic": name, **ends, "before": _ends(then, every)},
-    )
+    after, before = _ends(now, every), _ends(then, every)
+    ends = _ends(low, every).smallest, _ends(high, every).largest
+    row = TopicEnds(after.smallest, after.largest, name, *ends, before)
+    return after.largest - after.smallest, before.largest - before.smallest, row
 
 
 def _topics(problem: ReassignmentProblem, part: ProblemPart, solution: ReassignmentSolution) -> list[_TopicRow]:
@@ -379,20 +532,18 @@ def _topics(problem: ReassignmentProblem, part: ProblemPart, solution: Reassignm
     ]
 
 
-def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Json]:
+def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Any]:
     """The band, None if there was none, and the extremes over the target brokers."""
     return {
         "low": None if band is None else band.low,
         "high": None if band is None else band.high,
-        **_ends(loads, target),
+        **vars(_ends(loads, target)),
     }
 
 
-def _ends(loads: Int64s, target: Bools) -> dict[str, Json]:
+def _ends(loads: Int64s, target: Bools) -> Ends:
     of_targets = loads[target]
-    if not len(of_targets):
-        return {"smallest": 0, "largest": 0}
-    return {"smallest": int(of_targets.min()), "largest": int(of_targets.max())}
+    return Ends(int(of_targets.min()), int(of_targets.max())) if len(of_targets) else Ends(0, 0)
 
 
 def trade_off_point(problem: ReassignmentProblem, placements: Sequence[ReplicaPlacement]) -> TradeOffPoint:

@@ -32,7 +32,7 @@ from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
 from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
 from app.formats.syntax.quantities import counted
-from app.services.bodies import AnswerRecord
+from app.services.bodies import ABSENT, AnswerRecord
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import ReassignmentProblem
@@ -42,7 +42,6 @@ ANY = -1
 """In an array of paths: the broker chooses the directory."""
 
 
-@dataclass(frozen=True)
 class LogDirReport(AnswerRecord, schema="LogDirDocument"):
     """A log directory. Bytes are of replicas, by the largest replica of each partition."""
 
@@ -66,7 +65,6 @@ class LogDirReport(AnswerRecord, schema="LogDirDocument"):
     """Replicas that are moved out of it to another directory of the broker."""
 
 
-@dataclass(frozen=True)
 class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
     """The log directories of a broker."""
 
@@ -85,7 +83,6 @@ class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
     """Its directories by path."""
 
 
-@dataclass(frozen=True)
 class LogDirsReport(AnswerRecord, schema="LogDirsDocument"):
     """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
     `certificate` alone.
@@ -171,15 +168,6 @@ def _broker(
     )
 
 
-def log_dirs_of_batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[str, Json]:
-    """What a batch moves between log directories; empty if the request does not choose them."""
-    moves = steps.log_dir_moves
-    if moves is None:
-        return {}
-    rows = moves.row[moves.batch == number]
-    return {"log_dir_moves": len(rows), "log_dir_moved_bytes": int(problem.sizes.size_bytes[rows].sum())}
-
-
 def step_log_dirs(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
     """For each step, the directories of the list that it requests, and of the one that its inverse requests.
 
@@ -252,29 +240,68 @@ NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
 
 
-def batch_json(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[str, Json]:
-    """One batch, counted from 0: its partitions and what it moves."""
-    where = steps.steps(number)
+class MovedPartition(AnswerRecord):
+    """A partition."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition in its topic."""
+
+
+class Batch(AnswerRecord, schema="BatchDocument", kw_only=True):
+    """Steps that are executed together. `partitions` names the first 100; `count` counts them all."""
+
+    partitions: list[MovedPartition]
+    """The first 100 partitions of the batch, in the order of execution."""
+    count: int
+    """Number of partitions in the batch."""
+    moves_data: bool
+    """False if only the order of replica lists changes, and with it preferred leaders."""
+    moved_replicas: int
+    """Number of replicas that are copied."""
+    moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
+    unknown_size_replicas: int
+    """Number of copied replicas whose size is unknown."""
+    max_bytes_in: int
+    """The largest number of bytes copied to one broker."""
+    seconds: float | None
+    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if nothing is
+    copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
+    directories without a throttle."""
+    completes: bool | None
+    """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions, or
+    if Kafka waits for a broker that is fenced or down (a warning); otherwise null if `seconds` is unknown."""
+    log_dir_moves: int | None = ABSENT
+    """Number of replicas moved between log directories; absent without `log_dirs`."""
+    log_dir_moved_bytes: int | None = ABSENT
+    """Bytes of these replicas; absent without `log_dirs`."""
+
+
+def batch_of(problem: ReassignmentProblem, steps: Batches, times: "BatchTimes", number: int) -> Batch:
+    """One batch, counted from 0: its partitions, what it moves, and how long that takes."""
+    where, moves = steps.steps(number), steps.log_dir_moves
     scope, rows = problem.scope, steps.rows[where]
     named = rows[:NAMED_PARTITIONS]
-    names = (scope.topics[topic] for topic in scope.topic_of[named].tolist())
-    partitions: list[Json] = [
-        {"topic": topic, "partition": partition}
-        for topic, partition in zip(names, scope.partition_ids[named].tolist(), strict=True)
-    ]
-    return {
-        "partitions": partitions,
-        "count": len(rows),
-        "moves_data": bool(steps.moves_data[number]),
-        "moved_replicas": int(steps.moved_replicas[number]),
-        "moved_bytes": int(steps.moved_bytes[number]),
-        "unknown_size_replicas": int(steps.unknown_sizes[number]),
-        "max_bytes_in": int(steps.max_bytes_in[number]),
-        **log_dirs_of_batch(problem, steps, number),
-    }
+    names = [scope.topics[topic] for topic in scope.topic_of[named].tolist()]
+    of_moves = None if moves is None else moves.row[moves.batch == number]
+    seconds, completes = times.of_batch(number)
+    return Batch(
+        partitions=[*map(MovedPartition, names, scope.partition_ids[named].tolist())],
+        count=len(rows),
+        moves_data=bool(steps.moves_data[number]),
+        moved_replicas=int(steps.moved_replicas[number]),
+        moved_bytes=int(steps.moved_bytes[number]),
+        unknown_size_replicas=int(steps.unknown_sizes[number]),
+        max_bytes_in=int(steps.max_bytes_in[number]),
+        seconds=seconds,
+        completes=completes,
+        log_dir_moves=ABSENT if of_moves is None else len(of_moves),
+        log_dir_moved_bytes=ABSENT if of_moves is None else int(problem.sizes.size_bytes[of_moves].sum()),
+    )
 
 
-@dataclass(frozen=True)
 class ExecutedStep(AnswerRecord, schema="ExecutionStepDocument"):
     """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
 
@@ -286,7 +313,6 @@ class ExecutedStep(AnswerRecord, schema="ExecutionStepDocument"):
     """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
 
 
-@dataclass(frozen=True)
 class Execution(AnswerRecord, schema="ExecutionDocument"):
     """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
 
@@ -427,11 +453,11 @@ class BatchTimes:
     recommended: int | None
     never: NeverCompleted
 
-    def of_batch(self, number: int) -> dict[str, Json]:
+    def of_batch(self, number: int) -> tuple[float | None, bool | None]:
         """`seconds` and `completes` of a batch, counted from 0."""
         seconds = np.inf if self.never.batches[number] else float(self.seconds[number])
         completes = None if np.isnan(seconds) else bool(np.isfinite(seconds))
-        return {"seconds": round(seconds, 6) if completes else None, "completes": completes}
+        return round(seconds, 6) if completes else None, completes
 
     def cautions(self) -> list[Caution]:
         """Warnings about the batches that never complete."""

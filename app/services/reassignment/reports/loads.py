@@ -4,6 +4,7 @@ that cross racks, with their cost.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,13 +21,110 @@ from app.core.capacity.placed_traffic import (
 from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
 from app.core.replica_lists import per_broker
-from app.errors import Json
 from app.services.amounts import PricesRequest
+from app.services.bodies import ABSENT, AnswerRecord
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.resources import GroupReads, Resources, in_unit
 from app.services.reassignment.requests.parts import COUNTS
 
 _NIC_OUT, _CPU, _LEADERS = (RESOURCES.index(name) for name in ("nic_out", "cpu", "leaders"))
+
+
+class AfterWorstLoss(AnswerRecord):
+    """The load after the worst loss. If a leader is lost, the first live replica leads. What a broker stores and
+    receives stays.
+    """
+
+    broker: float
+    """Load after the worst loss of one other broker."""
+    lost_broker: int | None
+    """Id of this other broker; null if no loss adds load."""
+    rack: float | None
+    """Load after the worst loss of another rack; null without racks."""
+    lost_rack: str | None
+    """Name of this other rack; null if no loss adds load."""
+
+
+class ResourceLoad(AnswerRecord, schema="ResourceLoadDocument"):
+    """The load of a resource of a broker: bytes, bytes/s, vCPU, or a count."""
+
+    before: float
+    """Load before the plan."""
+    after: float
+    """Load after the plan."""
+    after_worst_loss: AfterWorstLoss
+    """Load after the plan and the worst loss of another broker, and of another rack."""
+    capacity: float | None
+    """Capacity of the broker; null if unknown."""
+    limit: float | None
+    """Limit of the request; null without one."""
+    headroom: float | None
+    """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
+
+
+class SentLoad(ResourceLoad, schema="SentLoadDocument"):
+    """The bytes/s that a broker sends."""
+
+    potential: float
+    """Bytes/s that the broker sends if it leads all partitions that it has."""
+
+
+class BrokerLoads(AnswerRecord):
+    """The loads of a broker by resource. Resources of unknown load are absent."""
+
+    disk: ResourceLoad | None = ABSENT
+    """Bytes on disk; absent if no size is known."""
+    nic_in: ResourceLoad | None = ABSENT
+    """Bytes/s that it receives, of producers and as a follower; absent without ingress rates."""
+    nic_out: SentLoad | None = ABSENT
+    """Bytes/s that it sends, to followers and to consumers; absent without ingress rates."""
+    cpu: ResourceLoad | None = ABSENT
+    """vCPU by the model of the request; absent if neither that nor any `vcpu` is known."""
+    replicas: ResourceLoad | None = ABSENT
+    """Number of replicas, if they are limited."""
+    leaders: ResourceLoad | None = ABSENT
+    """Number of preferred leaders, if they are limited."""
+
+
+class CrossRackCause(AnswerRecord):
+    """Bytes/s from rack to rack of one cause."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+
+
+class GroupCrossRack(CrossRackCause):
+    """Bytes/s that a group reads from rack to rack, by the recorded partitions and racks of its members: from leaders,
+    with `follower_fetching` from a replica in the rack of the member if there is one. They are not in other sums.
+    """
+
+    group_id: str
+    """Id of the group."""
+    unknown_bytes_per_s: int
+    """Bytes/s after the plan of which the rack of the member or of the broker is unknown."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
+
+
+class CrossRackReport(CrossRackCause, schema="CrossRackDocument"):
+    """Bytes/s from rack to rack: of all causes, and of each. Clients are spread evenly over racks."""
+
+    producers: CrossRackCause
+    """From producers to leaders."""
+    replication: CrossRackCause
+    """From leaders to followers."""
+    consumers: CrossRackCause
+    """From replicas to consumers."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
+    groups: list[GroupCrossRack] = field(default_factory=list)
+    """The groups of the snapshot whose members have assigned partitions; absent from plans of earlier releases."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,10 +155,10 @@ class LoadReport:
     traffic: PlacedTraffic = field(repr=False)
     groups: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict, repr=False)
 
-    def as_json(self) -> dict[str, Json]:
-        """By broker id and resource: the loads of the documents."""
+    def of_brokers(self) -> dict[str, BrokerLoads]:
+        """By broker id, the loads of its resources."""
         return {
-            str(broker): {name: self._load(place, name) for name in self.names}
+            str(broker): BrokerLoads(**cast("Any", {name: self._load(place, name) for name in self.names}))
             for place, broker in enumerate(self.brokers.ids.tolist())
         }
 
@@ -99,30 +197,30 @@ class LoadReport:
         racks = self.resources.racks
         return None if rack is None or rack >= len(racks) else racks[rack]
 
-    def _load(self, place: int, name: str) -> dict[str, Json]:
+    def _load(self, place: int, name: str) -> ResourceLoad:
         column = RESOURCES.index(name)
         upper, limit = self.upper(place, column), int(self.limits.upper[place, column])
         after = int(self.after[place, column])
-        load: dict[str, Json] = {
-            "before": in_unit(int(self.before[place, column]), column),
-            "after": in_unit(after, column),
-            "after_worst_loss": self._worst_loss(place, column),
-            "capacity": in_unit(int(self.resources.capacity[place, column]) or None, column),
-            "limit": in_unit(limit if limit < NO_LIMIT else None, column),
-            "headroom": None if upper is None else in_unit(upper - after, column),
-        }
+        load = ResourceLoad(
+            before=in_unit(int(self.before[place, column]), column),
+            after=in_unit(after, column),
+            after_worst_loss=self._worst_loss(place, column),
+            capacity=in_unit(int(self.resources.capacity[place, column]) or None, column),
+            limit=in_unit(limit if limit < NO_LIMIT else None, column),
+            headroom=None if upper is None else in_unit(upper - after, column),
+        )
         if name == "nic_out" and self.potential is not None:
-            load["potential"] = int(self.potential[place])
+            return SentLoad(**vars(load), potential=int(self.potential[place]))
         return load
 
-    def _worst_loss(self, place: int, column: int) -> dict[str, Json]:
+    def _worst_loss(self, place: int, column: int) -> AfterWorstLoss:
         broker, rack = self.lost(self.of_broker, place, column), self.lost(self.of_rack, place, column)
-        return {
-            "broker": in_unit(int(self.under_loss(self.of_broker, column)[place]), column),
-            "lost_broker": None if broker is None else int(self.brokers.ids[broker]),
-            "rack": in_unit(int(self.under_loss(self.of_rack, column)[place]), column) if self.of_rack else None,
-            "lost_rack": self.rack_name(rack),
-        }
+        return AfterWorstLoss(
+            broker=in_unit(int(self.under_loss(self.of_broker, column)[place]), column),
+            lost_broker=None if broker is None else int(self.brokers.ids[broker]),
+            rack=in_unit(int(self.under_loss(self.of_rack, column)[place]), column) if self.of_rack else None,
+            lost_rack=self.rack_name(rack),
+        )
 
 
 def load_report(
@@ -163,36 +261,31 @@ def load_report(
     )
 
 
-def cross_rack_json(report: LoadReport, prices: PricesRequest | None) -> Mapping[str, Json] | None:
+def cross_rack_of(report: LoadReport, prices: PricesRequest | None) -> CrossRackReport | None:
     """The bytes between racks before and after by cause, and their cost a month if there is a price."""
     if report.crossing is None:
         return None
     before, after = report.crossing
-    causes: dict[str, Json] = {
-        cause: {
-            "before_bytes_per_s": round(getattr(before, cause)),
-            "after_bytes_per_s": round(getattr(after, cause)),
-        }
-        for cause in ("producers", "replication", "consumers")
-    }
-    return {
-        "before_bytes_per_s": round(before.total),
-        "after_bytes_per_s": round(after.total),
-        **causes,
-        "before_cost_per_month": _cost(before.total, prices),
-        "after_cost_per_month": _cost(after.total, prices),
-        "groups": [
-            {
-                "group_id": group,
-                "before_bytes_per_s": round(was[0]),
-                "after_bytes_per_s": round(will_be[0]),
-                "unknown_bytes_per_s": round(will_be[1]),
-                "before_cost_per_month": _cost(was[0], prices),
-                "after_cost_per_month": _cost(will_be[0], prices),
-            }
+    return CrossRackReport(
+        before_bytes_per_s=round(before.total),
+        after_bytes_per_s=round(after.total),
+        producers=CrossRackCause(round(before.producers), round(after.producers)),
+        replication=CrossRackCause(round(before.replication), round(after.replication)),
+        consumers=CrossRackCause(round(before.consumers), round(after.consumers)),
+        before_cost_per_month=_cost(before.total, prices),
+        after_cost_per_month=_cost(after.total, prices),
+        groups=[
+            GroupCrossRack(
+                before_bytes_per_s=round(was[0]),
+                after_bytes_per_s=round(will_be[0]),
+                group_id=group,
+                unknown_bytes_per_s=round(will_be[1]),
+                before_cost_per_month=_cost(was[0], prices),
+                after_cost_per_month=_cost(will_be[0], prices),
+            )
             for group, (was, will_be) in report.groups.items()
         ],
-    }
+    )
 
 
 def _cost(bytes_per_s: float, prices: PricesRequest | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, get_args
 
 import numpy as np
 
@@ -13,15 +14,53 @@ from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields, LimitExceeded
 from app.formats.tables.loss_tables import LossRow, write_losses_csv
+from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.plans import LossSelection
 from app.services.reassignment.problem.brokers import Bools
 from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.reports.loads import LoadReport
+from app.services.reassignment.requests.parts import Limited
 
 MOST_IN_A_FILE = 2_000_000
 """The most loads of a file: lost brokers and racks × brokers × resources."""
 Path = Callable[[str], FieldPath]
 _NO_GROUP = -1
+
+
+ResourceName = Annotated[str, one_of(get_args(Limited))]
+Amount = Annotated[Json, Read(float, float)]
+
+
+class OverLimit(AnswerRecord, schema="OverLimitDocument"):
+    """A broker above the limit of a resource."""
+
+    broker: int
+    """Id of the broker."""
+    resource: ResourceName
+    """Resource that is limited."""
+    value: Amount
+    """Its load: bytes, bytes/s, vCPU or a count."""
+    limit: Amount
+    """The limit of the broker, in the same unit."""
+
+
+class LossReport(AnswerRecord, schema="BrokerLossDocument"):
+    """The loss of one broker or one rack. The first remaining replica in sync leads, in the order of the list."""
+
+    lost_broker: int | None
+    """Id of the lost broker; null if a rack is lost."""
+    lost_rack: str | None
+    """Name of the lost rack; null if a broker is lost."""
+    offline_partitions: int
+    """Number of partitions without a replica in sync to lead them."""
+    elected_partitions: int
+    """Number of partitions that get another leader."""
+    reduced_partitions: int
+    """Number of partitions that have fewer replicas."""
+    loads: dict[str, dict[ResourceName, float]]
+    """By id of each remaining broker, its load of each resource: bytes, bytes/s, vCPU or a count."""
+    over_limit: list[OverLimit]
+    """Loads above a limit, or above the capacity if there is no limit, by broker id and resource."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,28 +108,24 @@ class LossTable:
         for rack, loss in self._losses(self.lost_racks, self.report.resources.rack_of):
             yield self._loss(None, self.report.rack_name(rack), *loss)
 
-    def as_json(self) -> list[Json]:
-        """The table of documents."""
+    def of_losses(self) -> list[LossReport]:
+        """The table, as an answer has it."""
         return [
-            {
-                "lost_broker": loss.lost_broker,
-                "lost_rack": loss.lost_rack,
-                "offline_partitions": loss.offline,
-                "elected_partitions": loss.elected,
-                "reduced_partitions": loss.reduced,
-                "loads": {
+            LossReport(
+                lost_broker=loss.lost_broker,
+                lost_rack=loss.lost_rack,
+                offline_partitions=loss.offline,
+                elected_partitions=loss.elected,
+                reduced_partitions=loss.reduced,
+                loads={
                     str(broker): {
                         name: in_unit(value, column)
                         for name, column, value in zip(self.names, self.columns, row, strict=True)
                     }
                     for broker, row in zip(self._ids(loss), loss.loads.tolist(), strict=True)
                 },
-                "over_limit": [
-                    {"broker": load.broker, "resource": load.resource, "value": load.value, "limit": load.limit}
-                    for load in self._loads(loss)
-                    if load.is_over
-                ],
-            }
+                over_limit=[OverLimit.of(load) for load in self._loads(loss) if load.is_over],
+            )
             for loss in self.each()
         ]
 

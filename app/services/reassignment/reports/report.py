@@ -1,66 +1,58 @@
 """The answer of a reassignment: certificate, balance, movement by broker, batches, loads and warnings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
+from app.core.measures.copysets import Copysets
+from app.core.measures.losses import Losses
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan, bytes_bound
 from app.core.replica_lists import per_broker
-from app.errors import Json
 from app.formats.syntax.quantities import byte_size, counted, known_size, share
-from app.services.bodies import AnswerRecord
+from app.services.bodies import ABSENT, AnswerRecord
 from app.services.fields import min_isr_of
-from app.services.plans import STEPS, as_json
-from app.services.plans.record import at, some
+from app.services.plans import STEPS
+from app.services.plans.record import Certificate, at, some
 from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.balance import balance_json, excess_of, trade_off_point
+from app.services.reassignment.reports.balance import balance_of, excess_of, trade_off_point
 from app.services.reassignment.reports.batches import (
-    batch_json,
+    batch_of,
     batch_times,
     execution_of,
     log_dirs_of,
     packed_log_dirs,
     steps_json,
 )
-from app.services.reassignment.reports.loads import cross_rack_json, load_report
+from app.services.reassignment.reports.loads import cross_rack_of, load_report
 from app.services.reassignment.reports.plan_cautions import cautions_of, not_preferred
 from app.services.reassignment.solve import ReassignmentSolution
 from app.store.records import NewPlan
 
 
-def certificate_json(problem: ReassignmentProblem, solution: Plan, moves: Moves) -> dict[str, Json]:
+def certificate_of(problem: ReassignmentProblem, solution: Plan, moves: Moves) -> Certificate:
     """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
     placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
     moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
     proof, cost = placement.certificate, problem.bytes_per_replica
-    certificate: dict[str, Json] = {
-        "moved_replicas": int(per_row.sum()),
-        "moved_bytes": moved_bytes,
-        "lower_bound_bytes": bytes_bound(problem, placement, moved_bytes),
-        "lower_bound_replicas": proof.lower_bound if cost is None else None,
-        "unknown_size_replicas": int(per_row[~problem.sizes.is_known].sum()),
-        "minimised": "replicas" if cost is None else "cost" if cost else "bytes",
-        "optimal": proof.optimal,
-        "gap": proof.gap,
-        "constraints": [*problem.constraints, *proof.constraints],
-        "solver": proof.solver,
-    }
-    if cost:
-        certificate |= {"bytes_per_replica": cost, "moved_cost": proof.value, "lower_bound_cost": proof.lower_bound}
-    if problem.leaders_only:
-        leaders = solution.leaders.changes
-        return certificate | {
-            "optimal": leaders.optimal,
-            "gap": leaders.gap,
-            "solver": leaders.solver,
-            "constraints": [*proof.constraints, *leaders.constraints],
-        }
-    return certificate
+    proven: Any = solution.leaders.changes if problem.leaders_only else proof
+    return Certificate.of(
+        proven,
+        constraints=[*(proof if problem.leaders_only else problem).constraints, *proven.constraints],
+        minimised="replicas" if cost is None else "cost" if cost else "bytes",
+        moved_replicas=int(per_row.sum()),
+        moved_bytes=moved_bytes,
+        lower_bound_bytes=bytes_bound(problem, placement, moved_bytes),
+        lower_bound_replicas=proof.lower_bound if cost is None else None,
+        bytes_per_replica=cost or ABSENT,
+        moved_cost=proof.value if cost else ABSENT,
+        lower_bound_cost=proof.lower_bound if cost else ABSENT,
+        unknown_size_replicas=int(per_row[~problem.sizes.is_known].sum()),
+        seconds=round(solution.seconds, 3) if isinstance(solution, ReassignmentSolution) else ABSENT,
+    )
 
 
 def leader_changes(problem: ReassignmentProblem, solution: Plan) -> int:
@@ -72,7 +64,6 @@ def leader_changes(problem: ReassignmentProblem, solution: Plan) -> int:
     return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.as_ids(first))))
 
 
-@dataclass(frozen=True)
 class BrokerMovement(AnswerRecord):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
@@ -133,7 +124,7 @@ def movement_of(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> li
     ]
 
 
-def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
     """All fields of a plan besides its replica lists."""
     after, steps = solution.leaders.after, solution.steps
     moves = Moves.of(problem, after)
@@ -143,27 +134,27 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         # Nothing is random: the assignment is there to be handed to Kafka.
         "prediction": "pinned",
         "seed": None,
-        "certificate": certificate_json(problem, solution, moves) | {"seconds": round(solution.seconds, 3)},
+        "certificate": certificate_of(problem, solution, moves),
         "leader_changes": leader_changes(problem, solution),
         "not_preferred": not_preferred(problem),
-        "balance": as_json(balance_json(problem, solution, moves)),
-        "batches": [batch_json(problem, steps, number) | times.of_batch(number) for number in range(len(steps))],
+        "balance": balance_of(problem, solution, moves),
+        "batches": [batch_of(problem, steps, times, number) for number in range(len(steps))],
         "recommended_throttle_bytes_per_s": times.recommended,
         "fewest_batches": steps.lower_bound,
-        "execution": None if solution.executions is None else as_json(execution_of(solution.executions)),
-        "rebalancing_groups": as_json(solution.rebalances.named),
-        "kafka_generate": as_json(solution.generated),
-        "movement": as_json(movement_of(problem, after, moves)),
+        "execution": None if solution.executions is None else execution_of(solution.executions),
+        "rebalancing_groups": solution.rebalances.named,
+        "kafka_generate": solution.generated,
+        "movement": movement_of(problem, after, moves),
         **_loads(problem, after),
-        "excess": None if solution.resources is None else as_json(excess_of(problem, solution.resources.placement)),
-        **({} if (log_dirs := log_dirs_of(problem, solution)) is None else {"log_dirs": as_json(log_dirs)}),
+        "excess": None if solution.resources is None else excess_of(problem, solution.resources.placement),
+        **({} if (log_dirs := log_dirs_of(problem, solution)) is None else {"log_dirs": log_dirs}),
         "trade_off": None
         if solution.trade_off is None
-        else as_json([trade_off_point(problem, placements) for placements in solution.trade_off]),
-        "relaxed": as_json(solution.relaxed),
-        "measures": as_json(measure(solution.tally, min_isr)),
+        else [trade_off_point(problem, placements) for placements in solution.trade_off],
+        "relaxed": solution.relaxed,
+        "measures": measure(solution.tally, min_isr),
         "measures_before": _small(measure(solution.tally_before, min_isr)),
-        "violations": as_json(solution.violations),
+        "violations": solution.violations,
         "warnings": [
             caution.as_json() for caution in (*problem.cautions, *cautions_of(problem, solution), *times.cautions())
         ],
@@ -171,23 +162,41 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
     }
 
 
-def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
+def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Any]:
     loaded = problem.brokers, problem.resources, problem.limits
     report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
-    return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
+    return {"loads": report.of_brokers(), "cross_rack": cross_rack_of(report, problem.prices)}
 
 
-def _small(measures: PlacementMeasures) -> dict[str, Json]:
+class Spread(AnswerRecord):
+    """A count over brokers."""
+
+    min: int
+    """Smallest count of a broker."""
+    max: int
+    """Largest count of a broker."""
+    spread: int
+    """Largest count minus the smallest."""
+
+
+class MeasuresBefore(AnswerRecord):
+    """The measures before the plan."""
+
+    rack_safe_share: float | None
+    """Share of partitions that span min(replicas, racks) racks; null if no broker has a rack."""
+    replicas: Spread
+    """Replicas of brokers."""
+    leaders: Spread
+    """Preferred leaders of brokers."""
+    losses: Losses | None = ABSENT
+    """Cost of each loss; absent from plans of earlier releases."""
+    copysets: Copysets | None = ABSENT
+    """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
+
+
+def _small(measures: PlacementMeasures) -> MeasuresBefore:
     """The measures before the change, without their lists by broker."""
-    return {
-        "losses": as_json(measures.losses),
-        "copysets": as_json(measures.copysets),
-        "rack_safe_share": measures.rack_safe_share,
-        **{
-            name: {"min": counts.min, "max": counts.max, "spread": counts.spread}
-            for name, counts in (("replicas", measures.replicas), ("leaders", measures.leaders))
-        },
-    }
+    return MeasuresBefore.of(measures, replicas=Spread.of(measures.replicas), leaders=Spread.of(measures.leaders))
 
 
 def title(plan: NewPlan) -> str:

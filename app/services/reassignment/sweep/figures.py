@@ -17,7 +17,7 @@ from app.services.plans import as_json
 from app.services.reassignment.problem.loads import replicas_of_others
 from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
 from app.services.reassignment.problem.resources import in_unit
-from app.services.reassignment.reports.report import certificate_json
+from app.services.reassignment.reports.report import certificate_of
 from app.services.reassignment.requests.parts import RESOURCES as OF_CAPACITY
 from app.services.reassignment.solve import relaxed_by
 
@@ -66,12 +66,12 @@ def figures_of(problem: ReassignmentProblem, found: Plan, *, receives_now: NDArr
     receives_now : (brokers,) bool, brokers that may receive replicas before the change.
     """
     after, brokers = found.leaders.after, problem.brokers
-    certificate, relaxed = certificate_json(problem, found, Moves.of(problem, after)), relaxed_by(problem, found)
+    certificate, relaxed = certificate_of(problem, found, Moves.of(problem, after)), relaxed_by(problem, found)
     of_movement = ("moved_replicas", "moved_bytes", "lower_bound_bytes", "optimal", "gap")
     loads = problem.resources.broker_loads(after)
     return {
         "brokers": int(np.count_nonzero(brokers.may_receive)),
-        **{name: certificate[name] for name in of_movement},
+        **{name: getattr(certificate, name) for name in of_movement},
         **_balance(problem, problem.before, receives_now, "before"),
         **_balance(problem, after, brokers.may_receive, "after"),
         "feasible": not relaxed,

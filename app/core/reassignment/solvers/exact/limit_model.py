@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of
-from app.core.reassignment.evaluation import excess_of, loads_of
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -25,6 +24,8 @@ from app.core.reassignment.resource_problem import (
     LimitConflict,
     ResourceProblem,
     SearchedPlacement,
+    excess_of,
+    loads_of,
 )
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.placement_model import SOLVER_TIME, NotProven, PlacementModel, Sum

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s
-from app.core.reassignment.evaluation import loads_of
-from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement
+from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement, loads_of
 from app.core.reassignment.rules import LoadRules, costs_saved, load_rules, moved_weight
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
 from app.core.reassignment.solvers.search import search_kernel, undo_kernel
