@@ -1,5 +1,7 @@
 """`series.snapshots`: the rates of consumers from what the service has stored of a cluster."""
 
+import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.store.database import Database
+from tests import shell
 from tests.api.contract import only_error, problem
 
 Json = dict[str, Any]
@@ -241,3 +244,12 @@ def test_the_form_has_the_range(client: httpx.Client, database: Database) -> Non
     refused = client.post("/plan/consumers", data=typed | {"snapshots_from": RANGE["to"]})
     assert "from is 2026-11-21 00:00:00+00:00" in refused.text
     assert 'href="#snapshots_from"' in refused.text
+
+
+def test_the_command_asks_a_service(client: httpx.Client, database: Database) -> None:
+    store_each(client, database, GROWN)
+    options = ["--cluster", "shop", "--from", RANGE["from"], "--to", RANGE["to"], "--capacity", "1000"]
+    command = [str(shell.rackplan()), "plan", "consumers", *options, "--url", str(client.base_url), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["intervals"]) == 2

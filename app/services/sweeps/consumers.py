@@ -1,16 +1,15 @@
 """Sweeps over the consumers of groups: a scenario is a group at a capacity, an allowed delay and spare consumers."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from app.core.consumers.sweep import AXES, NUMBERS, read_sweep
 from app.errors import Failure, Json
 from app.errors.requests import ConflictingFields
 from app.formats.tables.scenario_tables import Column
+from app.services.bodies import stated
 from app.services.consumers import PLANNER, READER, ConsumersRequest
 from app.services.consumers.requests import rates_of
-from app.services.consumers.snapshot_series import with_rates
 from app.services.limits import Limits
 from app.services.plans import Plan, as_json, make_plan
 from app.services.snapshots import first_repeated
@@ -30,7 +29,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     Raises
     ------
     ConflictingFields : a value is listed twice, or `max` is below `min`.
-    What `rates_of` and `with_rates` do, with the group's path.
+    What reading snapshots and `rates_of` do, with the group's path.
     LimitExceeded : all groups together have too many rates.
     """
     given = cast("Mapping[str, Any]", definition)
@@ -42,38 +41,28 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         raise ConflictingFields(f"max is {given['max']}, and min is {given['min']}", path=("max",), value=given["max"])
     if "resolved" in definition:
         return definition
-    series = {name: _series(uow, name, each) for name, each in given["groups"].items()}
-    groups = [*_groups(series, limits)]
+    found = [*_groups(uow, given, limits)]
+    groups = [rates for _, rates in found]
     limits.check_number(
         "partitions", sum(len(each["rates"]) * len(each["rates"][0]) for each in groups), path=("groups",)
     )
+    series = dict(zip(given["groups"], [read for read, _ in found], strict=True))
     return {**definition, "groups": series, "resolved": {"groups": groups}}
 
 
-@contextmanager
-def _of_group(name: str) -> Iterator[None]:
-    """Failures of a series have the path of its group."""
-    try:
-        yield
-    except Failure as failure:
-        failure.path = ("groups", name, *failure.path[1:])
-        raise
-
-
-def _series(uow: "UnitOfWork", name: str, given: Mapping[str, Any]) -> Mapping[str, Json]:
-    """A series with the rates of its snapshots, if it states some."""
-    if given.get("snapshots") is None:
-        return given
-    with _of_group(name):
-        read = as_json(with_rates(uow, _request({"series": given, "capacity_bytes_per_s": 1}).series, None, ()))
-    return {field: value for field, value in read.items() if value is not None}
-
-
-def _groups(series: Mapping[str, Any], limits: Limits) -> Iterator[dict[str, Any]]:
-    for name, each in series.items():
-        with _of_group(name):
-            rates = rates_of(_request({"series": each, "capacity_bytes_per_s": 1}), limits)
-        yield {"group": name, "step_s": rates.step_s, "rates": rates.bytes_per_s.tolist()}
+def _groups(
+    uow: "UnitOfWork", given: Mapping[str, Any], limits: Limits
+) -> Iterator[tuple[Mapping[str, Json], dict[str, Any]]]:
+    """Of each group its series, with rates in place of snapshots, and its rates."""
+    for name, series in given["groups"].items():
+        try:
+            request = _request({"series": series, "capacity_bytes_per_s": 1}).on_newest(uow)
+            rates = rates_of(request, limits)
+        except Failure as failure:
+            failure.path = ("groups", name, *failure.path[1:])
+            raise
+        read = as_json(stated(request.series)) if series.get("snapshots") else series
+        yield read, {"group": name, "step_s": rates.step_s, "rates": rates.bytes_per_s.tolist()}
 
 
 def _request(fields: Mapping[str, Any]) -> ConsumersRequest:
