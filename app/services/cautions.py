@@ -120,6 +120,7 @@ CAUTIONS: Mapping[str, str] = {
     "racks_not_repaired": "Partitions span too few racks, and the request does not repair them.",
     "racks_of_new_partitions_unknown": "The racks of partitions that a topic gets decide, and are not known.",
     "rates_of_unknown_partitions": "Rates are given for partitions that the topic does not have; they do not count.",
+    "rates_of_size_growth": "Rates are the growth of sizes between snapshots, too low if retention removed records.",
     "rates_of_unknown_topics": "Rates are given for topics that the snapshot does not have; they do not count.",
     "receivers_down": "Brokers to which replicas are still to be copied are fenced or down.",
     "reassignment_in_progress": "Partitions were being reassigned at the time of the snapshot.",

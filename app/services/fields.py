@@ -4,6 +4,7 @@ import re
 from base64 import b64decode
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from uuid import UUID
 
@@ -150,7 +151,7 @@ Id = Annotated[UUID, Field(strict=False)]
 
 def _rfc3339(value: object) -> object:
     # By default pydantic accepts numbers as seconds since 1970, and dates as midnight.
-    if isinstance(value, str) and not _RFC_3339.fullmatch(value):
+    if not isinstance(value, datetime) and not (isinstance(value, str) and _RFC_3339.fullmatch(value)):
         raise PydanticCustomError("moment", "A moment is written as in RFC 3339, such as 2026-01-31T12:00:00Z")
     return value
 

@@ -12,7 +12,7 @@ from app.errors import Json
 from app.errors.requests import SnapshotInUse, SnapshotNotFound
 from app.store.records import Snapshot
 from app.store.tables import jobs, plans, snapshots, sweeps
-from app.store.transaction import Rows, uuid7
+from app.store.transaction import Page, Rows, uuid7
 
 
 class Snapshots(Rows[Snapshot]):
@@ -77,6 +77,12 @@ class Snapshots(Rows[Snapshot]):
         """The snapshot of the latest known state of the cluster, or None."""
         query = sa.select(*self._columns).where(snapshots.c.cluster == cluster, *self._visible(snapshots))
         return self._first(query.order_by(snapshots.c.last_seen_at.desc()).limit(1))
+
+    def seen(self, cluster: str, begin: datetime, end: datetime, *, most: int) -> Page[Snapshot]:
+        """Snapshots of a cluster that were first or last stored from `begin` to `end`; `most` at most."""
+        times = (snapshots.c.created_at, snapshots.c.last_seen_at)
+        is_seen = sa.or_(*(each.between(begin, end) for each in times))
+        return self.page(is_seen, before=None, size=most, cluster=cluster)
 
     def newest_of_all(self, *, most: int) -> list[Snapshot]:
         """The snapshot of the latest known state of each cluster, by name; `most` clusters at most."""

@@ -1715,18 +1715,24 @@ class RackedBroker(TypedDict, total=False):
 
 
 class RateSeries(TypedDict, total=False):
-    """Rates of partitions in consecutive intervals: `start`, `step_s` and `ingress_bytes_per_s`, or `prometheus`."""
+    """Rates of partitions in consecutive intervals: `start`, `step_s` and `ingress_bytes_per_s`, or `prometheus`, or
+    `snapshots`."""
 
     start: str | None
     """Begin of the first interval."""
     step_s: int | None
-    """Seconds of an interval."""
+    """Seconds of an interval; of `snapshots`, null is the median time between two of them."""
     ingress_bytes_per_s: Mapping[str, list[float | str | list[float | str]]] | None
     """By topic a list of intervals, each a list with the rate of each partition, by id; or the rate of the topic,
     which its partitions share equally, if `topics` has their number."""
     prometheus: Mapping[str, Any] | None
     """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and
     bytes/s. Its times are the begins of intervals."""
+    snapshots: SnapshotRange | None
+    """Snapshots that the service has stored: the rates that they report of a topic or, if one reports none, the
+    growth of its sizes. The canonical request has the rates in place of this field."""
+    size_growth_of: list[str] | None
+    """Topics whose rates are the growth of their sizes, as reading `snapshots` states it; a warning names them."""
     bytes_per_s: Mapping[str, list[float | str | list[float | str]]] | None
     """As `ingress_bytes_per_s`."""
 
@@ -2013,6 +2019,13 @@ class ShareLinkRequest(TypedDict, total=False):
     """The id of the plan or sweep, or the name of the cluster."""
     days: int
     """Days after which the link expires."""
+
+
+SnapshotRange = TypedDict(
+    "SnapshotRange",
+    {"from": "Required[str]", "to": "Required[str]", "cluster": "str | None", "topics": "list[str] | None"},
+    total=False,
+)
 
 
 SpanRequest = TypedDict(

@@ -29,6 +29,9 @@ HOURS: Mapping[str, Any] = {
 }
 
 
+RANGE = {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}
+
+
 def planned(of: Cluster | None = None, limits: Limits | None = None, **fields: Any) -> NewPlan:
     body = {"series": HOURS, "capacity_bytes_per_s": 10 * MB} | fields
     return draft_plan(PLANNER, READER.validate_python(body), of, limits or Limits())
@@ -206,7 +209,8 @@ class TestPrometheus:
         ({"series": series({})}, ConflictingFields, "series/ingress_bytes_per_s", "no topic"),
         ({"series": series({"a": [[1]]}, step_s=None)}, ConflictingFields, "series/step_s", "step_s"),
         ({"series": series({"a": [[1]]}, start=None)}, ConflictingFields, "series/start", "start"),
-        ({"series": {}}, ConflictingFields, "series", "either"),
+        ({"series": {}}, ConflictingFields, "series", "one of"),
+        ({"series": {"snapshots": RANGE}}, ConflictingFields, "series/snapshots", "only a service"),
         ({"series": series({"a": [[1] * 10_001]})}, ConflictingFields, "series", "10001 .* 10000"),
         ({"series": series({"a": [[1]]}, start="9999-12-31T23:59:59Z")}, ConflictingFields, "series", "until 9000"),
         ({"series": series({"a": [[1]]}, start="0001-01-01T00:00:00+05:00")}, ConflictingFields, "series", "from 1970"),

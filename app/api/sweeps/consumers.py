@@ -7,7 +7,8 @@ from pydantic import Field
 from app.api.sweeps.fields import KnownKind, Submission
 from app.services.amounts import InBytes
 from app.services.bodies import Request as RequestModel
-from app.services.consumers.requests import MOST_BYTES_PER_S, MOST_PARTITIONS, RateSeries, Seconds
+from app.services.consumers.requests import Seconds
+from app.services.consumers.series import MOST_BYTES_PER_S, MOST_PARTITIONS, RateSeries
 from app.services.fields import GroupString, Labels
 
 _Count = Annotated[int, Field(ge=0, le=MOST_PARTITIONS)]

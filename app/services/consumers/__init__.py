@@ -1,9 +1,11 @@
 """Plan the consumers of a group over time.
 
-requests.py     the request, and its rates as arrays
-planning.py     the planner and its answer
-differences.py  intervals with another number of consumers
-exports.py      the plan as files: tables, KEDA, Kubernetes; cron_job.yaml sets the minimum of an autoscaler
+requests.py         the request, and its rates as arrays
+series.py           the forms of a series of rates
+snapshot_series.py  rates of a series from stored snapshots
+planning.py         the planner and its answer
+differences.py      intervals with another number of consumers
+exports.py          the plan as files: tables, KEDA, Kubernetes; cron_job.yaml sets the minimum of an autoscaler
 """
 
 from app.services.consumers.differences import ConsumerCounts, IntervalConsumers, difference

@@ -247,6 +247,12 @@ def _partitions(problem: Scaling) -> Iterator[Mapping[str, Json]]:
 
 
 def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) -> Iterator[Caution]:
+    if grown := tuple(problem.request.series.size_growth_of or ()):
+        detail = (
+            f"rates of {counted(len(grown), 'topic')} are the growth of sizes between snapshots: too low if retention "
+            "removed records meanwhile"
+        )
+        yield Caution("rates_of_size_growth", detail, topics=grown)
     lacking = [each for each in solution if each.consumers < each.lower_bound]
     if lacking:
         detail = (

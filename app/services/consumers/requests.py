@@ -1,52 +1,38 @@
 """The request for the consumers of a group over time: the body of the API and what a job stores."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter
 
-from app.core.capacity.sections import IngressSeries
-from app.core.model import Cluster, Int64s
+from app.core.model import Cluster, Float64s, Int64s
 from app.errors import FieldPath
 from app.errors.reassignments import UnknownTopic
 from app.errors.requests import ConflictingFields
-from app.formats.clusters.ingress_rates import read_prometheus
-from app.services.amounts import RENAMED_RATES, InBytes
+from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
-from app.services.fields import Labels, Moment, OneOrEach, RequestedRelease, SnapshotFields, TopicName
+from app.services.consumers.series import (
+    LATEST,
+    MOST_BYTES_PER_S,
+    MOST_PARTITIONS,
+    RATES,
+    SERIES,
+    RateSeries,
+    read_series,
+)
+from app.services.consumers.snapshot_series import with_rates
+from app.services.fields import Labels, RequestedRelease, SnapshotFields, TopicName
 from app.services.limits import Limits
 
-Floats = NDArray[np.float64]
-MOST_BYTES_PER_S = 1e12
-MOST_PARTITIONS = 10_000
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+
 LONGEST_S = 10 * 366 * 86_400
 """The longest series, in seconds: ten years."""
-LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 Seconds = Annotated[float, Field(ge=0, le=366 * 86_400, allow_inf_nan=False)]
-RateOfPartition = Annotated[float, Field(allow_inf_nan=False), InBytes(le=MOST_BYTES_PER_S)]
-_SERIES: FieldPath = ("series",)
-_RATES: FieldPath = (*_SERIES, "ingress_bytes_per_s")
-_PROMETHEUS: FieldPath = (*_SERIES, "prometheus")
-
-
-@dataclass(frozen=True)
-class RateSeries(RequestRecord):
-    """Rates of partitions in consecutive intervals: `start`, `step_s` and `ingress_bytes_per_s`, or `prometheus`."""
-
-    start: Annotated[Moment | None, Field(strict=False)] = None
-    """Begin of the first interval."""
-    step_s: Annotated[int, Field(ge=1, le=31 * 86_400)] | None = None
-    """Seconds of an interval."""
-    bytes_per_s: Annotated[Mapping[TopicName, ListOf[OneOrEach[RateOfPartition]]] | None, RENAMED_RATES] = None
-    """By topic a list of intervals, each a list with the rate of each partition, by id; or the rate of the topic, which
-    its partitions share equally, if `topics` has their number."""
-    prometheus: dict[str, Any] | None = None
-    """An answer of `/api/v1/query_range`, unchanged; every series has the labels `topic` and `partition`, and bytes/s.
-    Its times are the begins of intervals."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +87,13 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     kafka_version: RequestedRelease = None
     labels: Labels = field(default_factory=dict)
 
+    def on_newest(self, uow: "UnitOfWork", at: FieldPath = ()) -> Self:
+        """As of every request, and with the rates of `series.snapshots`; raises as `with_rates` does."""
+        found = super().on_newest(uow, at)
+        cluster = None if found.snapshot_id is None else uow.snapshots.get(found.snapshot_id).cluster
+        topics = [topic if isinstance(topic, str) else topic.name for topic in self.topics or ()]
+        return replace(found, series=with_rates(uow, self.series, cluster, topics))
+
 
 READER = TypeAdapter(ConsumersRequest)
 """Reads the body of a request."""
@@ -136,29 +129,29 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
     listed = [topic for topic in request.topics or () if isinstance(topic, ConsumedTopic)]
     counts = {topic.name: topic.partitions for topic in listed}
     stated = sum(len(rows) * (counts.get(name) or 1) for name, rows in (request.series.bytes_per_s or {}).items())
-    limits.check_number("partitions", stated, path=_SERIES)
-    start, step_s, by_topic = _read(request.series, counts)
+    limits.check_number("partitions", stated, path=SERIES)
+    start, step_s, by_topic = read_series(request.series, counts)
     names = _names(request, by_topic)
     first = len(by_topic[names[0]])
     for name in names:
         other = len(by_topic[name])
         if other != first:
             detail = f"topic {name} has {other} intervals, and topic {names[0]} has {first}"
-            raise ConflictingFields(detail, path=(*_RATES, name), value=other, limit=first)
+            raise ConflictingFields(detail, path=(*RATES, name), value=other, limit=first)
     _check_times(request, start, step_s, first)
     rates = np.hstack([by_topic[name] for name in names])
-    limits.check_number("partitions", rates.size, path=_SERIES)
+    limits.check_number("partitions", rates.size, path=SERIES)
     if rates.shape[1] > MOST_PARTITIONS:
         detail = f"the series has {rates.shape[1]} partitions; the most is {MOST_PARTITIONS}"
-        raise ConflictingFields(detail, path=_SERIES, value=rates.shape[1], limit=MOST_PARTITIONS)
+        raise ConflictingFields(detail, path=SERIES, value=rates.shape[1], limit=MOST_PARTITIONS)
     if rates.max() > MOST_BYTES_PER_S:
         detail = f"a partition has {rates.max():g} bytes/s; the most is {MOST_BYTES_PER_S:g}"
-        raise ConflictingFields(detail, path=_SERIES, value=float(rates.max()), limit=MOST_BYTES_PER_S)
+        raise ConflictingFields(detail, path=SERIES, value=float(rates.max()), limit=MOST_BYTES_PER_S)
     whole = np.ascontiguousarray(np.ceil(rates)).astype(np.int64)
     return Rates({name: by_topic[name].shape[1] for name in names}, start.astimezone(UTC), step_s, whole)
 
 
-def _names(request: ConsumersRequest, by_topic: Mapping[str, Floats]) -> list[str]:
+def _names(request: ConsumersRequest, by_topic: Mapping[str, Float64s]) -> list[str]:
     """The topics of the group, by name."""
     topics = [topic if isinstance(topic, ConsumedTopic) else ConsumedTopic(topic) for topic in request.topics or ()]
     for place, topic in enumerate(topics):
@@ -171,79 +164,20 @@ def _names(request: ConsumersRequest, by_topic: Mapping[str, Floats]) -> list[st
             raise ConflictingFields(detail, path=path, value=topic.partitions, limit=count)
     names = sorted({topic.name for topic in topics} or by_topic)
     if not names:
-        raise ConflictingFields("the series has no topic", path=_RATES)
+        raise ConflictingFields("the series has no topic", path=RATES)
     return names
 
 
 def _check_times(request: ConsumersRequest, start: datetime, step_s: int, intervals: int) -> None:
     if not 0 <= start.timestamp() <= LATEST.timestamp():
         detail = f"the series begins at {start}; it has to begin from 1970 until {LATEST.year}"
-        raise ConflictingFields(detail, path=_SERIES, value=str(start))
+        raise ConflictingFields(detail, path=SERIES, value=str(start))
     if intervals * step_s > LONGEST_S:
         detail = f"the series lasts {intervals * step_s} s; the most is {LONGEST_S} s"
-        raise ConflictingFields(detail, path=_SERIES, value=intervals * step_s, limit=LONGEST_S)
+        raise ConflictingFields(detail, path=SERIES, value=intervals * step_s, limit=LONGEST_S)
     if request.start_s > step_s:
         detail = f"a consumer takes {request.start_s:g} s to start, and an interval lasts {step_s} s"
         raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=step_s)
-
-
-def _read(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[datetime, int, Mapping[str, Floats]]:
-    """Begin, step and (intervals, partitions) float64 by topic; `counts` is the number of partitions by topic."""
-    if (series.prometheus is None) == (series.bytes_per_s is None):
-        raise ConflictingFields("a series is either ingress_bytes_per_s or prometheus", path=_SERIES)
-    if series.prometheus is not None:
-        return _of_prometheus(read_prometheus(series.prometheus, _PROMETHEUS))
-    if series.start is None or series.step_s is None:
-        missing = "step_s" if series.step_s is None else "start"
-        raise ConflictingFields(f"ingress_bytes_per_s needs the {missing} of its intervals", path=(*_SERIES, missing))
-    by_topic = {name: _matrix(name, rows, counts.get(name)) for name, rows in (series.bytes_per_s or {}).items()}
-    return series.start, series.step_s, by_topic
-
-
-def _matrix(topic: str, stated: Sequence[float | Sequence[float]], partitions: int | None) -> Floats:
-    """(intervals, partitions) float64 of a topic. Raises `ConflictingFields`."""
-    rows = [[row / (partitions or 1)] * (partitions or 1) if isinstance(row, float) else row for row in stated]
-    if partitions is None and any(isinstance(row, float) for row in stated):
-        detail = f"an interval has the rate of topic {topic} as a whole, and topics states no number of partitions"
-        raise ConflictingFields(detail, path=(*_RATES, topic))
-    if not rows or not rows[0]:
-        raise ConflictingFields(f"topic {topic} has no rates", path=(*_RATES, topic))
-    for place, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            detail = f"interval {place} of topic {topic} has {len(row)} rates, and interval 0 has {len(rows[0])}"
-            raise ConflictingFields(detail, path=(*_RATES, topic, place), value=len(row), limit=len(rows[0]))
-    return np.array(rows, np.float64)
-
-
-def _of_prometheus(series: Sequence[IngressSeries]) -> tuple[datetime, int, Mapping[str, Floats]]:
-    """Begin, step and (intervals, partitions) float64 by topic. Raises `ConflictingFields` for gaps."""
-    times = np.unique(np.concatenate([each.times for each in series])) if series else np.empty(0)
-    if len(times) < 2 or times[0] < 0 or times[-1] > LATEST.timestamp():
-        detail = f"times of {len(times)} moments are given; at least 2 are needed, from 1970 until {LATEST.year}"
-        raise ConflictingFields(detail, path=_PROMETHEUS)
-    step = int(np.diff(times).min())
-    count = round((times[-1] - times[0]) / max(step, 1)) + 1
-    found: dict[str, dict[int, Any]] = {}
-    for each in series:
-        if each.partition is None:
-            raise ConflictingFields(
-                f"topic {each.topic} has no series by partition", path=_PROMETHEUS, value=each.topic
-            )
-        if len(each.times) != count or step < 1:
-            detail = f"{each.topic}-{each.partition} has {len(each.times)} samples of {count}: the series has a gap"
-            raise ConflictingFields(detail, path=_PROMETHEUS, value=len(each.times))
-        of_topic = found.setdefault(each.topic, {})
-        of_topic[each.partition] = of_topic.get(each.partition, 0) + each.bytes_per_s
-    start = datetime.fromtimestamp(times[0], UTC)
-    return start, step, {topic: _columns(topic, by_partition) for topic, by_partition in found.items()}
-
-
-def _columns(topic: str, by_partition: Mapping[int, Floats]) -> Floats:
-    """The rates of partitions as columns, by id. Raises `ConflictingFields` if an id is missing."""
-    missing = next(at for at in range(len(by_partition) + 1) if at not in by_partition)
-    if missing < len(by_partition):
-        raise ConflictingFields(f"{topic}-{missing} has no series", path=_PROMETHEUS, value=topic)
-    return np.column_stack([by_partition[at] for at in range(missing)])
 
 
 def check_consumers(request: ConsumersRequest) -> None:
@@ -258,7 +192,7 @@ def check_topics(rates: Rates, cluster: Cluster | None) -> None:
     partitions = {topic.name: len(topic.partition_ids) for topic in cluster.topics} if cluster else rates.topics
     for name, count in rates.topics.items():
         if name not in partitions:
-            raise UnknownTopic(f"the cluster has no topic {name}", path=(*_RATES, name), value=name)
+            raise UnknownTopic(f"the cluster has no topic {name}", path=(*RATES, name), value=name)
         if count != partitions[name]:
             detail = f"the series has {count} partitions of topic {name}, and the cluster has {partitions[name]}"
-            raise ConflictingFields(detail, path=(*_RATES, name), value=count)
+            raise ConflictingFields(detail, path=(*RATES, name), value=count)

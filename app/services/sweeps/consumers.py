@@ -7,10 +7,11 @@ from app.core.consumers.sweep import AXES, NUMBERS, read_sweep
 from app.errors import Failure, Json
 from app.errors.requests import ConflictingFields
 from app.formats.tables.scenario_tables import Column
+from app.services.bodies import stated
 from app.services.consumers import PLANNER, READER, ConsumersRequest
 from app.services.consumers.requests import rates_of
 from app.services.limits import Limits
-from app.services.plans import Plan, make_plan
+from app.services.plans import Plan, as_json, make_plan
 from app.services.snapshots import first_repeated
 from app.services.sweeps.kind import SweepKind
 from app.store.sweeps import Sweep
@@ -22,12 +23,13 @@ _WHOLE = ("most_consumers", "lost_bytes_per_s")
 _LISTS = ("capacities_bytes_per_s", "delays_s", "spares")
 
 
-def resolve(_: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and read the rates of each group, unless they are resolved already.
 
     Raises
     ------
-    ConflictingFields : a value is listed twice, or `max` is below `min`. What `rates_of` does, with the group's path.
+    ConflictingFields : a value is listed twice, or `max` is below `min`.
+    What reading snapshots and `rates_of` do, with the group's path.
     LimitExceeded : all groups together have too many rates.
     """
     given = cast("Mapping[str, Any]", definition)
@@ -39,21 +41,28 @@ def resolve(_: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> 
         raise ConflictingFields(f"max is {given['max']}, and min is {given['min']}", path=("max",), value=given["max"])
     if "resolved" in definition:
         return definition
-    groups = [*_groups(given, limits)]
+    found = [*_groups(uow, given, limits)]
+    groups = [rates for _, rates in found]
     limits.check_number(
         "partitions", sum(len(each["rates"]) * len(each["rates"][0]) for each in groups), path=("groups",)
     )
-    return {**definition, "resolved": {"groups": groups}}
+    series = dict(zip(given["groups"], [read for read, _ in found], strict=True))
+    return {**definition, "groups": series, "resolved": {"groups": groups}}
 
 
-def _groups(given: Mapping[str, Any], limits: Limits) -> Iterator[dict[str, Any]]:
+def _groups(
+    uow: "UnitOfWork", given: Mapping[str, Any], limits: Limits
+) -> Iterator[tuple[Mapping[str, Json], dict[str, Any]]]:
+    """Of each group its series, with rates in place of snapshots, and its rates."""
     for name, series in given["groups"].items():
         try:
-            rates = rates_of(_request({"series": series, "capacity_bytes_per_s": 1}), limits)
+            request = _request({"series": series, "capacity_bytes_per_s": 1}).on_newest(uow)
+            rates = rates_of(request, limits)
         except Failure as failure:
             failure.path = ("groups", name, *failure.path[1:])
             raise
-        yield {"group": name, "step_s": rates.step_s, "rates": rates.bytes_per_s.tolist()}
+        read = as_json(stated(request.series)) if series.get("snapshots") else series
+        yield read, {"group": name, "step_s": rates.step_s, "rates": rates.bytes_per_s.tolist()}
 
 
 def _request(fields: Mapping[str, Any]) -> ConsumersRequest:
