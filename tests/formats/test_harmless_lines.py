@@ -180,6 +180,25 @@ def test_a_mutated_text_is_noticed_or_says_a_part_of_what_it_said(name: str, cha
     assert _noticed(found) - _noticed(read(text)) or _is_part(said, document)
 
 
+@pytest.mark.parametrize(
+    ("name", "whole", "broken"),
+    [
+        ("rpk-cluster-info.txt", "OFFLINE-REPLICAS", "OFFLINE-RE LICAS"),
+        ("kafka-topics-describe.txt", "Leader: 102", "Leader: \r02"),
+        ("kafkajs-metadata.json", '"leader": 102', '"leader": 10'),
+    ],
+)
+def test_a_broken_number_or_column_is_rejected(name: str, whole: str, broken: str) -> None:
+    assert whole in TEXTS[name]
+    assert rejected(read, TEXTS[name].replace(whole, broken)).line
+
+
+def test_a_repeated_volume_counts_once() -> None:
+    text = TEXTS["strimzi-node-pools.yaml"]
+    start, end = text.index("      - deleteClaim"), text.index("      - id: 1")
+    assert stored(text[:end] + text[start:]) == stored(text)
+
+
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_a_prefix_of_all_lines_changes_nothing(name: str, prefix: str) -> None:
