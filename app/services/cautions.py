@@ -131,7 +131,7 @@ CAUTIONS: Mapping[str, str] = {
     "replicas_unassigned": "Replicas are unassigned, since no broker has a forced value.",
     "rollback_brokers_down": "Lists that a rollback restores have brokers that are fenced or down.",
     "rollback_lifts_cordons": "The rollback needs brokers uncordoned that are cordoned in the snapshot.",
-    "rows_may_be_missing": "Partitions have gaps, or other numbers of replicas: a text may lack rows.",
+    "rows_may_be_missing": "Partitions or replicas have gaps, so that a text may lack rows; the detail names them.",
     "several_kafka_versions": "The brokers run several releases of Kafka, as during an upgrade; the last one is "
     "stored.",
     "standbys_above_brokers_limit": "Brokers allow streams groups 2 standbys by default "

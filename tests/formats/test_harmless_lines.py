@@ -1,5 +1,6 @@
 """Lines that are of no tool, and prefixes of all lines, change nothing that is read."""
 
+import html
 import json
 from collections.abc import Callable
 from random import Random
@@ -52,6 +53,9 @@ LINES = (
 DIGITS = "0123456789"
 PREFIXES = (
     *("kafka-1  | ", "[pod/kafka-0/kafka] ", "kafka-1: ", "kafka-1:", "### ", "###", "> ", "# ", "    ", "\t", "12: "),
+    *("12:00:00 ", "[12:00:00.123] ", "[2026-01-31 12:00:00] ", "01/31/2026 12:00:00 PM ", "1769860800.123 "),
+    *("2026-01-31T12:00:00.123456Z 01O ", "build\tRun tool\t2026-01-31T12:00:00.1234567Z ", "- ", "• ", "│ "),
+    *("null_resource.x (local-exec): ", "  12   │ ", "    12\t"),
     *("2026-01-31T12:00:00.123456789Z ", "Jan 31 12:00:00 host kafka[77]: ", "kafka-0 kafka ", "b.example.com | "),
     *("kafka-1  | 2026-01-31T12:00:00Z ", "2026-01-31T12:00:00.1Z stdout F ", "out.txt:"),
 )
@@ -176,11 +180,98 @@ def test_a_mutated_text_is_noticed_or_says_a_part_of_what_it_said(name: str, cha
     assert _noticed(found) - _noticed(read(text)) or _is_part(said, document)
 
 
+@pytest.mark.parametrize(
+    ("name", "whole", "broken"),
+    [
+        ("rpk-cluster-info.txt", "OFFLINE-REPLICAS", "OFFLINE-RE LICAS"),
+        ("kafka-topics-describe.txt", "Leader: 102", "Leader: \r02"),
+        ("kafkajs-metadata.json", '"leader": 102', '"leader": 10'),
+    ],
+)
+def test_a_broken_number_or_column_is_rejected(name: str, whole: str, broken: str) -> None:
+    assert whole in TEXTS[name]
+    assert rejected(read, TEXTS[name].replace(whole, broken)).line
+
+
+def test_a_repeated_volume_counts_once() -> None:
+    text = TEXTS["strimzi-node-pools.yaml"]
+    start, end = text.index("      - deleteClaim"), text.index("      - id: 1")
+    assert stored(text[:end] + text[start:]) == stored(text)
+
+
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_a_prefix_of_all_lines_changes_nothing(name: str, prefix: str) -> None:
     text = "".join(f"{prefix}{line}\n" for line in TEXTS[name].rstrip("\n").split("\n"))
     assert stored(text) == stored(TEXTS[name])
+
+
+def _each(form: str) -> Callable[[str], str]:
+    return lambda text: "".join(f"{form.format(line)}\n" for line in text.rstrip("\n").split("\n"))
+
+
+FRAMES: dict[str, Callable[[str], str]] = {
+    "a JSON string": json.dumps,
+    "bytes of Python": lambda text: repr(text.encode()),
+    "a module of Ansible": lambda text: json.dumps({"changed": True, "stdout": text, "stderr": "", "rc": 0}),
+    "a log file of docker": lambda text: "".join(
+        json.dumps({"log": f"{line}\n", "stream": "stdout"}) + "\n" for line in text.rstrip("\n").split("\n")
+    ),
+    "strings": lambda text: "".join(json.dumps(line) + ",\n" for line in text.rstrip("\n").split("\n")),
+    "quotes": _each("'{}'"),
+    "code": _each("`{}`"),
+    "a box": _each("│ {:200} │"),
+    "a panel": _each("{:200}│"),
+    "Markdown": _each("| {} |"),
+    "a web page": lambda text: f"<pre><code>{html.escape(text)}</code></pre>\n",
+    "a web page with line ends": lambda text: html.escape(text).replace("\n", "<br>\n"),
+    "a fence of a chat": lambda text: f"```{text.strip()}```",
+    "a heading": lambda text: "kafka-1:\n" + _each("    {}")(text),
+    "lost escapes": _each("[32m{}[0m"),
+    "visible escapes": _each("^[[32m{}^[[0m"),
+    "line ends of another kind": lambda text: text.replace("\n", "\u2028"),
+    "carriage returns": lambda text: text.replace("\n", "\r"),
+    "doubled carriage returns": lambda text: text.replace("\n", "\r\r\n"),
+    "wide blanks": lambda text: text.replace(" ", "\u2002"),
+    "no width": _each("\u2068{}\u2069\u00ad"),
+    "hyphens": lambda text: text.replace("-", "\u2011"),
+    "80 columns": lambda text: "\n".join(
+        line[at : at + 80]
+        for line in text.expandtabs().rstrip("\n").split("\n")
+        for at in range(0, max(len(line), 1), 80)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in TEXTS if name.endswith(".txt")))
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_frame_around_the_lines_changes_nothing(name: str, frame: str) -> None:
+    """Programs, chats and web pages show a text between other characters, or with others in place of its own."""
+    framed = FRAMES[frame](TEXTS[name])
+    assert framed != TEXTS[name]
+    assert stored(framed) == stored(TEXTS[name])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """
+| Topic: t | PartitionCount: 1 | ReplicationFactor: 2 | Configs: |
+|---|---|---|---|
+| | Topic: t | Partition: 0 | Leader: 1 | Replicas: 1,2 | Isr: 1,2 |
+""",
+        """
+||GROUP||TOPIC||PARTITION||CURRENT-OFFSET||LOG-END-OFFSET||LAG||CONSUMER-ID||HOST||CLIENT-ID||
+|g|t|0|1|2|1|-|-|-|
+""",
+    ],
+)
+def test_a_table_of_markdown_or_jira(text: str) -> None:
+    found = read(text)
+    assert [topic.replicas.tolist() for topic in found.cluster.topics] in ([[[1, 2]]], [])
+    assert [group.group_id for group in found.cluster.groups] in (["g"], [])
+    assert not found.skipped
+    assert [note.code for note in found.notes] == ["prefix_removed"]
 
 
 def _ansible(lines: list[str]) -> str:

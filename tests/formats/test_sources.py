@@ -1,6 +1,7 @@
 """What the tools of others say of a cluster: each alone, joined with the rest, broken and hostile."""
 
 import json
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -159,7 +160,7 @@ def test_rpk() -> None:
     assert orders is not None
     assert orders.leaders.tolist() == [2, 1, -1]
     assert orders.isr.tolist() == [[2, 1, -1], [1, 0, 2], [0, 2, -1]]
-    assert codes(assembled) == ["replicas_in_ascending_order", "rows_may_be_missing"]
+    assert codes(assembled) == ["replicas_in_ascending_order"]
 
 
 def test_configurations_of_topics_and_defaults_of_brokers() -> None:
@@ -199,6 +200,32 @@ def test_rows_that_may_be_missing_are_named() -> None:
     [detail] = [caution.detail for caution in of_assembly(found) if caution.code == "rows_may_be_missing"]
     assert "there is no partition 0 of topic orders" in detail
     assert "group 'billing' has no orders-0" in detail
+
+
+def test_rows_that_cannot_be_missing_are_not() -> None:
+    """One partition has another factor on purpose, or a replica more while it is moved; a group is rebalancing."""
+    described = "Topic: t\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: \n"
+    described += "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n"
+    described += "\tTopic: t\tPartition: 1\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+    moving = described.rstrip("\n") + "\tAdding Replicas: 3\tRemoving Replicas: 1\n"
+    for text in (described, moving, sample("kcat-list.txt"), sample("rpk-topic-describe-all.txt")):
+        assert "rows_may_be_missing" not in [caution.code for caution in of_assembly(joined(text))]
+    groups = sample("kafka-consumer-groups-describe.txt")
+    owned = next(line for line in groups.split("\n") if line.split()[:3] == ["billing", "orders", "0"])
+    header = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS\nbilling k:9092 (1) range"
+    for state, is_named in (("PreparingRebalance", False), ("Stable", True)):
+        found = joined(groups.replace(f"{owned}\n", ""), f"{header} {state} 3\n")
+        assert ("rows_may_be_missing" in [caution.code for caution in of_assembly(found)]) == is_named
+
+
+def test_a_replica_that_has_a_row_may_be_missing() -> None:
+    text = re.sub(r'([\[ ]){"broker"', r'\1\n{"broker"', sample("kafka-ui-topics.json")).replace(
+        '}], "off', '}\n], "off'
+    )
+    replica = next(line for line in text.split("\n") if line.startswith('{"broker": 101'))
+    found = joined(text.replace(f"{replica}\n", "", 1))
+    [detail] = [note.detail for note in found.notes if note.code == "rows_may_be_missing"]
+    assert "a row of a replica may be missing" in detail
 
 
 def test_rpk_that_is_cut_off() -> None:

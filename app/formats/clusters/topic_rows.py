@@ -217,7 +217,7 @@ def columns_of(line: int, content: str) -> Values:
         if not colon or name in values:
             actual = f"{shown(part)} again" if name in values else shown(part)
             raise rejection(line, expected=f"a column (`Name: value`) of {HEADER} or {ROW}", actual=actual)
-        values[name] = value.strip()
+        values[name] = value.strip(" ")
     if next(iter(values)) != "Topic":
         raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
     return values

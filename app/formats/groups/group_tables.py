@@ -27,8 +27,10 @@ _PROSE = re.compile(
     r"(?:has no active members|is rebalancing|has no offset information)\.\s*$"
 )
 _NUMERIC = frozenset(
-    {"PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "START-OFFSET", "LAG", "#PARTITIONS", "#MEMBERS"}
+    [f"{name}-EPOCH" for name in ("CURRENT", "LEADER", "MEMBER", "TARGET")]
+    + ["PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "START-OFFSET", "LAG", "#PARTITIONS", "#MEMBERS"]
 )
+_LONG_WORD = 5
 _NUMBER = re.compile(r"-?\d{0,19}")
 _CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
 # A group without members has no assignment strategy, and the tool prints just that.
@@ -133,10 +135,11 @@ def _is_aligned(content: str, columns: Sequence[re.Match[str]]) -> bool:
 
 
 def _has_numbers(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Whether half of the cells in columns of numbers are numbers, as far as they are there, and one at most a word."""
+    """Whether half of the cells in columns of numbers are numbers, as far as they are there, and at most one a word."""
     numeric = [cell for name, cell in zip(names, cells, strict=False) if name in _NUMERIC]
     numbers = sum(_NUMBER.fullmatch(cell) is not None for cell in numeric)
-    return 2 * numbers >= len(numeric) and sum(cell.strip(",.:;!?").isalpha() for cell in numeric) <= 1
+    words = [word for cell in numeric if (word := cell.strip(",.:;!?")).isalpha()]
+    return 2 * numbers >= len(numeric) and len("".join(words)) < _LONG_WORD
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:

@@ -32,6 +32,8 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
+_REPLICA_ROW = re.compile(r"^\s*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?\s*$", re.MULTILINE)
+"""A broker's id, or a flat object, on a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,16 @@ def _contents(texts: Pasted) -> Iterator[Contents]:
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents = SOURCES[source].read(text)
-        yield contents
+        yield replace(contents, notes=(*contents.notes, *_uneven(contents, text)))
+
+
+def _uneven(contents: Contents, text: str) -> Iterator[Note]:
+    """A topic whose partitions differ in their numbers of replicas, if a replica is a row, which may be missing."""
+    if _REPLICA_ROW.search(text):
+        for topic in contents.topics:
+            if len({len(row.replicas) for row in topic.partitions}) > 1:
+                detail = f"a row of a replica may be missing: partitions of topic {topic.name} differ in their number"
+                yield Note("rows_may_be_missing", detail)
 
 
 def _read(texts: Pasted, part: str, text: str | None, read: Callable[[str], Read]) -> Read | None:

@@ -30,6 +30,7 @@ from app.formats.groups import group_answers, group_tables, group_texts, older_t
 from app.formats.snapshots import unrecognized
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
+from app.formats.syntax import characters
 from app.formats.syntax.lines import LOG_LINE, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
@@ -79,8 +80,6 @@ _PROMPT = re.compile(
     r" ?(?P<sign>[$#%>])(?:\s|$)"
 )
 """A shell's prompt. A bare `>` is none: it may be a quotation."""
-_ANSI_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])")
-_BLANK_CHARACTERS = str.maketrans({"\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u200b": "", "\ufeff": ""})
 _SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
 _LEAST_WRAPPED_WIDTH = 40
 # Of a base64 text without a name, so that a word is not taken for one.
@@ -188,8 +187,7 @@ def is_noise(content: str) -> bool:
 def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
     """The uploads without what is around their lines, and also with lines joined that a terminal wrapped, if any are.
 
-    A reader takes the first that it can read with the fewest unknown lines. Escape sequences of terminals and blanks of
-    other kinds are never part of a text.
+    A reader takes the first that it can read with the fewest unknown lines.
 
     Parameters
     ----------
@@ -301,10 +299,8 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 
 
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
-    """The upload, or its part of each host, without escape sequences and prefixes of lines, and with plain blanks."""
-    text = _ANSI_ESCAPE.sub("", upload.text) if "\x1b" in upload.text else upload.text
-    text = text if text.isascii() else text.translate(_BLANK_CHARACTERS)
-    texts, prefix = without_prefixes(text, is_known)
+    """The upload, or its part of each host, with plain characters and without prefixes of lines."""
+    texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
     return [replace(upload, text=older_tables.with_groups(one), prefix=prefix) for one in texts]
 
 
@@ -343,9 +339,9 @@ def _unwrapped(text: str) -> str:
 
 def _starts_by_itself(line: str, before: str) -> bool:
     """Whether a line is one of its own: known, a sentence, or with the first word of the one before, as rows have."""
-    if LOG_LINE.match(line) or _SENTENCE.match(line) or owner(line) is not None:
+    if LOG_LINE.match(line) or _SENTENCE.match(line):
         return True
-    if starts_document(line) and not starts_document(before):
+    if not starts_document(before) if starts_document(line) else _is_known(line):
         return True
     if before.endswith("}") and not line.startswith((",", "]", "}")):
         return True

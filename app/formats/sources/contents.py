@@ -88,7 +88,7 @@ class Reject(Protocol):
 def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) -> TopicDescription:
     """The description of a topic from its partitions; `reject` makes the rejection of what they contradict.
 
-    Each partition is there once, has a replica, and none twice; in-sync replicas are replicas.
+    Each partition is there once, has a replica, and none twice; in-sync replicas and the leader are replicas.
     """
     if (partition := first_repeated(row.partition for row in rows)) is not None:
         raise reject(expected="each partition once", actual=f"partition {partition} of topic {name!r} again")
@@ -98,8 +98,10 @@ def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) ->
             raise reject(expected=f"at least one replica of {which}", actual="none")
         if (broker := first_repeated(row.replicas)) is not None:
             raise reject(expected=f"each replica of {which} once", actual=f"broker {broker} twice")
-        if unknown := set(row.isr).difference(row.replicas):
-            raise reject(expected=f"replicas of {which} in sync", actual=f"{min(unknown)}, not a replica")
+        if unknown := {*row.isr, row.leader} - {*row.replicas, None}:
+            raise reject(
+                expected=f"replicas of {which} as leader and in sync", actual=f"{unknown.pop()}, not a replica"
+            )
     return TopicDescription(name, max((len(row.replicas) for row in rows), default=0), tuple(rows))
 
 

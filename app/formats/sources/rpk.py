@@ -57,11 +57,15 @@ _WITHOUT_PARTITIONS = "topics are listed without their partitions; run rpk clust
 
 @dataclass(slots=True)
 class _Section:
-    """A topic, with the line that names it; the number of its partitions is None if nothing says it."""
+    """A topic, with the line that names it; the number of its partitions is None if nothing says it.
+
+    `has_rows`: they follow its name, so that none are a part that was lost.
+    """
 
     line: int
     name: str
     count: int | None = None
+    has_rows: bool = False
     rows: list[PartitionDescription] = field(default_factory=list)
     configs: list[str] = field(default_factory=list)
 
@@ -89,7 +93,9 @@ class _Reader:
     def read(self, text: str) -> Contents:
         for line, content in numbered(text):
             self._take(line, content)
-        topics = tuple([self._finished(topic, last_line(text)) for topic in self.topics.values() if topic.rows])
+        topics = tuple(
+            [self._finished(topic, last_line(text)) for topic in self.topics.values() if topic.rows or topic.has_rows]
+        )
         notes = [*self.notes, *([_NOTE] if topics else [])]
         return Contents(tuple(self.brokers.values()), topics=topics, notes=tuple(notes))
 
@@ -123,7 +129,7 @@ class _Reader:
     def _section(self, line: int, name: str, count: int | None = None) -> _Section:
         known = self.topics.get(name)
         if known is None or known.rows:
-            self.topics[name] = known = _Section(line, name, count)
+            self.topics[name] = known = _Section(line, name, count, count is not None)
         return known
 
     def _row(self, line: int, content: str) -> None:
@@ -132,6 +138,8 @@ class _Reader:
             raise rejection(line, expected=expected, actual=shown(content))
         listed = _CELLS.findall(content)
         cells = {} if len(listed) > len(self.columns) else dict(zip(self.columns, listed, strict=False))
+        if not {"REPLICAS", "OFFLINE-REPLICAS"}.issuperset(name for name in cells if cells[name].startswith("[")):
+            cells = {}  # a name in the header is broken
         replicas = _listed(cells.get("REPLICAS", ""))
         offline = _listed(cells.get("OFFLINE-REPLICAS", "[]"))
         partition, leader = whole_number(cells.get("PARTITION", "")), cells.get("LEADER", "")

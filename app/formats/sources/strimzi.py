@@ -189,7 +189,8 @@ def _capacity(storage: Mapping[str, object]) -> BrokerCapacity | None:
     """The bytes of all volumes of a broker; None if the size of one is unknown."""
     is_jbod = storage.get("type") == "jbod"
     volumes = _sequence(storage, "volumes") if is_jbod else [storage]
-    sizes = [_bytes(volume) for volume in volumes]
+    ids = [str(volume.get("id", at)) if isinstance(volume, Mapping) else str(at) for at, volume in enumerate(volumes)]
+    sizes = [_bytes(volume) for volume in dict(zip(ids, volumes, strict=True)).values()]
     known = [size for size in sizes if size is not None]
     return BrokerCapacity(disk_bytes=sum(known)) if known and len(known) == len(sizes) else None
 

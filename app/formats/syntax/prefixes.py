@@ -7,7 +7,9 @@
     2026-01-31T12:00:00.123Z Topic: orders …    docker logs -t, kubectl logs --timestamps, CI
     Jan 31 12:00:00 host kafka[7]: Topic: …     syslog, journalctl
     ### Topic: orders …                         comments, quotations
-    "stdout_lines": ["Topic: orders …", …]      Ansible
+    "stdout_lines": ["Topic: orders …", …]      Ansible; also one string, "stdout": "Topic: orders …\\n…"
+    {"log":"Topic: orders …\\n","stream":…}      docker's log files
+    | Topic: orders | Partition: 0 | …          tables of Markdown and Jira, boxes; "Topic: orders …", likewise
     kafka-1 | CHANGED | rc=0 >>                 Ansible ad hoc, before the lines of a host
 
 A prefix is removed if most lines have it and more of them are known without it. So `Topic: ` stays, though most lines
@@ -31,26 +33,35 @@ _HOSTS = (
     re.compile(rf"{_NAME} {_NAME}(?: |$)"),
 )
 """Prefixes that may name the host or the container of a line."""
+_MOMENT = (
+    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d\d[/.]\d\d[/.]\d{4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?)?(?: |$)"
+)
 _PREFIXES = (
     *_HOSTS[:2],
-    re.compile(r"\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?(?: |$)"),
+    re.compile(_MOMENT),
     re.compile(rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
+    re.compile(rf"[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_MOMENT}"),
     _HOSTS[2],
     re.compile(rf"{_NAME}:"),
-    re.compile(r"(?:[#>|*;!%~+]{1,4}|//|--)(?: |$)"),
-    re.compile(r"[#>|*;!%~+]{1,4}"),
+    re.compile(r"(?:[#>|*;!%~+│]{1,4}|[•-]|//|--)(?: |$)"),
+    re.compile(r"[#>|*;!%~+│]{1,4}"),
     _HOSTS[3],
-    re.compile(r" {0,9}\d{1,7}(?:[:.)|]|\t)?(?: |$)"),
+    re.compile(r" {0,9}\d{1,13}(?:\.\d{1,9})?(?: *[|│](?: |$)|[:.)]?(?: |$)|\t)"),
+    re.compile(r"[\w.-]{1,200} \([\w-]{1,40}\): "),
 )
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
-_MOST_PREFIXES, _MOST_HOSTS = 4, 64
+_MOST_PREFIXES, _MOST_HOSTS, _LEAST_FRAMED = 4, 64, 2
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
+_STRING_OF_LINES = re.compile(rf'"(?:stdout|output|log|msg)"\s*:\s*(?P<lines>"(?=(?:[^"\\\n]|\\.)*?\\n){_STRING[1:]})')
+_QUOTED = re.compile(r"^[ \t]*([\"'`])(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
+_BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤ \t]{3,}")
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
@@ -65,10 +76,12 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
     is_known : whether a tool prints such a line.
     """
     hosts = _hosts_of_headings(text)
-    text, removed = (_with_lines_of_arrays(text), '["…"]') if _has_arrays(text) else (text, "")
+    text, removed = (_with_lines_of_arrays(text), '["…"]') if _has_arrays(text) else _without_frame(text)
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
-        indent = min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
+        indent = _indent(lines)
+        if not indent and (below := _indent(lines[1:])):  # a heading
+            indent = below if any(is_known(line[len(below) :]) > is_known(line) for line in lines[1:]) else ""
         if indent:
             text = "\n".join([line.removeprefix(indent) for line in text.split("\n")])
         elif prefix := _common_prefix(lines, is_known):
@@ -122,6 +135,29 @@ def _has_arrays(text: str) -> bool:
     return bool(may_be_json and _STDOUT.search(text))
 
 
+def _without_frame(text: str) -> tuple[str, str]:
+    """The text of JSON strings of lines, or without the quotes or the box around nearly every line, and an example."""
+    strings = list(_STRING_OF_LINES.finditer(text)) if "\\n" in text else []
+    if strings and not _AROUND_LINES.sub("", _STRING_OF_LINES.sub('""', text)).strip():
+        return "".join([json.loads(string["lines"], strict=False) for string in strings]), '"…\\n"'
+    lines = _sample(text)
+    if text.lstrip().startswith(("{", "[")) or len(lines) < _LEAST_FRAMED:
+        return text, ""
+    least = 0.9 * len(lines)
+    if sum(_QUOTED.match(line) is not None for line in lines) >= least:
+        return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
+    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
+        return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
+    return text, ""
+
+
+def _unboxed(line: str) -> str:
+    """The cells of a line between bars, with tabs between them; empty if it is a rule below a heading."""
+    first, *cells = _BARS.split("" if _RULE.fullmatch(line.rstrip()) else line.rstrip())
+    first, *cells = cells if cells and not first.strip() else (first, *cells)
+    return "\t".join([first.removeprefix(" ").rstrip(), *map(str.strip, cells)]).rstrip()
+
+
 def _with_lines_of_arrays(text: str) -> str:
     """The text with the contents of each array of lines in its place, and without the JSON around it."""
     found, end = [], 0
@@ -131,6 +167,10 @@ def _with_lines_of_arrays(text: str) -> str:
         found.append("\n".join(json.loads(f"[{array['lines']}]", strict=False)) + ("" if blank else "\n"))
         end = array.end()
     return "".join([*found, _AROUND_LINES.sub("", text[end:])])
+
+
+def _indent(lines: Sequence[str]) -> str:
+    return min((line[: len(line) - len(line.lstrip())] for line in lines), key=len, default="")
 
 
 def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> Prefix:

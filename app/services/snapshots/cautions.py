@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.core.kafka_versions import SUPPORTED, last_supported
-from app.core.model import NO_LOG_DIR, NO_REPLICA, Cluster, Topic
+from app.core.model import NO_LOG_DIR, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors.quotation import quoted
 from app.formats.syntax.lines import shown
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the readers of the tools' texts, which a plan of a stored s
     from app.formats.snapshots.pasted import Place
 
 _NAMED = 5
+_STEADY = (None, "", "Stable", "STABLE")
 
 
 def of_cluster(cluster: Cluster) -> list[Caution]:
@@ -214,17 +215,18 @@ def _of_partitions(cluster: Cluster) -> Iterator[Caution]:
 
 
 def _gaps(cluster: Cluster) -> Iterator[str]:
-    """Partitions that a topic, or a group with members, has none of, and topics with unequal numbers of replicas."""
+    """Partitions that a topic, or a group with members, has none of.
+
+    While a group rebalances, partitions without a committed offset have no row.
+    """
     counts = {}
     for topic in cluster.topics:
         counts[topic.name] = len(topic.partition_ids)
         gaps = np.flatnonzero(topic.partition_ids != np.arange(len(topic.partition_ids)))
         yield from [f"there is no partition {one} of topic {topic.name}" for one in gaps[:1].tolist()]
-        if len(set((topic.replicas[~topic.is_moving] != NO_REPLICA).sum(axis=1).tolist())) > 1:
-            yield f"partitions of topic {topic.name} differ in the number of replicas"
     for group in cluster.groups:
         by_topic: dict[str, set[int]] = {}
-        for name, partition in _named_partitions(group) if group.members else ():
+        for name, partition in _named_partitions(group) if group.members and group.state in _STEADY else ():
             by_topic.setdefault(name, set()).add(partition)
         for name, known in sorted(by_topic.items()):
             lacking = next(one for one in count() if one not in known)

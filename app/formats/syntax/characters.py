@@ -1,0 +1,49 @@
+"""Characters that terminals, editors, chats and web pages add to a text or change in it, undone.
+
+Colours, also with their escape character shown as `^[` or lost; HTML's entities and tags; blanks, hyphens, quotation
+marks and line ends of other kinds; characters without a width; a text printed as one string (`"…\\n…"`, `b'…'`); the
+fence of a chat on a line of the text. None of these is ever part of a tool's output.
+"""
+
+import html
+import re
+
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])"
+    r"|(?:\^\[|\\(?:033|e|x1[bB]))?\[\d{1,3}(?:;\d{1,3}){0,4}m"
+)
+_LINE_TAG = re.compile(r"<br ?/?>\n?", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:pre|code|p|div|span|details|summary)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:[lg]t|amp|quot|apos|nbsp|#\d{1,5}|#x[\da-fA-F]{1,4});")
+_OTHER_KINDS = {
+    " ": (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000),
+    "": (0xAD, 0x61C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
+    "\n": (0x85, 0x2028, 0x2029),
+    "-": (0x2010, 0x2011),
+    '"': range(0x201C, 0x2020),
+}
+_PLAIN = {character: plain for plain, others in _OTHER_KINDS.items() for character in others}
+_FENCE = re.compile(r"^```(?=\S.*[ \t:])|(?<=[^`\n])```(?=[ \r]*$)", re.MULTILINE)
+
+
+def plain(text: str) -> str:
+    """The text with plain characters and line ends."""
+    if "<" in text or "&" in text:
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub("", _LINE_TAG.sub("\n", text)))
+    if "\x1b" in text or "[0m" in text:
+        text = _ESCAPE.sub("", text)
+    if not text.isascii():
+        text = text.translate(_PLAIN)
+    if "\r" in text:
+        text = text.replace("\r\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    text = _unescaped(text) if "\\n" in text or "\\tPartition" in text else text
+    return _FENCE.sub("", text) if "```" in text else text
+
+
+def _unescaped(text: str) -> str:
+    """The lines and columns of a text that was printed as one string, or with `\\t` in place of tabs."""
+    line = text.strip()
+    if "\n" not in line and not line.startswith(("{", "[")):
+        line = line.removeprefix("b").strip("'\"") if line.startswith(("b'", 'b"', '"', "'")) else line
+        text = line.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    return text.replace("\\t", "\t") if "\\tPartition" in text else text
