@@ -28,7 +28,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # what never completes is in batches of its own at the end.
     # Searches over resources with a constant cost of each move; models of small problems without a limit in seconds.
     # Models of small problems with large sums are not presolved.
-    engine_version = 16
+    engine_version = 17
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

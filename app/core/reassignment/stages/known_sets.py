@@ -1,231 +1,268 @@
 """Lists of partitions that move are chosen among replica sets that the cluster has: no set is opened.
 
-The partitions that a placement moves choose again: first which of the known sets they are on with the replicas that
-stay, at the same load of every broker, then within the band, then also with other replicas that stay, at the least
-movement. Others stay. So a plan moves no more bytes than without the restriction if one of the first two succeeds, and
-its lower bound, of all placements, holds in any case.
+The partitions that a placement moves choose again, and others that may move instead, within the bounds of the placement
+at the least movement: by a linear program, then by an integer model of the lists that its dual prices leave. The lower
+bound of the placement is one for all placements, and holds in any case.
 
 Brokers that are on no set, since they are added, need sets of their own: lists with one of them are not restricted.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import KnownSets, MovementProblem, ReplicaPlacement
-from app.core.replica_lists import not_among, per_broker
+from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.reassignment.goals.answers import GoalRange, answer
+from app.core.reassignment.model import NO_LIMIT, KnownSets, MovementProblem
+from app.core.reassignment.resource_problem import RESOURCES, ResourcePlacement, ResourceProblem
+from app.core.reassignment.solvers.exact.limit_model import ExcessProof
+from app.core.reassignment.solvers.flow.places import in_order
+from app.core.reassignment.solvers.search.search import first_leaders, led_by, rules_of
+from app.core.replica_lists import not_among
 
-MOST_OTHERS = 100
-"""Partitions with the largest loads that may move instead of those that the placement moves."""
-_ATTEMPTS = ((True, False, 1.0), (False, False, 3.0), (False, True, 6.0))
-"""Whether the load of each broker stays the same, whether other replicas may move, and deterministic time."""
+MOST_OTHERS = 1_000
+"""Partitions that may move instead of those that the placement moves."""
+CORES = {500: 2.0, 2_000: 2.0, 10_000: 4.0}
+"""Lists of an integer model beside those of the linear program, and its deterministic time, about seconds."""
+SHARED = 1e-9
+"""A larger part of a partition is on a list of the linear program."""
 
 
-def on_known_sets(
-    known: KnownSets,
-    problem: MovementProblem,
-    placement: ReplicaPlacement,
-    load: Int64s,
-    base_load: Int64s,
-    topic_of: Int64s | None,
-    *,
-    is_pinned: NDArray[np.bool_],
-    by_count: bool,
-    seconds: float,
-) -> ReplicaPlacement | None:
-    """A placement whose lists are on known sets; None if none was found.
+class BoundedLoad(NamedTuple):
+    """The load of one replica, and the bounds of its sums on brokers.
 
     Parameters
     ----------
-    load : (rows,) int64 of a replica, by which `placement` is balanced. base_load : (brokers,) int64 of other replicas.
-    topic_of : (rows,) int64 if topics are balanced, each of which keeps its number of replicas on each broker.
-    is_pinned : (rows,) bool, partitions whose lists are given.
-    by_count : whether the band is one of numbers of replicas. seconds : until the deadline.
+    of_row : (rows,) int64 >= 0. base : (brokers,) int64 of other replicas. low, high : (brokers,) int64 bounds.
     """
-    opened = known.opened(placement.replicas)
-    if is_pinned[opened].all():
-        return placement
-    choice = _Choice(known, problem, placement, load, base_load, topic_of, opened, is_pinned, seconds)
-    for is_same_load, moves_others, solver_time in _ATTEMPTS:
-        if (topic_of is None or is_same_load) and (by_count or not is_same_load):
-            found = choice.solved(solver_time, is_same_load=is_same_load, moves_others=moves_others)
-            if found is not None:
-                moved = placement.moved + choice.weight_of(found) - choice.weight_of(placement.replicas)
-                certificate = replace(placement.certificate, value=moved)
-                return replace(placement, replicas=found, certificate=certificate)
-    return None
+
+    of_row: Int64s
+    base: Int64s
+    low: Int64s
+    high: Int64s
 
 
-_Choices: TypeAlias = dict[int, list[tuple[Any, list[int]]]]
-"""By row its lists, each with the variable that chooses it."""
+class _Sum(NamedTuple):
+    """Coefficients of lists, whose sum over the chosen ones is bounded."""
+
+    lists: Int64s
+    coefficients: Int64s
+    low: int
+    high: int
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
-    """Parameters are those of `on_known_sets`."""
+class SetChoice:
+    """Lists on known sets in place of those of a placement.
+
+    Parameters
+    ----------
+    replicas : (rows, widest) int32, the placement. is_pinned : (rows,) bool, partitions whose lists are given.
+    loads : with bounds. topic_of : (rows,) int64 if each topic keeps its number of replicas on each broker.
+    moves_others : whether other replicas may move than in the placement. seconds : until the deadline.
+    """
 
     known: KnownSets
     problem: MovementProblem
-    placement: ReplicaPlacement
-    load: Int64s
-    base_load: Int64s
+    replicas: Int32s = field(repr=False)
+    is_pinned: NDArray[np.bool_] = field(repr=False)
+    loads: Sequence[BoundedLoad]
     topic_of: Int64s | None
-    opened: Int64s
-    is_pinned: NDArray[np.bool_]
+    moves_others: bool
     seconds: float
 
-    def weight_of(self, lists: Int32s) -> int:
-        """The weight of the replicas of (rows, widest) int32 positions that are copied."""
-        return int((not_among(lists, self._there).sum(axis=1) * self._cost).sum())
+    def solved(self) -> Int32s | None:
+        """(rows, widest) int32 positions on known sets with the least movement that is found; None without any."""
+        if not all(lists for _, lists in self._choices):
+            return None
+        sums = list(self._sums())
+        priced = self._relaxed(sums)
+        if priced is None:
+            return None
+        for others, solver_time in CORES.items():
+            core = np.argsort(priced, kind="stable")[: np.count_nonzero(priced < 0) + others]
+            chosen = self._chosen(sums, np.sort(core), solver_time)
+            if chosen is not None:
+                after = self.replicas.copy()
+                after[self._of_row[chosen]] = self._lists[chosen]
+                return in_order(self.problem, after)
+        return None
 
-    @cached_property
-    def _there(self) -> Int32s:
-        """(rows, widest) int32 replicas that need no copy."""
-        return np.where(self.problem.is_copied, np.int32(NO_REPLICA), self.problem.current)
+    def _relaxed(self, sums: Sequence[_Sum]) -> Float64s | None:
+        """(lists,) float64 reduced costs, -1 of lists in the optimum of the linear program; None if there is none."""
+        from ortools.linear_solver import pywraplp  # noqa: PLC0415 — few requests need it
 
-    @cached_property
-    def _cost(self) -> Int64s:
-        """(rows,) int64 of one copy; 0 of new partitions."""
-        return np.where((self.problem.current != NO_REPLICA).any(axis=1), self.problem.weight, 0)
+        solver: Any = pywraplp.Solver.CreateSolver("GLOP")
+        variables = [solver.NumVar(0.0, solver.infinity(), "") for _ in self._of_row]
+        for each in sums:
+            unit = float(each.coefficients.max(initial=1))
+            bounded = solver.Constraint(each.low / unit, each.high / unit)
+            for at, coefficient in zip(each.lists.tolist(), (each.coefficients / unit).tolist(), strict=True):
+                bounded.SetCoefficient(variables[at], coefficient)
+        objective, unit = solver.Objective(), float(self._cost.max(initial=1))
+        for variable, cost in zip(variables, (self._cost / unit).tolist(), strict=True):
+            objective.SetCoefficient(variable, cost)
+        if np.isfinite(self.seconds):
+            solver.SetTimeLimit(int(1000 * max(self.seconds, 0.0)))
+        if solver.Solve() != pywraplp.Solver.OPTIMAL:
+            return None
+        pairs = ((each.solution_value(), each.reduced_cost()) for each in variables)
+        return np.array([-1.0 if value > SHARED else max(0.0, cost) for value, cost in pairs])
 
-    def solved(self, solver_time: float, *, is_same_load: bool, moves_others: bool) -> Int32s | None:
-        """(rows, widest) int32 positions on known sets; None if there are none, or none was found in time."""
+    def _chosen(self, sums: Sequence[_Sum], core: Int64s, solver_time: float) -> Int64s | None:
+        """The list of each row, by an integer model of some lists; None if none was found in time."""
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-        rows = self._rows(moves_others=moves_others)
-        lists = {row: self._lists(row, moves_others=moves_others) for row in rows.tolist()}
         model = cp_model.CpModel()
-        choices = {row: [(model.new_bool_var(""), brokers) for brokers in of_row] for row, of_row in lists.items()}
-        for of_row in choices.values():
-            model.add_exactly_one([variable for variable, _ in of_row])
-        terms = self._terms(choices)
-        for cell, low, high in self._bounds(rows, is_same_load=is_same_load, moves_others=moves_others):
-            variables, loads = zip(*terms.get(cell, [(0, 0)]), strict=True)
-            model.add_linear_constraint(cp_model.LinearExpr.weighted_sum(variables, loads), low, high)
-        if moves_others:
-            model.minimize(cp_model.LinearExpr.weighted_sum(*zip(*self._costs(choices), strict=True)))
+        variables = {at: model.new_bool_var("") for at in core.tolist()}
+        for each in sums:
+            pairs = zip(each.lists.tolist(), each.coefficients.tolist(), strict=True)
+            terms: list[tuple[Any, int]] = [(variables[at], load) for at, load in pairs if at in variables]
+            total = cp_model.LinearExpr.weighted_sum(*zip(*(terms or [(0, 0)]), strict=True))
+            model.add_linear_constraint(total, each.low, each.high)
+        model.minimize(cp_model.LinearExpr.weighted_sum(list(variables.values()), self._cost[core].tolist()))
         solver = integer_solver()
         solver.parameters.max_deterministic_time = solver_time
         solver.parameters.max_time_in_seconds = max(self.seconds, 0.0)
-        if not all(lists.values()) or solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
-        after = self.placement.replicas.copy()
-        for row, of_row in choices.items():
-            after[row] = self._ordered(row, next(brokers for variable, brokers in of_row if solver.value(variable)))
-        return after
+        return np.array([at for at, variable in variables.items() if solver.value(variable)], np.int64)
 
-    def _rows(self, *, moves_others: bool) -> Int64s:
-        """The rows that choose, ascending: those that move, and the largest of the others."""
-        before = self.placement.replicas
-        rows = np.union1d(np.flatnonzero(not_among(before, self.problem.current).any(axis=1)), self.opened)
-        if not moves_others:
-            return rows
-        others = np.setdiff1d(np.arange(len(before)), rows)
-        return np.union1d(rows, others[np.argsort(-self.load[others], kind="stable")][:MOST_OTHERS])
+    def _sums(self) -> Iterator[_Sum]:
+        """One list of each row, and what lists load on each broker."""
+        every, brokers = np.arange(len(self._of_row)), len(self.problem.broker_ids)
+        for lists in np.split(every, np.flatnonzero(np.diff(self._of_row)) + 1):
+            yield _Sum(lists, np.ones_like(lists), 1, 1)
+        if self.topic_of is not None:
+            one, topics = np.ones(len(self.replicas), np.int64), self.topic_of
+            counts = _totals(topics, self.replicas, one, brokers, int(topics.max(initial=-1)) + 1)
+            yield from self._within(BoundedLoad(one, np.zeros_like(counts), counts, counts), topics)
+        for load in self.loads:
+            yield from self._within(load, np.zeros(len(self.replicas), np.int64))
 
-    def _terms(self, choices: _Choices) -> dict[tuple[int, int], list[tuple[Any, int]]]:
-        """By topic and broker, the variables of the lists with it, and the load of each."""
-        terms: dict[tuple[int, int], list[tuple[Any, int]]] = {}
-        for row, of_row in choices.items():
-            topic = 0 if self.topic_of is None else int(self.topic_of[row])
-            for variable, brokers in of_row:
-                for broker in brokers:
-                    terms.setdefault((topic, broker), []).append((variable, int(self.load[row])))
-        return terms
+    def _within(self, load: BoundedLoad, topic_of: Int64s) -> Iterator[_Sum]:
+        """The load of each topic on each broker, in the order of topics."""
+        brokers = len(self.problem.broker_ids)
+        others = np.setdiff1d(np.arange(len(self.replicas)), self._of_row)
+        topics = len(load.base) // brokers
+        base = load.base + _totals(topic_of[others], self.replicas[others], load.of_row[others], brokers, topics)
+        at, column = np.nonzero(self._lists != NO_REPLICA)
+        cell = topic_of[self._of_row[at]] * brokers + self._lists[at, column]
+        order = np.argsort(cell, kind="stable")
+        used, starts = np.unique(cell[order], return_index=True)
+        of_cells = dict(zip(used.tolist(), np.split(at[order], starts[1:]), strict=True))
+        for index in np.flatnonzero((load.low > base) | (load.high < NO_LIMIT)).tolist():
+            lists = of_cells.get(index, np.zeros(0, np.int64))
+            if len(lists) or load.low[index] > base[index]:
+                low, high = max(0, int(load.low[index] - base[index])), max(0, int(load.high[index] - base[index]))
+                yield _Sum(lists, load.of_row[self._of_row[lists]], low, high)
 
-    def _costs(self, choices: _Choices) -> Iterator[tuple[Any, int]]:
-        """The variables, and the weight that the list of each copies."""
-        for row, of_row in choices.items():
-            for variable, brokers in of_row:
-                yield variable, int(self._cost[row]) * int((~np.isin(brokers, self._there[row])).sum())
+    @cached_property
+    def _choices(self) -> Sequence[tuple[int, Sequence[Sequence[int]]]]:
+        """Rows that choose, ascending, with their lists."""
+        opened = self.known.opened(self.replicas)
+        moves = np.asarray(not_among(self.replicas, self.problem.current).any(axis=1), np.bool_)
+        moves[opened] = True
+        others = np.flatnonzero(~moves & ~self.is_pinned)
+        load = np.sum([each.of_row for each in self.loads], axis=0) if self.loads else np.zeros(len(moves))
+        number = MOST_OTHERS if self.moves_others else 0
+        moves[others[np.argsort(-load[others], kind="stable")][:number]] = True
+        is_opened = np.isin(np.arange(len(moves)), opened)
+        return [(row, self._lists_of(row, is_opened=bool(is_opened[row]))) for row in np.flatnonzero(moves).tolist()]
 
-    def _bounds(
-        self, rows: Int64s, *, is_same_load: bool, moves_others: bool
-    ) -> Iterator[tuple[tuple[int, int], int, int]]:
-        """By topic and broker, what the chosen lists have to load on it, at least and at most."""
-        before, brokers = self.placement.replicas, len(self.base_load)
-        if is_same_load:
-            topics = np.zeros(len(rows), np.int64) if self.topic_of is None else self.topic_of[rows]
-            for topic in np.unique(topics).tolist():
-                of_topic = rows[topics == topic]
-                for broker, load in enumerate(per_broker(before[of_topic], brokers, self.load[of_topic]).tolist()):
-                    yield (topic, broker), load, load
-            return
-        total = self.base_load + per_broker(before, brokers, self.load)
-        others = total - per_broker(before[rows], brokers, self.load[rows])
-        band, bounds = self.placement.band, self.placement.bounds
-        if band is None and moves_others:  # nothing is to be balanced, and the smallest maximum opens sets
-            return
-        if bounds is None and band is not None:
-            bounds = self.problem.bounds(band)
-        target = self.problem.target
-        most = int(total[target].max(initial=0))
-        low = others if bounds is None else np.maximum(bounds.low, others)
-        high = np.full(brokers, most) if bounds is None else bounds.high
-        for broker in np.flatnonzero(target if bounds is None else self.problem.is_bounded).tolist():
-            load = int(others[broker])
-            yield (0, broker), max(0, int(low[broker]) - load), max(0, int(high[broker]) - load)
+    @cached_property
+    def _of_row(self) -> Int64s:
+        """(lists,) int64 the row of each list, ascending."""
+        return np.repeat([row for row, _ in self._choices], [len(lists) for _, lists in self._choices])
 
-    def _lists(self, row: int, *, moves_others: bool) -> list[list[int]]:
-        """The sets that a row may be on; its own list of the placement first if that is one of them."""
-        placed = [broker for broker in self.placement.replicas[row].tolist() if broker != NO_REPLICA]
-        own = [placed] if self.is_pinned[row] or row not in self.opened else []
-        if self.is_pinned[row]:
-            return own
-        current = {broker for broker in self.problem.current[row].tolist() if broker != NO_REPLICA}
-        stay = [broker for broker in placed if broker in current]
-        if not moves_others:
-            return own + self._legal(row, [stay], current, arriving=len(placed) - len(stay))
-        # Fewer replicas stay only if no known set has more of them.
-        for number in range(max(0, min(len(stay), len(current) - 1)), -1, -1):
-            if found := own + self._legal(row, [stay, *combinations(sorted(current), number)], current, arriving=None):
-                return found
-        return []
-
-    def _legal(
-        self, row: int, kept: Iterable[Sequence[int]], current: set[int], *, arriving: int | None
-    ) -> list[list[int]]:
-        """The known sets with all brokers of one of `kept` that the row may be on, other than that of the placement.
-
-        Parameters
-        ----------
-        arriving : the number of brokers that are not among `current`; None is any.
-        """
-        problem, known = self.problem, self.known
-        domain, must_keep = problem.domains[problem.domain_of[row]], int(problem.must_keep[row])
-        placed, lists = set(self.placement.replicas[row].tolist()) - {NO_REPLICA}, []
-        found = np.concatenate([known.with_brokers(each, domain.factor) for each in kept])
-        for index in np.unique(found).tolist():
-            brokers = known.sets[index, : domain.factor].tolist()
-            new = [broker for broker in brokers if broker not in current]
-            staying = [broker for broker in brokers if broker in current]
-            is_smaller = not new and len(staying) < len(current)
-            if placed == set(brokers) or arriving not in (None, len(new)) or is_smaller:
-                continue
-            in_racks = np.bincount(problem.rack_of[brokers], minlength=problem.racks)
-            if (
-                must_keep in (NO_REPLICA, *staying)
-                and domain.may_receive[new].all()
-                and domain.may_keep[staying].all()
-                and (np.clip(in_racks, domain.least, domain.most) == in_racks).all()
-            ):
-                lists.append(brokers)
+    @cached_property
+    def _lists(self) -> Int32s:
+        """(lists, widest) int32 positions, padded with -1."""
+        lists = np.full((len(self._of_row), self.replicas.shape[1]), NO_REPLICA, np.int32)
+        for at, brokers in enumerate(brokers for _, of_row in self._choices for brokers in of_row):
+            lists[at, : len(brokers)] = brokers
         return lists
 
-    def _ordered(self, row: int, brokers: Sequence[int]) -> Int32s:
-        """(widest,) int32: replicas that stay in the columns where they are, then the others by ascending position."""
-        ordered = np.full(self.placement.replicas.shape[1], NO_REPLICA, np.int32)
-        current = self.problem.current[row]
-        for column, broker in enumerate(current[: len(ordered)].tolist()):
-            if broker in brokers and column < len(brokers):
-                ordered[column] = broker
-        arriving = sorted(set(brokers) - set(ordered.tolist()))
-        ordered[np.flatnonzero(ordered[: len(brokers)] == NO_REPLICA)] = arriving
-        return ordered
+    @cached_property
+    def _cost(self) -> Int64s:
+        """(lists,) int64 weight that is copied, at least 1 a copy; 0 of new partitions."""
+        there = np.where(self.problem.is_copied, np.int32(NO_REPLICA), self.problem.current)
+        copies = not_among(self._lists, there[self._of_row]).sum(axis=1)
+        is_new = (self.problem.current == NO_REPLICA).all(axis=1)
+        return np.asarray(copies * np.where(is_new, 0, np.maximum(self.problem.weight, 1))[self._of_row], np.int64)
+
+    def _lists_of(self, row: int, *, is_opened: bool) -> list[list[int]]:
+        """The sets that a row may be on; its own list of the placement first if that is one of them."""
+        placed = [broker for broker in self.replicas[row].tolist() if broker != NO_REPLICA]
+        lists = [placed] if self.is_pinned[row] or not is_opened else []
+        if self.is_pinned[row]:
+            return lists
+        current = [broker for broker in self.problem.current[row].tolist() if broker != NO_REPLICA]
+        if not self.moves_others:
+            stay = [broker for broker in placed if broker in current]
+            others = self._legal(row, [stay], current, placed)
+            return lists + [each for each in others if len(set(each) & set(current)) == len(stay)]
+        # Fewer replicas stay only if no known set has more of them.
+        for number in range(max(0, len(current) - 1), -1, -1):
+            if others := self._legal(row, list(combinations(sorted(current), number)), current, placed):
+                return lists + others
+        return lists
+
+    def _legal(
+        self, row: int, kept: Sequence[Sequence[int]], current: Sequence[int], placed: Sequence[int]
+    ) -> list[list[int]]:
+        """The known sets with all brokers of one of `kept` that the row may be on, other than that of the placement."""
+        problem, known = self.problem, self.known
+        domain, must_keep = problem.domains[problem.domain_of[row]], int(problem.must_keep[row])
+        found = np.unique(np.concatenate([known.with_brokers(each, domain.factor) for each in kept]))
+        sets = known.sets[found, : domain.factor]
+        stays = np.isin(sets, current)
+        in_racks = (problem.rack_of[sets][:, :, None] == np.arange(problem.racks)).sum(axis=1)
+        is_legal = np.where(stays, domain.may_keep[sets], domain.may_receive[sets]).all(axis=1)
+        is_legal &= ((in_racks >= domain.least) & (in_racks <= domain.most)).all(axis=1)
+        is_legal &= ~stays.all(axis=1) | (domain.factor >= len(current))  # which replicas are left depends on the ISR
+        if must_keep != NO_REPLICA:
+            is_legal &= ((sets == must_keep) & stays).any(axis=1)
+        return [brokers for brokers in sets[is_legal].tolist() if set(brokers) != set(placed)]
+
+
+def resources_on_known_sets(
+    known: KnownSets, problem: ResourceProblem, placement: ResourcePlacement, seconds: float
+) -> ResourcePlacement | None:
+    """Lists on known sets that reach the goals as those of a placement do; None if none are found.
+
+    Parameters
+    ----------
+    problem : without limits, whose goals no leader changes.
+    """
+    if not len(known.opened(placement.replicas)):
+        return placement
+    loads = [
+        BoundedLoad(problem.loads.of_follower[:, column], problem.loads.base[:, column], goal.floor, goal.ceiling)
+        for goal in placement.goals
+        for column in [RESOURCES.index(goal.goal.name)]
+    ]
+    is_pinned = np.zeros(len(placement.replicas), np.bool_)
+    choice = SetChoice(known, problem.movement, placement.replicas, is_pinned, loads, None, True, seconds)
+    lists = choice.solved()
+    if lists is None:
+        return None
+    ranges = [GoalRange(each.goal, each.ceiling, each.floor, each.largest.lower_bound) for each in placement.goals]
+    at, bound = led_by(lists, first_leaders(problem, lists)), placement.movement.lower_bound
+    proof = ExcessProof((), Fraction(0), Fraction(0))
+    return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=proof)
+
+
+def _totals(topic_of: Int64s, replicas: Int32s, load: Int64s, brokers: int, topics: int) -> Int64s:
+    """(topics * brokers,) int64 sums of the load of (rows, widest) replicas on each broker, topic after topic."""
+    row, column = np.nonzero(replicas != NO_REPLICA)
+    totals = np.zeros(brokers * topics, np.int64)
+    np.add.at(totals, topic_of[row] * brokers + replicas[row, column], load[row])
+    return totals

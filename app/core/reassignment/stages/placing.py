@@ -9,14 +9,23 @@ from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.goals.by_load import place_by_load
-from app.core.reassignment.model import KEEP, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import (
+    KEEP,
+    NO_LIMIT,
+    Band,
+    BrokerBounds,
+    KnownSets,
+    MovementProblem,
+    ReplicaPlacement,
+)
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
+from app.core.reassignment.rules import load_rules, moved_weight
 from app.core.reassignment.solvers.flow.destinations import spread_destinations
 from app.core.reassignment.solvers.flow.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.solvers.flow.per_topic import balance_topics
 from app.core.reassignment.solvers.leaders.by_moves import MovedForLeaders, move_for_leaders
-from app.core.reassignment.stages.known_sets import on_known_sets
+from app.core.reassignment.stages.known_sets import BoundedLoad, SetChoice
 from app.core.reassignment.stages.sets_of_width import place_on_sets, sets_of_width_violations
 from app.core.reassignment.verifier import placement_violations, topic_violations
 from app.core.replica_lists import per_broker
@@ -95,19 +104,9 @@ def place(problem: Problem) -> PlacedReplicas:
 
 def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -> PlacedReplicas:
     """The placement without sets that are not known; pins override them."""
-    objective, parts, conflicts = problem.replicas, list[ReplicaPlacement](), list(placed.conflicts)
+    parts, conflicts = list[ReplicaPlacement](), list(placed.conflicts)
     for part, placement in zip(problem.parts, placed.parts, strict=True):
-        found = on_known_sets(
-            known,
-            part.movement,
-            placement,
-            objective.load[part.rows],
-            objective.base_load,
-            None if part.topics is None else part.topics.topic_of,
-            is_pinned=np.isin(part.rows, list(problem.pins)),
-            by_count=objective.by == "count",
-            seconds=problem.remaining_s(),
-        )
+        found = _part_on_known_sets(problem, known, part, placement)
         if found is not None and found.moved > placement.moved and problem.max_moved_bytes is not None:
             found = None  # the budget is spent on balance already
         if found is None and not problem.relaxes:
@@ -118,6 +117,38 @@ def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -
     # Leaders may not reach the bounds that other lists were placed for.
     leaders = placed.leaders if np.array_equal(whole.replicas, placed.whole.replicas) else ()
     return replace(placed, whole=whole, parts=parts, conflicts=conflicts, leaders=leaders)
+
+
+def _part_on_known_sets(
+    problem: Problem, known: KnownSets, part: ProblemPart, placement: ReplicaPlacement
+) -> ReplicaPlacement | None:
+    """A part on known sets within its bounds, or at the same largest load; None if it is not found.
+
+    Known sets come before the smallest largest load if nothing is to be balanced.
+    """
+    objective, movement, replicas = problem.replicas, part.movement, placement.replicas
+    is_pinned = np.isin(part.rows, list(problem.pins))
+    if is_pinned[known.opened(replicas)].all():
+        return placement
+    topic_of = None if part.topics is None else part.topics.topic_of
+    load, band = objective.load[part.rows], placement.band
+    target, within = movement.is_bounded, placement.bounds or (None if band is None else movement.bounds(band))
+    if within is None:
+        total = objective.base_load + per_broker(replicas, len(target), load)
+        target, within = (
+            movement.target,
+            BrokerBounds.of(Band(0, int(total[movement.target].max(initial=0))), len(target)),
+        )
+    low, high = np.where(target, within.low, 0), np.where(target, within.high, NO_LIMIT)
+    loads = [] if topic_of is not None else [BoundedLoad(load, objective.base_load, low, high)]
+    moves, seconds = not problem.leaders.moves_replicas, problem.remaining_s()
+    found = SetChoice(known, movement, replicas, is_pinned, loads, topic_of, moves, seconds).solved()
+    if found is None and band is None and loads:
+        found = SetChoice(known, movement, replicas, is_pinned, [], topic_of, moves, seconds).solved()
+    if found is None:
+        return None
+    moved = moved_weight(load_rules(movement, load), found)
+    return replace(placement, replicas=found, certificate=replace(placement.certificate, value=moved))
 
 
 def _on_sets_of_width(problem: Problem, sets: Sequence[Mapping[int, Int32s]]) -> PlacedReplicas:

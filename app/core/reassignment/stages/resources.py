@@ -11,7 +11,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
-from app.core.reassignment.model import KEEP, ReplicaPlacement
+from app.core.reassignment.model import KEEP, KnownSets, ReplicaPlacement
 from app.core.reassignment.parts import (
     PlacedPart,
     ProblemPart,
@@ -27,6 +27,7 @@ from app.core.reassignment.problem import (
     LimitsConflict,
     Problem,
     ResourceObjective,
+    SetsConflict,
 )
 from app.core.reassignment.resource_problem import (
     RESOURCES,
@@ -39,6 +40,7 @@ from app.core.reassignment.resource_problem import (
 from app.core.reassignment.solvers.exact.limit_model import limits_conflict
 from app.core.reassignment.solvers.flow.least_movement import least_movement
 from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem
+from app.core.reassignment.stages.known_sets import resources_on_known_sets
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.reassignment.verifier import resource_violations
 from app.core.replica_lists import with_leader_first
@@ -127,15 +129,34 @@ def place_resources(problem: Problem, objective: ResourceObjective) -> tuple[Res
         resources, solves = replace(resources, is_ready=is_ready | is_kept), solves + 1
         split = [_split(resources, part, pinned) for part in problem.parts]
         placements, conflicts = _reached(problem, objective, [each for _, each in split], pinned)
+        opened = list[SetsConflict]()
+        if problem.known_sets is not None:
+            pairs = zip(split, placements, strict=True)
+            of_parts = [_on_known_sets(problem, problem.known_sets, *of, each) for of, each in pairs]
+            placements, opened = [each for each, _ in of_parts], [conflict for _, conflict in of_parts if conflict]
         parts = tuple(
             PlacedPart(rows, of_part, placement) for (rows, of_part), placement in zip(split, placements, strict=True)
         )
         placement = joined_resources(resources, parts, pinned)
         changes = problem.changes_replicas(placement.replicas)
         if not (keeps_leader & changes & _is_led_behind(problem, placement)).any():
-            return ResourceSolution(parts, pinned, placement), [*conflicts, *_require_limits(problem, placement)]
+            limits = _require_limits(problem, placement)
+            return ResourceSolution(parts, pinned, placement), [*conflicts, *opened, *limits]
         # A leader out of sync is kept only if its partition stays as it is.
         keeps_leader &= ~changes & (solves < MOST_SOLVES)
+
+
+def _on_known_sets(
+    problem: Problem, known: KnownSets, rows: Int64s, part: ResourceProblem, placement: ResourcePlacement
+) -> tuple[ResourcePlacement, SetsConflict | None]:
+    """A part on known sets; the placement and the conflict if none is found and that is relaxed."""
+    found = resources_on_known_sets(known, part, placement, problem.remaining_s())
+    if found is not None and (found.moved <= placement.moved or problem.max_moved_bytes is None):
+        return found, None
+    conflict = SetsConflict(rows[known.opened(placement.replicas)])
+    if not problem.relaxes:
+        raise conflict
+    return placement, conflict
 
 
 def limits_are_infeasible(problem: Problem) -> bool:

@@ -255,8 +255,11 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
         if getattr(request, name) and balanced:
             words = f"{name} chooses leaders after the replicas, and the goal {balanced[0]} depends on leaders"
             yield (name,), balanced[0], words
-    if request.copysets is not None:
-        detail = f"{together}, and copysets restricts replicas that are balanced by one load"
+    goals = {goal.name for group in _priorities(request) for goal in group}
+    if request.copysets is not None and (
+        request.copysets != "no_new" or not goals or goals & {*_OF_LEADERS, TOPIC_REPLICAS} or request.limits.stated()
+    ):
+        detail = f"{together}, and copysets goes with goals for disk, nic_in and replicas alone, without limits"
         yield ("copysets",), as_json(request.copysets), detail
     if request.trade_off:
         yield ("trade_off",), True, f"{together}, and trade_off is of balanced counts"
