@@ -47,6 +47,8 @@ NO_CLIENT = -1
 NO_LOG_DIR = -1
 """In an array of log directories: the directory of the replica is unknown."""
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
+DEFAULT_SEGMENT_BYTES = 2**30
+"""Kafka's default of `segment.bytes`."""
 """The configuration of a topic: with fewer in-sync replicas Kafka rejects writes with `acks=all`."""
 PLACEMENT_CONSTRAINTS = "confluent.placement.constraints"
 """The configuration of a topic by which Confluent Server places its replicas and observers."""
@@ -175,6 +177,17 @@ class Topic:
     def is_placed_by_confluent(self) -> bool:
         """Whether the topic has observers, or constraints by which Confluent Server places its replicas."""
         return self.observers is not None or PLACEMENT_CONSTRAINTS in self.configs
+
+    @property
+    def has_remote_storage(self) -> bool:
+        """Whether `remote.storage.enable` is known to be on (KIP-405)."""
+        return self.configs.get("remote.storage.enable") == "true"
+
+    @property
+    def segment_bytes(self) -> int:
+        """`segment.bytes` of the topic; Kafka's default if it is unknown."""
+        stated = self.configs.get("segment.bytes", "")
+        return int(stated) if stated.isdecimal() and len(stated) < 19 else DEFAULT_SEGMENT_BYTES
 
     @property
     def min_insync_replicas(self) -> int | None:

@@ -125,6 +125,7 @@ CAUTIONS: Mapping[str, str] = {
     "receivers_down": "Brokers to which replicas are still to be copied are fenced or down.",
     "reassignment_in_progress": "Partitions were being reassigned at the time of the snapshot.",
     "removed_brokers_in_use": "Topics that may not move stay on removed brokers.",
+    "remote_bytes_unknown": "The retention of topics with remote storage is unknown; their bytes there are more.",
     "replacement_in_another_rack": "A successor is in another rack and cannot take every replica.",
     "replicas_leave_at_once": "Partitions exchange several replicas in one step, so that no list contains a "
     "cordoned broker.",

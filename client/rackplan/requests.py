@@ -49,6 +49,8 @@ ListScenariosSort: TypeAlias = Literal[
     "partitions_offline",
     "partitions_under_min_isr",
     "partitions_not_rack_safe",
+    "remote_bytes",
+    "restart_waves",
     "leader_spread",
     "replica_spread",
     "most_leaders",
@@ -177,6 +179,8 @@ class BaseRequest(TypedDict, total=False):
     """Prices besides those of brokers."""
     rereplication: RereplicationRequest | None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
+    restart: RestartRulesRequest | None
+    """Rules of a rolling restart of all brokers, whose waves are counted; null if they are not."""
     topics: Required[Sequence[TopicLoadRequest]]
     """Topics with their traffic."""
 
@@ -618,6 +622,14 @@ class EveryTopicRequest(TypedDict, total=False):
     """Seconds for which records are retained."""
     retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
+    remote_storage: bool
+    """`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."""
+    local_retention_s: float | None
+    """Seconds for which brokers keep records that are in remote storage, too; null for retention."""
+    local_retention_bytes: float | str | None
+    """The same as an upper bound on a partition's bytes; null for none."""
+    segment_bytes: float | str
+    """`segment.bytes`: a replica may exceed local retention by as much."""
     disk_headroom: float
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
@@ -935,6 +947,8 @@ class MeasuredBaseRequest(TypedDict, total=False):
     """Prices besides those of brokers."""
     rereplication: RereplicationRequest | None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
+    restart: RestartRulesRequest | None
+    """Rules of a rolling restart of all brokers, whose waves are counted; null if they are not."""
     measured: Required[MeasuredRequest]
     """Where the topics come from."""
     topics: Sequence[MeasuredTopicRequest]
@@ -976,6 +990,14 @@ class MeasuredTopicRequest(TypedDict, total=False):
     """Seconds for which records are retained."""
     retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
+    remote_storage: bool
+    """`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."""
+    local_retention_s: float | None
+    """Seconds for which brokers keep records that are in remote storage, too; null for retention."""
+    local_retention_bytes: float | str | None
+    """The same as an upper bound on a partition's bytes; null for none."""
+    segment_bytes: float | str
+    """`segment.bytes`: a replica may exceed local retention by as much."""
     disk_headroom: float
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
@@ -1665,6 +1687,8 @@ class PricesRequest(TypedDict, total=False):
     """Price of a GiB between racks, in the currency of brokers."""
     storage_per_gib_month: float
     """Price of a GiB on disk a month, in the same currency."""
+    remote_storage_per_gib_month: float
+    """Price of a GiB in remote storage a month, 0 by default."""
     replication_billed: bool
     """Whether replication between racks is billed."""
 
@@ -1945,6 +1969,15 @@ class RestartLimitsFields(TypedDict, total=False):
     """Limit of vCPU, by `cpu_model`."""
 
 
+class RestartRulesRequest(TypedDict, total=False):
+    """What holds in every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
+
+    max_brokers_per_wave: int | None
+    """The most brokers of a wave; null: all."""
+    per: Literal["broker", "rack"]
+    """`rack`: no wave has brokers of two racks."""
+
+
 class RollingDeployRequest(TypedDict, total=False):
     """A rolling deploy, a step for each client."""
 
@@ -2147,6 +2180,14 @@ class TopicLoadRequest(TypedDict, total=False):
     """Seconds for which records are retained."""
     retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
+    remote_storage: bool
+    """`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."""
+    local_retention_s: float | None
+    """Seconds for which brokers keep records that are in remote storage, too; null for retention."""
+    local_retention_bytes: float | str | None
+    """The same as an upper bound on a partition's bytes; null for none."""
+    segment_bytes: float | str
+    """`segment.bytes`: a replica may exceed local retention by as much."""
     disk_headroom: float
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float

@@ -23,6 +23,7 @@ SCENARIO = base(
     traffic={"growth_per_month": 0},
     targets={"disk": 1},
     prices={"replication_billed": True},
+    restart={"per": "broker"},
 )
 
 

@@ -91,6 +91,37 @@ def test_topics_are_as_they_were_measured(client: httpx.Client, database: Databa
     assert [len(topic["replicas"]) for topic in plan.json()["topics"]] == [3, 2]
 
 
+def test_local_retention_of_every_topic_is_that_of_tiered_ones(client: httpx.Client, database: Database) -> None:
+    """Of three topics one is not tiered, and one states no retention: its bytes in remote storage are a lower bound.
+
+    10 bytes/s each: an hour of two topics is local, beside a segment of 7 bytes a replica, and 100 bytes of the third.
+    """
+    tiered = {"remote.storage.enable": "true", "segment.bytes": "7"}
+    configs = {"known": {**tiered, "retention.ms": "86400000"}, "unknown": tiered, "plain": {}}
+    body = {
+        "cluster": "tiered",
+        "brokers": [{"id": broker} for broker in range(3)],
+        "topics": [
+            {"name": name, "configs": its, "partitions": [{"partition": 0, "replicas": [0, 1, 2], "size_bytes": 100}]}
+            for name, its in configs.items()
+        ],
+    }
+    measured = {
+        "snapshot_id": client.post("/v1/snapshots", json=body).raise_for_status().json()["id"],
+        "bytes_in": {"csv": "topic,bytes_in_per_s\n" + "\n".join(f"{name},10" for name in configs)},
+        "every_topic": {"local_retention_s": 3600},
+    }
+    axes = {"topics.*.local_retention_s": [60, 3600]}
+    path = sweep(client, database, request_body(measured, axes=axes))
+    answered = client.get(path).json()["definition"]
+    assert [(its["code"], its["topics"]) for its in answered["warnings"]] == [("remote_bytes_unknown", ["unknown"])]
+    assert [its.get("local_retention_s") for its in answered["topics_read"]] == [3600, None, 3600]
+    shorter, longer = items(client, path)
+    assert shorter["remote_bytes"] == longer["remote_bytes"] == 864_000 + 100
+    disks = [row["resources"]["disk"]["before"]["mean"] * 6 for row in (shorter, longer)]
+    assert disks == pytest.approx([3 * (607 + 100 + 100), 3 * (36_007 + 100 + 100)])
+
+
 def test_a_clone_sweeps_over_the_same_topics(client: httpx.Client, database: Database, snapshot: str) -> None:
     measured = {"snapshot_id": snapshot, "topics": ["orders"], "bytes_in": {"csv": "topic,bytes_in_per_s\norders,6"}}
     first = sweep(client, database, request_body(measured))

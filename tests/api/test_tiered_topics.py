@@ -36,6 +36,16 @@ def test_what_is_on_disks_is_copied(client: httpx.Client) -> None:
     assert _codes(tiered) - _codes(plain) == {"local_bytes_copied"}
 
 
+@pytest.mark.parametrize(("segment", "copied"), [({}, 20), ({"segment.bytes": "7"}, 14)])
+def test_the_bytes_that_are_not_uploaded_have_an_upper_bound(
+    client: httpx.Client, segment: dict[str, str], copied: int
+) -> None:
+    """Two replicas of 10 bytes move: all of these if a segment has Kafka's 1 GiB, or an active segment of 7 each."""
+    plan = _planned(client, "segments", {**TIERED, **segment}, size_bytes=10)
+    [warning] = [each for each in plan["warnings"] if each["code"] == "local_bytes_copied"]
+    assert f"at most {copied} bytes in all" in warning["detail"]
+
+
 def test_a_topic_that_stays_has_no_warning(client: httpx.Client) -> None:
     """No replica of it is copied, since only leaders change."""
     partitions = [{"partition": p, "replicas": [1, 2], "size_bytes": 5} for p in range(4)]

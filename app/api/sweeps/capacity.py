@@ -18,6 +18,7 @@ from app.core.capacity.scenario import (
     BrokerProfile,
     Prices,
     Rereplication,
+    RestartRules,
     TopicLoad,
     TrafficGrowth,
     Zipf,
@@ -43,6 +44,10 @@ _TRAITS = (
     "min_insync_replicas",
     "retention_s",
     "retention_bytes",
+    "remote_storage",
+    "local_retention_s",
+    "local_retention_bytes",
+    "segment_bytes",
     "disk_headroom",
     "consumer_groups",
     "lagging_share",
@@ -164,6 +169,13 @@ class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # as 
     """The throttle at which lost replicas are copied, which loads surviving brokers."""
 
 
+class RestartRulesRequest(model_of(RestartRules)):  # type: ignore[misc] # as above
+    """What holds in every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
+
+    per: Literal["broker", "rack"] = "broker"
+    """`rack`: no wave has brokers of two racks."""
+
+
 class BaseSections(RequestModel):
     """The sections of a scenario besides its topics."""
 
@@ -188,6 +200,8 @@ class BaseSections(RequestModel):
     """Prices besides those of brokers."""
     rereplication: RereplicationRequest | None = None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
+    restart: RestartRulesRequest | None = None
+    """Rules of a rolling restart of all brokers, whose waves are counted; null if they are not."""
 
 
 class BaseRequest(BaseSections):

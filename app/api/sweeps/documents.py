@@ -117,6 +117,12 @@ class ScenarioDocument(BaseModel):
     """First month of the horizon in which a limit is exceeded, from 0; null if there is none."""
     cross_rack_bytes_per_s: float | None = None
     """Bytes/s between racks."""
+    remote_bytes: float | None = None
+    """Bytes of tiered topics in remote storage, one copy of what is retained."""
+    restart_waves: int | None = None
+    """Waves of a rolling restart; the fewest if they equal `restart_waves_lower_bound`. Null without `base.restart`."""
+    restart_waves_lower_bound: int | None = None
+    """No restart has fewer waves; null without `base.restart`."""
     error: dict[str, Any] | None = None
     """Why the scenario could not be scored, with a code and a detail; null if it was."""
 

@@ -9,9 +9,13 @@ them.
 
 The load of each partition, and how many bytes brokers store: the topics of a scenario as arrays over all partitions.
 
-A replica stores min(growing, most) bytes, where `growing` is proportional to traffic. So the bytes that a broker stores
-are concave and piecewise linear in the factor by which traffic grows. Each Newton step from a point below the root ends
-at the root of the tangent, which is no larger; the steps end when no partition reaches its upper bound in between.
+A replica stores min(growing, local + segment, most) bytes, where `growing` and `local` are proportional to traffic. So
+the bytes that a broker stores are concave and piecewise linear in the factor by which traffic grows. Each Newton step
+from a point below the root ends at the root of the tangent, which is no larger; the steps end when no partition reaches
+a bend in between.
+
+Of a tiered topic every closed segment has one copy in remote storage until retention ends. Brokers delete the segments
+that local retention has passed, whole ones; so a replica has at most one segment more than local retention.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +26,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.capacity import loads_kernel
 from app.core.capacity import loads_kernel as kernel
 from app.core.capacity.scenario import (
     FIRST_BROKER_ID,
@@ -51,7 +54,10 @@ class Workload:
     min_insync : (topics,) int32.
     growing_bytes : (partitions,) float64 bytes of a replica on disk now, without an upper bound; proportional to
         traffic, and infinite if retention is limited by size alone.
+    local_bytes, segment_bytes : (partitions,) float64; a replica has at most their sum on disk, of which the first is
+        proportional to traffic. Infinite and 0 if local retention is not limited in time.
     most_bytes : (partitions,) float64 upper bound on the bytes of a replica on disk; infinite if there is none.
+    remote_bytes : bytes in remote storage now.
     """
 
     bounds: Int64s
@@ -61,7 +67,15 @@ class Workload:
     mean_to_peak: Float64s
     min_insync: Int32s
     growing_bytes: Float64s
+    local_bytes: Float64s
+    segment_bytes: Float64s
     most_bytes: Float64s
+    remote_bytes: float
+
+    @property
+    def on_disk(self) -> tuple[Float64s, Float64s, Float64s, Float64s]:
+        """The bytes of a replica, as the loop over partitions takes them."""
+        return self.growing_bytes, self.local_bytes, self.segment_bytes, self.most_bytes
 
     @property
     def traffic(self) -> tuple[Int64s, Float64s, Float64s, Float64s]:
@@ -73,6 +87,7 @@ def workload(topics: Sequence[TopicLoad]) -> Workload:
     """Spread each topic's bytes over its partitions by their weights."""
     shares = [partition_shares(topic) for topic in topics]
     on_disk = [_bytes_on_disk(topic, share) for topic, share in zip(topics, shares, strict=True)]
+    growing, local, segment, most, remote = map(np.concatenate, zip(*on_disk, strict=True))
     return Workload(
         bounds=np.cumsum([0, *(topic.partitions for topic in topics)], dtype=np.int64),
         peak_ingress=np.concatenate(
@@ -82,8 +97,11 @@ def workload(topics: Sequence[TopicLoad]) -> Workload:
         lagging_share=np.array([topic.lagging_share for topic in topics], np.float64),
         mean_to_peak=np.array([_mean_to_peak(topic) for topic in topics], np.float64),
         min_insync=np.array([topic.min_insync_replicas for topic in topics], np.int32),
-        growing_bytes=np.concatenate([growing for growing, _ in on_disk]),
-        most_bytes=np.concatenate([most for _, most in on_disk]),
+        growing_bytes=growing,
+        local_bytes=local,
+        segment_bytes=segment,
+        most_bytes=most,
+        remote_bytes=float(remote.sum()),
     )
 
 
@@ -100,8 +118,8 @@ def _mean_to_peak(topic: TopicLoad) -> float:
     return topic.ingress_bytes_per_s / peak if peak > 0 else 0.0
 
 
-def _bytes_on_disk(topic: TopicLoad, shares: Float64s) -> tuple[Float64s, Float64s]:
-    """A topic's part of `growing_bytes` and `most_bytes`."""
+def _bytes_on_disk(topic: TopicLoad, shares: Float64s) -> tuple[Float64s, ...]:
+    """A topic's part of `Workload.on_disk`, and (partitions,) float64 bytes in remote storage."""
     per_retained = 1 + topic.disk_headroom
     cap = np.inf if topic.retention_bytes is None else topic.retention_bytes * per_retained
     if topic.retained_bytes_per_partition is not None:
@@ -112,7 +130,14 @@ def _bytes_on_disk(topic: TopicLoad, shares: Float64s) -> tuple[Float64s, Float6
         growing = shares * (topic.ingress_bytes_per_s * topic.retention_s * per_retained)
     else:
         growing = np.full(topic.partitions, np.inf)
-    return growing, np.full(topic.partitions, cap)
+    remote = np.minimum(growing, cap) / per_retained * topic.remote_storage
+    local, segment = np.full(topic.partitions, np.inf), 0.0
+    if topic.local_retention_s is not None:
+        local = shares * (topic.ingress_bytes_per_s * topic.local_retention_s * per_retained)
+        segment = topic.segment_bytes
+    if topic.local_retention_bytes is not None:
+        cap = min(cap, topic.local_retention_bytes * per_retained + topic.segment_bytes)
+    return growing, local, np.full(topic.partitions, segment), np.full(topic.partitions, cap), remote
 
 
 _SMALLEST_STEP = 1 + 1e-12
@@ -144,21 +169,19 @@ class Storage:
         """
         factor = 0.0
         while True:
-            growing, fixed, caps_ahead = self._at(factor) if factor > 0 else self._without_traffic
+            growing, fixed, bends_ahead = self._at(factor) if factor > 0 else self._without_traffic
             roots = np.where(fixed > limit, 0.0, np.inf)
             np.divide(limit - fixed, growing, out=roots, where=growing > 0)
             broker = int(roots.argmin())
             reached = max(0.0, float(roots[broker]))
-            if not caps_ahead or not factor * _SMALLEST_STEP < reached < np.inf:
+            if not bends_ahead or not factor * _SMALLEST_STEP < reached < np.inf:
                 return reached, broker
             factor = reached
 
     def _at(self, factor: float) -> tuple[Float64s, Float64s, bool]:
         growing, fixed = np.zeros(self.brokers), np.zeros(self.brokers)
-        caps_ahead = loads_kernel.store(
-            self.rows, self.workload.growing_bytes, self.workload.most_bytes, factor, growing, fixed
-        )
-        return growing, fixed, bool(caps_ahead)
+        bends_ahead = kernel.store(self.rows, *self.workload.on_disk, factor, growing, fixed)
+        return growing, fixed, bool(bends_ahead)
 
 
 SECONDS_PER_MONTH = 365 * 24 * 3600 / 12
@@ -199,21 +222,23 @@ class MonthlyCost:
     brokers: float
     storage: float
     cross_rack: float
+    remote_storage: float
 
     @property
     def total(self) -> float:
         """All parts."""
-        return self.brokers + self.storage + self.cross_rack
+        return self.brokers + self.storage + self.cross_rack + self.remote_storage
 
 
-def monthly_cost(scenario: Scenario, cross_rack: CrossRack) -> MonthlyCost:
-    """The cost of brokers, of all provisioned disk, and of bytes that cross racks in a month of 365 / 12 days."""
+def monthly_cost(scenario: Scenario, cross_rack: CrossRack, remote_bytes: float) -> MonthlyCost:
+    """The cost of brokers, provisioned disk, remote storage, and bytes between racks in a month of 365 / 12 days."""
     brokers = len(scenario.topology.brokers)
     prices = scenario.prices
     return MonthlyCost(
         brokers=brokers * scenario.broker_profile.price_per_month,
         storage=brokers * scenario.broker_profile.disk_bytes / _GIB * prices.storage_per_gib_month,
         cross_rack=cost_per_month(cross_rack.billed(prices), prices.cross_rack_per_gib),
+        remote_storage=remote_bytes / _GIB * prices.remote_storage_per_gib_month,
     )
 
 

@@ -296,6 +296,8 @@ def receive(rows: Int32Matrix, ingress: FloatVector, received: FloatVector, repl
 def store(
     rows: Int32Matrix,
     growing_bytes: FloatVector,
+    local_bytes: FloatVector,
+    segment_bytes: FloatVector,
     most_bytes: FloatVector,
     factor: float,
     growing: FloatVector,
@@ -303,18 +305,22 @@ def store(
 ) -> bool:
     """Add to (brokers,) `growing` and `fixed` the bytes stored at `factor` times the traffic: growing ones, and others.
 
-    Returns whether some partition reaches its upper bound only at a larger factor.
+    Returns whether the bytes of some partition grow more slowly from a larger factor on.
     """
-    caps_ahead = False
+    bends_ahead = False
     for row in range(len(rows)):
-        is_full = growing_bytes[row] == np.inf or growing_bytes[row] * factor > most_bytes[row]
-        caps_ahead |= not is_full and growing_bytes[row] > 0 and most_bytes[row] < np.inf
+        slope, local, segment, most = growing_bytes[row], local_bytes[row], 0.0, most_bytes[row]
+        if local < slope and (slope == np.inf or local * factor + segment_bytes[row] < slope * factor):
+            slope, segment = local, segment_bytes[row]
+        is_full = slope == np.inf or slope * factor + segment > most
+        bends_ahead |= not is_full and slope > 0 and (most < np.inf or local < slope)
         for column in range(rows.shape[1]):
             broker = rows[row, column]
             if broker < 0:
                 break
             if is_full:
-                fixed[broker] += most_bytes[row]
+                fixed[broker] += most
             else:
-                growing[broker] += growing_bytes[row]
-    return caps_ahead
+                growing[broker] += slope
+                fixed[broker] += segment
+    return bends_ahead

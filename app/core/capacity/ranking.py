@@ -29,6 +29,8 @@ NUMBERS = (
     "partitions_offline",
     "partitions_under_min_isr",
     "partitions_not_rack_safe",
+    "remote_bytes",
+    "restart_waves",
 )
 """The columns of objectives and constraints; the document of a scored scenario has a number of each name."""
 _WITHOUT_LIMIT = ("headroom", "first_breaking_month")
@@ -63,6 +65,7 @@ _SMALL_ENOUGH = (
     "partitions_offline",
     "partitions_under_min_isr",
     "partitions_not_rack_safe",
+    "restart_waves",
 )
 CONSTRAINTS: Mapping[str, Constraint] = {
     **{f"min_{column}": Constraint(column, is_minimum=True) for column in _LARGE_ENOUGH},

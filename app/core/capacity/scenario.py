@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Broker, Int32s, NewTopic
+from app.core.model import DEFAULT_SEGMENT_BYTES, Broker, Int32s, NewTopic
 from app.core.replicas.registry import PLACEMENTS
 from app.core.sweeps.fields import (
     as_list,
@@ -36,8 +36,6 @@ FAILURE_CLASSES = ("none", "broker", "rack", "rack_and_broker")
 FIRST_BROKER_ID = 1
 DEFAULT_BYTES_PER_S_PER_VCPU = 20 * 2**20
 """A default, not a measurement: `broker_profile.bytes_per_s_per_vcpu` sets the measured value."""
-
-
 LONGEST_HORIZON_MONTHS = 1200
 LARGEST_REPLICATION_FACTOR = 2**15 - 1
 """Kafka sends a replication factor as an int16."""
@@ -77,6 +75,12 @@ def _as_algorithm(value: Json, path: FieldPath) -> str:
     if algorithm not in PLACEMENTS:
         raise impossible(f"a placement algorithm is needed, of {', '.join(PLACEMENTS)}", algorithm, path)
     return algorithm
+
+
+def _as_unit(value: Json, path: FieldPath) -> str:
+    if value not in ("broker", "rack"):
+        raise impossible('"broker" or "rack" is needed', value, path)
+    return str(value)
 
 
 def _as_shares(value: Json, path: FieldPath) -> Mapping[str, float]:
@@ -160,6 +164,7 @@ class TopicLoad:
     retained_bytes, retained_bytes_per_partition, retention_s : at most one is not None; the second is (partitions,)
         float64, or without dimension if all are equal.
     retention_bytes : alone, every partition retains as much.
+    local_retention_s, local_retention_bytes : only with `remote_storage`; None if all that is retained is local, too.
     disk_headroom : the share by which a replica's bytes on disk exceed its retained bytes.
     partition_weights : the exponent z of partition weights 1 / (p + 1) ** z, 0 for uniform ones; or (partitions,)
         float64 weights, which count relative to their sum.
@@ -177,6 +182,18 @@ class TopicLoad:
     retained_bytes_per_partition: Float64s | None = declared(as_numbers, None)
     retention_s: float | None = amount(None, description="Seconds for which records are retained.")
     retention_bytes: float | None = amount(None, description="Upper bound on a partition's bytes; does not grow.")
+    remote_storage: bool = flag(
+        False, description="`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."
+    )
+    local_retention_s: float | None = amount(
+        None, description="Seconds for which brokers keep records that are in remote storage, too; null for retention."
+    )
+    local_retention_bytes: float | None = amount(
+        None, description="The same as an upper bound on a partition's bytes; null for none."
+    )
+    segment_bytes: float = amount(
+        float(DEFAULT_SEGMENT_BYTES), description="`segment.bytes`: a replica may exceed local retention by as much."
+    )
     disk_headroom: float = number(
         0.0, maximum=100, description="The share by which a replica's bytes on disk exceed its retained bytes."
     )
@@ -241,6 +258,7 @@ class Prices:
 
     cross_rack_per_gib: float = price(description="Price of a GiB between racks, in the currency of brokers.")
     storage_per_gib_month: float = price(description="Price of a GiB on disk a month, in the same currency.")
+    remote_storage_per_gib_month: float = price(description="Price of a GiB in remote storage a month, 0 by default.")
     replication_billed: bool = flag(True, description="Whether replication between racks is billed.")
 
 
@@ -252,6 +270,14 @@ class Rereplication:
 
 
 @dataclass(frozen=True, slots=True)
+class RestartRules:
+    """What holds in every wave of a rolling restart, besides `min.insync.replicas`; with `rack`, waves mix no racks."""
+
+    per: str = declared(_as_unit, "broker")
+    max_brokers_per_wave: int | None = integer(None, minimum=1, description="The most brokers of a wave; null: all.")
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One complete scenario, with a field for each section.
 
@@ -259,6 +285,7 @@ class Scenario:
     ----------
     failures : of `FAILURE_CLASSES`, in that order; `none` is always among them.
     targets : the share of a resource that may be used; 1 if absent.
+    restart : None if restart waves are not requested.
     seed : of the placement's random generator.
     """
 
@@ -272,6 +299,7 @@ class Scenario:
     targets: Mapping[str, float]
     prices: Prices
     rereplication: Rereplication
+    restart: RestartRules | None
     seed: int
 
     def limit(self, resource: str) -> float | None:

@@ -1,8 +1,9 @@
 """Scenarios of a base and axes: which paths an axis may name, how a value is written there, and sections read from it.
 
 An axis names a section (`broker_profile`), a field (`traffic.growth_per_month`), a field of one topic
-(`topics.orders.partitions`) or of all (`topics.*.replication_factor`), or the brokers of one rack if the base counts
-them by rack (`topology.brokers_per_rack.a`). The base need not have the field.
+(`topics.orders.partitions`) or of all (`topics.*.replication_factor`; local retention of all that have remote storage,
+if any has), or the brokers of one rack if the base counts them by rack (`topology.brokers_per_rack.a`). The base need
+not have the field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,13 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from app.core.capacity.scenario import Scenario, TopicLoad
-from app.core.capacity.sections import READERS, SECTION_FIELDS, TOPIC_FIELDS, require_consistent
+from app.core.capacity.sections import (
+    LOCAL_RETENTION_FIELDS,
+    READERS,
+    SECTION_FIELDS,
+    TOPIC_FIELDS,
+    require_consistent,
+)
 from app.core.sweeps.axes import Grid, scenario_seed
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields, UnknownAxis
@@ -176,10 +183,12 @@ def _written_topics(section: Json, path: str, value: Json, base: Base) -> Json:
         raise _not_an_object(path)
     topics: list[Json] = []
     is_known = False
-    for topic in section:
+    is_tiered = [isinstance(topic, Mapping) and bool(topic.get("remote_storage")) for topic in section]
+    is_written = is_tiered if field in LOCAL_RETENTION_FIELDS and any(is_tiered) else [True] * len(section)
+    for topic, is_one_of_all in zip(section, is_written, strict=True):
         if not isinstance(topic, Mapping):
             raise _not_an_object(path)
-        matches = name in (EVERY_TOPIC, topic.get("name"))
+        matches = name == topic.get("name") or (name == EVERY_TOPIC and is_one_of_all)
         is_known |= matches
         topics.append({**topic, field: value} if matches else topic)
     if not is_known:

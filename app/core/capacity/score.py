@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import ceil, inf, log, log1p
 from typing import Any
 
+import numpy as np
+
 from app.core.capacity.loads import (
     BrokerLoads,
     ClassCounts,
@@ -18,20 +20,23 @@ from app.core.capacity.loads import (
     CrossRack,
     LoadSpread,
     MonthlyCost,
+    Workload,
     monthly_cost,
 )
 from app.core.capacity.scenario import (
     FIRST_BROKER_ID,
     RESOURCES,
     PlacementPolicy,
+    RestartRules,
     Scenario,
     TopicLoad,
     Topology,
     TrafficGrowth,
 )
 from app.core.jvm import JavaRandom
-from app.core.model import Placement
+from app.core.model import Int32s, Placement
 from app.core.replicas.registry import PLACEMENTS, place_topics
+from app.core.restarts import RestartProblem, RestartWaves, restart_waves
 
 ROUNDING = 1e-9
 """The relative tolerance of a limit: sums over ten thousand partitions are not exact."""
@@ -158,6 +163,8 @@ class Score:
         limit that breaks first as traffic grows; None if none ever does.
     headroom : the factor by which traffic can grow until then; None if it is unlimited.
     first_breaking_month : None if no limit breaks within the horizon.
+    remote_bytes : in remote storage, one copy.
+    restart_waves, restart_waves_lower_bound : of a rolling restart; None if they are not requested.
     failures : by failure class. partitions_offline … : the largest of any class.
     """
 
@@ -171,11 +178,14 @@ class Score:
     first_breaking_month: int | None
     monthly_cost: float
     monthly_cost_parts: MonthlyCost
+    remote_bytes: float
     cross_rack_bytes_per_s: float
     cross_rack_parts: CrossRack
     partitions_offline: int
     partitions_under_min_isr: int
     partitions_not_rack_safe: int
+    restart_waves: int | None
+    restart_waves_lower_bound: int | None
     leaders_per_broker: CountRange
     replicas_per_broker: CountRange
     resources: Mapping[str, ResourceFigures]
@@ -199,10 +209,35 @@ def place(
     )
 
 
-def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
+def restart(rows: Int32s, work: Workload, *, topology: Topology, rules: RestartRules) -> RestartWaves:
+    """The fewest waves of a restart of all brokers while all replicas are in sync; limits of brokers do not count.
+
+    Parameters
+    ----------
+    rows : (partitions, largest factor) int32 of `positions`.
+    """
+    brokers = len(topology.brokers)
+    return restart_waves(
+        RestartProblem(
+            is_up=np.ones(brokers, np.bool_),
+            in_sync=rows,
+            min_isr=np.repeat(work.min_insync.astype(np.int64), np.diff(work.bounds)),
+            leaders=rows[:, 0],
+            group_of=topology.rack_of if rules.per == "rack" else np.zeros(brokers, np.int32),
+            is_voter=np.zeros(brokers, np.bool_),
+            most_voters=1,
+            most=rules.max_brokers_per_wave or brokers,
+            gain=np.zeros((len(rows), 0), np.int64),
+            slack=np.zeros((brokers, 0), np.int64),
+        )
+    )
+
+
+def judge(scenario: Scenario, carried: BrokerLoads, waves: RestartWaves | None = None) -> Score:
     """Compare the loads of a scenario's brokers with its limits, and price them."""
     margin = headroom(scenario, carried)
-    cost = monthly_cost(scenario, carried.cross_rack)
+    remote_bytes = carried.storage.workload.remote_bytes
+    cost = monthly_cost(scenario, carried.cross_rack, remote_bytes)
     classes = carried.failures.values()
     return Score(
         seed=scenario.seed,
@@ -215,11 +250,14 @@ def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
         first_breaking_month=first_breaking_month(margin, scenario.traffic),
         monthly_cost=cost.total,
         monthly_cost_parts=cost,
+        remote_bytes=remote_bytes,
         cross_rack_bytes_per_s=carried.cross_rack.total,
         cross_rack_parts=carried.cross_rack,
         partitions_offline=max(counts.partitions_offline for counts in classes),
         partitions_under_min_isr=max(counts.partitions_under_min_isr for counts in classes),
         partitions_not_rack_safe=max(counts.partitions_not_rack_safe for counts in classes),
+        restart_waves=None if waves is None else len(waves.waves),
+        restart_waves_lower_bound=None if waves is None else waves.lower_bound,
         leaders_per_broker=carried.leaders,
         replicas_per_broker=carried.replicas,
         resources={resource: _figures(scenario, carried, resource) for resource in RESOURCES},

@@ -21,6 +21,7 @@ from app.core.capacity.scenario import (
     PlacementPolicy,
     Prices,
     Rereplication,
+    RestartRules,
     TopicLoad,
     Topology,
     TrafficGrowth,
@@ -33,7 +34,15 @@ from app.errors.requests import ConflictingFields, LimitExceeded
 TOPIC_FIELDS = field_names(TopicLoad)
 CURRENT_RETENTION_FIELDS = ("retained_bytes", "retained_bytes_per_partition", "retention_s")
 """The fields that state what a topic retains now; a topic has at most one of them."""
-
+LOCAL_RETENTION_FIELDS = ("local_retention_s", "local_retention_bytes")
+"""The fields that only topics with `remote_storage` have."""
+_CONFIGS = {
+    "retention_s": ("retention.ms", 1000.0),
+    "retention_bytes": ("retention.bytes", 1.0),
+    "local_retention_s": ("local.retention.ms", 1000.0),
+    "local_retention_bytes": ("local.retention.bytes", 1.0),
+    "segment_bytes": ("segment.bytes", 1.0),
+}
 
 _TOPOLOGY_FIELDS = ("racks", "brokers_per_rack")
 
@@ -88,6 +97,11 @@ def read_rereplication(value: Json) -> Rereplication:
     return read_record(Rereplication, {"throttle_bytes_per_s": 0.0} if value is None else value, ("rereplication",))
 
 
+def read_restart(value: Json) -> RestartRules | None:
+    """The rules of a rolling restart; None if the scenario has none."""
+    return None if value is None else read_record(RestartRules, value, ("restart",))
+
+
 def read_topics(value: Json) -> tuple[TopicLoad, ...]:
     """The topics, before their partitions are multiplied."""
     topics = tuple(_read_topic(entry, ("topics", index)) for index, entry in enumerate(as_list(value, ("topics",))))
@@ -110,6 +124,14 @@ def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
 
 
 def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
+    for name in LOCAL_RETENTION_FIELDS:
+        local, retained = getattr(topic, name), getattr(topic, name.removeprefix("local_"))
+        if local is not None and not topic.remote_storage:
+            detail = f"topic {topic.name} has no remote_storage, so that it has no {name} beside its retention"
+            raise ConflictingFields(detail, path=(*path, name), value=local)
+        if local is not None and retained is not None and local > retained:
+            detail = f"topic {topic.name} has a {name} of {local:g}, above its retention of {retained:g}"
+            raise ConflictingFields(detail, path=(*path, name), value=local, maximum=retained)
     given = [name for name in CURRENT_RETENTION_FIELDS if getattr(topic, name) is not None]
     if len(given) > 1:
         raise ConflictingFields(
@@ -173,6 +195,7 @@ _SECTIONS = {
     "targets": _Section(RESOURCES, read_targets),
     "prices": _Section.of("prices", Prices),
     "rereplication": _Section(field_names(Rereplication), read_rereplication),
+    "restart": _Section(field_names(RestartRules), read_restart),
 }
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = {name: each.fields for name, each in _SECTIONS.items()}
 """Every section of a scenario and its fields; none if the section is not an object."""
@@ -272,12 +295,21 @@ def ingress(series: Sequence[IngressSeries]) -> dict[str, TopicIngress]:
     }
 
 
+def configured_retention(topic: Topic) -> dict[str, float]:
+    """Retention of a tiered topic as fields of a scenario; without those that are unknown, or negative: unlimited."""
+    stated = {field: (topic.configs.get(name, ""), unit) for field, (name, unit) in _CONFIGS.items()}
+    return {field: int(text) / unit for field, (text, unit) in stated.items() if text.isdecimal() and len(text) < 19}
+
+
 def topic_document(topic: Topic, measured: TopicIngress | None, stated: Mapping[str, Json]) -> dict[str, Json]:
     """A topic of a scenario as JSON: measured values, overridden by `stated` ones that are not None.
 
     The replication factor is the largest of any partition after a reassignment in progress has ended. If retention is
     not stated, each partition retains as many bytes as its largest replica has on disk. Bytes are spread over
     partitions as measured by partition, else as the bytes on disk are.
+
+    Of a topic with remote storage, the bytes on disk are a part of those retained: its configurations state retention,
+    if they limit it.
 
     `ingress_bytes_per_s` is absent if it is neither measured nor stated; retention is absent if it is not stated and
     sizes are unknown.
@@ -297,6 +329,14 @@ def topic_document(topic: Topic, measured: TopicIngress | None, stated: Mapping[
             weights = np.array([measured.by_partition.get(partition, 0.0) for partition in ids.tolist()])
     if (weights >= 0).all() and weights.sum() > 0:
         entry["partition_weights"] = weights.tolist()
-    if (sizes != UNKNOWN_SIZE).all() and all(stated.get(name) is None for name in CURRENT_RETENTION_FIELDS):
+    is_unstated = all(stated.get(name) is None for name in CURRENT_RETENTION_FIELDS)
+    if topic.has_remote_storage:
+        left_out = {"retention_s"} if not is_unstated else set()
+        left_out |= set(LOCAL_RETENTION_FIELDS) if stated.get("remote_storage") is False else set()
+        known = configured_retention(topic).items()
+        entry |= {"remote_storage": True, **{name: value for name, value in known if name not in left_out}}
+    if (sizes != UNKNOWN_SIZE).all() and is_unstated and not {"retention_s", "retention_bytes"}.intersection(entry):
         entry["retained_bytes_per_partition"] = sizes.tolist()
+    if topic.min_insync_replicas is not None:
+        entry["min_insync_replicas"] = min(topic.min_insync_replicas, int(counts.max(initial=1)))
     return entry | {name: value for name, value in stated.items() if value is not None}

@@ -13,9 +13,10 @@ from app.core.capacity.loads import BrokerLoads, Workload, loads, positions, wor
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import Scenario
 from app.core.capacity.scenarios import Digits, ScenarioReader
-from app.core.capacity.score import document, judge, place
+from app.core.capacity.score import document, judge, place, restart
 from app.core.capacity.sections import SECTION_FIELDS
 from app.core.model import Int32s
+from app.core.restarts import RestartWaves
 from app.core.sweeps.axes import Axis, Grid, read_axis, sampled_index
 from app.core.sweeps.fields import Fields, as_number, impossible, integer, random_seed, read_record
 from app.errors import Json
@@ -26,6 +27,7 @@ _RESOLVED = ("resolved", "snapshot_content_hash", "topics_read", "warnings")
 _TOPICS = ("topics", "partitions_multiplier")
 _PLACED = ("topology", *_TOPICS, "placement")
 _LOADED = (*_PLACED, "clients", "failures")
+_RESTARTED = (*_PLACED, "restart")
 _CACHED = 4
 """Placements and loads in memory: each has arrays of all partitions, and older ones seldom recur."""
 _SMALLEST_SEED, _LARGEST_SEED = -(2**63), 2**63 - 1
@@ -112,6 +114,7 @@ class CapacitySweep:
         self._placements = lru_cache(_CACHED)(self._place)
         self._workloads = lru_cache(_CACHED)(self._workload)
         self._loads = lru_cache(_CACHED)(self._load)
+        self._waves = lru_cache(_CACHED)(self._restart)
 
     @property
     def count(self) -> int:
@@ -131,8 +134,10 @@ class CapacitySweep:
         """The score of scenario `index` as JSON. Raises a `Failure` if the scenario is not possible."""
         grid_index = self.definition.grid_index(index)
         scenario = self._reader.scenario(grid_index)
-        digits = self._reader.relevant(_LOADED, self.definition.grid.digits(grid_index))
-        scored: Mapping[str, Json] = document(judge(scenario, self._loads(scenario.seed, digits)))
+        digits = self.definition.grid.digits(grid_index)
+        carried = self._loads(scenario.seed, self._reader.relevant(_LOADED, digits))
+        waves = self._waves(scenario.seed, self._reader.relevant(_RESTARTED, digits))
+        scored: Mapping[str, Json] = document(judge(scenario, carried, waves))
         return scored
 
     def _load(self, seed: int, digits: Digits) -> BrokerLoads:
@@ -144,6 +149,14 @@ class CapacitySweep:
             clients=reader.section("clients", digits),
             failures=reader.section("failures", digits),
         )
+
+    def _restart(self, seed: int, digits: Digits) -> RestartWaves | None:
+        reader = self._reader
+        rules, topology = reader.section("restart", digits), reader.section("topology", digits)
+        if rules is None:
+            return None
+        rows = self._placements(seed, reader.relevant(_PLACED, digits))
+        return restart(rows, self._workloads(reader.relevant(_TOPICS, digits)), topology=topology, rules=rules)
 
     def _place(self, seed: int, digits: Digits) -> Int32s:
         topology = self._reader.section("topology", digits)
@@ -194,6 +207,10 @@ def read_definition(value: Json) -> SweepDefinition:
         constraints={name: as_number(bounds.raw(name), bounds.at(name)) for name in given},
         seed=fields.integer("seed", 0, minimum=_SMALLEST_SEED, maximum=_LARGEST_SEED),
     )
+    axes = [axis.section for axis in definition.axes]
+    if "max_restart_waves" in given and sections.get("restart") is None and "restart" not in axes:
+        detail = "restart waves are counted if base.restart has their rules, and it is missing"
+        raise ConflictingFields(detail, path=("constraints", "max_restart_waves"))
     if definition.sample is not None and definition.sample.count > definition.grid.size:
         raise ConflictingFields(
             f"{definition.sample.count} scenarios cannot be sampled from the {definition.grid.size} of the axes",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
 FEASIBLE = RowFilter({"feasible": True})
-_INTEGERS = ("brokers", "partitions", "first_breaking_month")
+_INTEGERS = ("brokers", "partitions", "first_breaking_month", "restart_waves")
 _BINDING: Mapping[str, ColumnType] = {
     "resource": "string",
     "broker": "int64",

@@ -1,10 +1,16 @@
 """The topics of a capacity sweep from a snapshot and from measured ingress."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from app.core.capacity.sections import TopicIngress, ingress, read_topics, topic_document
+from app.core.capacity.sections import (
+    LOCAL_RETENTION_FIELDS,
+    TopicIngress,
+    ingress,
+    read_topics,
+    topic_document,
+)
 from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields
@@ -27,6 +33,10 @@ _READ = (
     "retained_bytes",
     "retention_s",
     "retention_bytes",
+    "remote_storage",
+    *LOCAL_RETENTION_FIELDS,
+    "segment_bytes",
+    "min_insync_replicas",
 )
 """The fields of a topic in `topics_read`."""
 _NAMED = 20
@@ -53,9 +63,14 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     entries, planned = _stated(stated, chosen)
     every = measured.get("every_topic") or {}
     topics = [
-        topic_document(topic, rates.get(topic.name), {**every, **entries.get(topic.name, {})}) for topic in chosen
+        topic_document(
+            topic,
+            rates.get(topic.name),
+            _with_every(every, entries.get(topic.name, {}), is_tiered=topic.has_remote_storage),
+        )
+        for topic in chosen
     ]
-    topics += [{**every, **entry} for entry in planned]
+    topics += [dict(_with_every(every, entry, is_tiered=False)) for entry in planned]
     _require_known(topics)
     _require_readable(topics, definition)
     return {
@@ -63,7 +78,10 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         "base": {**base, "measured": {name: value for name, value in measured.items() if name != "bytes_in"}},
         "snapshot_content_hash": snapshot.content_hash,
         "topics_read": [_read(topic) for topic in topics],
-        "warnings": [caution.as_json() for caution in _unused_rates(rates, by_name, chosen)],
+        "warnings": [
+            caution.as_json()
+            for caution in (*_unused_rates(rates, by_name, chosen), *_unknown_retention(chosen, topics))
+        ],
         "resolved": {"topics": topics},
     }
 
@@ -107,6 +125,29 @@ def _stated(
                 raise ConflictingFields(detail, path=("base", "topics", place, needed))
     of_measured = {entry["name"]: entry for entry in entries if entry["name"] in measured}
     return of_measured, [entry for entry in entries if entry["name"] not in measured]
+
+
+def _with_every(every: Mapping[str, Any], own: Mapping[str, Any], *, is_tiered: bool) -> Mapping[str, Any]:
+    """The stated fields of a topic, after those of every topic; local retention of those with remote storage alone."""
+    both = {**every, **own}
+    if both.get("remote_storage", is_tiered):
+        return both
+    return {name: value for name, value in both.items() if name in own or name not in LOCAL_RETENTION_FIELDS}
+
+
+def _unknown_retention(chosen: Sequence[Topic], topics: Sequence[Mapping[str, Any]]) -> Iterator[Caution]:
+    """A warning about topics of which the bytes in remote storage are unknown."""
+    unknown = [
+        topic.name
+        for topic, read in zip(chosen, topics, strict=False)
+        if topic.has_remote_storage and read.get("remote_storage") and "retained_bytes_per_partition" in read
+    ]
+    if unknown:
+        detail = (
+            f"{len(unknown)} topics with remote storage have no known retention: {_some(unknown)}; bytes on disks "
+            "count as all that is retained, and remote_bytes is a lower bound"
+        )
+        yield Caution("remote_bytes_unknown", detail, topics=tuple(unknown[:_NAMED]))
 
 
 def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:

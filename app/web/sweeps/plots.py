@@ -22,6 +22,8 @@ _WORDS = {
     "headroom": "headroom (× the load today)",
     "first_breaking_month": "month in which a limit is reached",
     "cross_rack_bytes_per_s": "traffic between racks",
+    "remote_bytes": "bytes in remote storage",
+    "restart_waves": "waves of a rolling restart",
     "partitions_under_min_isr": "partitions that cannot be written",
     "partitions_offline": "partitions that are offline",
 }

@@ -25,11 +25,15 @@ class Partition:
     groups: float
     lagging: float
     growing: float
+    local: float
+    segment: float
     most: float
+    remote: float
 
     def bytes_on_disk(self, factor: float) -> float:
         """Of one replica, where traffic is `factor` times what it is."""
-        return self.most if self.growing == inf else min(self.growing * factor, self.most)
+        retained = inf if self.growing == inf else self.growing * factor
+        return min(retained, inf if self.local == inf else self.local * factor + self.segment, self.most)
 
 
 class ByHand:
@@ -177,8 +181,8 @@ class ByHand:
                     consumers += share * partition.groups * partition.mean
         return producers, followers, consumers
 
-    def monthly_cost(self) -> tuple[float, float, float]:
-        """Brokers, storage, cross-rack."""
+    def monthly_cost(self) -> tuple[float, float, float, float]:
+        """Brokers, storage, cross-rack, remote storage."""
         profile, prices = self.json["broker_profile"], self.json["prices"]
         producers, followers, consumers = self.cross_rack()
         billed = producers + consumers + (followers if prices["replication_billed"] else 0)
@@ -187,7 +191,12 @@ class ByHand:
             brokers * profile["price_per_month"],
             brokers * profile["disk_bytes"] / 2**30 * prices["storage_per_gib_month"],
             billed * 730 * 3600 / 2**30 * prices["cross_rack_per_gib"],
+            self.remote_bytes() / 2**30 * prices["remote_storage_per_gib_month"],
         )
+
+    def remote_bytes(self) -> float:
+        """One copy of each partition of tiered topics."""
+        return sum(partition.remote for partition in self.partitions)
 
 
 def _partitions(topic: Mapping[str, Any], rows: list[list[int]], multiplier: int) -> Iterator[Partition]:
@@ -209,6 +218,9 @@ def _partitions(topic: Mapping[str, Any], rows: list[list[int]], multiplier: int
             growing = topic["retained_bytes"] * share * on_disk
         else:
             growing = mean * share * topic["retention_s"] * on_disk if "retention_s" in topic else inf
+        most = topic["retention_bytes"] * on_disk if "retention_bytes" in topic else inf
+        segment = topic.get("segment_bytes", 2**30)
+        local_s, local_bytes = topic.get("local_retention_s"), topic.get("local_retention_bytes")
         yield Partition(
             replicas=row,
             min_insync=topic.get("min_insync_replicas", 1),
@@ -217,5 +229,8 @@ def _partitions(topic: Mapping[str, Any], rows: list[list[int]], multiplier: int
             groups=topic.get("consumer_groups", 0),
             lagging=topic.get("lagging_share", 0),
             growing=growing,
-            most=topic["retention_bytes"] * on_disk if "retention_bytes" in topic else inf,
+            local=inf if local_s is None else mean * share * local_s * on_disk,
+            segment=segment,
+            most=most if local_bytes is None else min(most, local_bytes * on_disk + segment),
+            remote=min(growing, most) / on_disk if topic.get("remote_storage") else 0,
         )

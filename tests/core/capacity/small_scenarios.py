@@ -74,6 +74,14 @@ def topics(draw: st.DrawFn, name: str, brokers: int) -> dict[str, Any]:
             ]
         )
     )
+    tiered: dict[str, Any] = {}
+    if draw(st.booleans()):
+        longest, largest = retention.get("retention_s", 600), retention.get("retention_bytes", 3e7)
+        tiered = {"remote_storage": True, "segment_bytes": draw(st.sampled_from([0, 1e6, 2**30]))}
+        if draw(st.booleans()):
+            tiered["local_retention_s"] = draw(st.integers(0, longest))
+        if draw(st.booleans()):
+            tiered["local_retention_bytes"] = draw(st.integers(0, int(largest)))
     weights = st.one_of(
         st.just("uniform"),
         st.builds(lambda s: {"zipf": s}, st.sampled_from([0, 0.5, 1.3])),
@@ -91,6 +99,7 @@ def topics(draw: st.DrawFn, name: str, brokers: int) -> dict[str, Any]:
         "disk_headroom": draw(st.sampled_from([0, 0.2])),
         "partition_weights": draw(weights),
         **retention,
+        **tiered,
     }
 
 
@@ -127,6 +136,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         "prices": {
             "cross_rack_per_gib": 0.02,
             "storage_per_gib_month": 0.1,
+            "remote_storage_per_gib_month": 0.02,
             "replication_billed": draw(st.booleans()),
         },
         "rereplication": {"throttle_bytes_per_s": draw(st.sampled_from([0, 250_000]))},

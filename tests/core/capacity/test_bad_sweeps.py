@@ -38,6 +38,9 @@ CANNOT_BE: list[tuple[Any, tuple[str | int, ...], str]] = [
     (base(topics=[topic(partitions="12")]), ("topics", 0, "partitions"), "a whole number"),
     (base(topics=[without(topic(), "ingress_bytes_per_s")]), ("topics", 0, "ingress_bytes_per_s"), "missing"),
     (base(topics=[topic(ingress_bytes_per_s=-1)]), ("topics", 0, "ingress_bytes_per_s"), "0 or more"),
+    (base(topics=[topic(remote_storage=1)]), ("topics", 0, "remote_storage"), "true or false"),
+    (base(topics=[topic(local_retention_s=-1)]), ("topics", 0, "local_retention_s"), "0 or more"),
+    (base(topics=[topic(local_retention_bytes=-1)]), ("topics", 0, "local_retention_bytes"), "0 or more"),
     (base(topics=[topic(lagging_share=1.1)]), ("topics", 0, "lagging_share"), "1 or less"),
     (base(topics=[topic(partition_weights="zipf")]), ("topics", 0, "partition_weights"), "zipf"),
     (base(topics=[topic(partition_weights=[0] * 12)]), ("topics", 0, "partition_weights"), "above 0"),
@@ -54,6 +57,8 @@ CANNOT_BE: list[tuple[Any, tuple[str | int, ...], str]] = [
     (base(targets={"disk": 1.2}), ("targets", "disk"), "1 or less"),
     (base(prices={"cross_rack_per_gib": -0.01}), ("prices", "cross_rack_per_gib"), "0 or more"),
     (base(rereplication={}), ("rereplication", "throttle_bytes_per_s"), "missing"),
+    (base(restart={"per": "zone"}), ("restart", "per"), "zone"),
+    (base(restart={"max_brokers_per_wave": 0}), ("restart", "max_brokers_per_wave"), "1 to"),
 ]
 
 
@@ -80,6 +85,17 @@ NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
         base(topics=[topic(retention_s=None, retained_bytes_per_partition=[1, 2])]),
         ("topics", 0, "retained_bytes_per_partition"),
         "2 retained_bytes_per_partition",
+    ),
+    (base(topics=[topic(local_retention_s=60)]), ("topics", 0, "local_retention_s"), "no remote_storage"),
+    (
+        base(topics=[topic(remote_storage=True, local_retention_s=3601)]),
+        ("topics", 0, "local_retention_s"),
+        "3601, above its retention of 3600",
+    ),
+    (
+        base(topics=[topic(remote_storage=True, retention_bytes=7, local_retention_bytes=8)]),
+        ("topics", 0, "local_retention_bytes"),
+        "above its retention of 7",
     ),
     (base(topics=[topic(peak_ingress_bytes_per_s=1)]), ("topics", 0, "peak_ingress_bytes_per_s"), "on average"),
     (base(topics=[topic(partition_weights=[1, 2])]), ("topics", 0, "partition_weights"), "2 weights"),
@@ -136,6 +152,7 @@ def sweep(**fields: Any) -> Any:
         (sweep(axes=[{"path": "placement.seed", "values": [1]}] * 2), ConflictingFields, ("axes", 1, "path")),
         (sweep(axes=3), ImpossibleValue, ("axes",)),
         (sweep(sample={"count": 2}), ConflictingFields, ("sample", "count")),
+        (sweep(constraints={"max_restart_waves": 3}), ConflictingFields, ("constraints", "max_restart_waves")),
         (sweep(sample={"count": 0}), ImpossibleValue, ("sample", "count")),
         (sweep(objective="beauty"), ImpossibleValue, ("objective",)),
         (sweep(constraints={"min_beauty": 1}), ImpossibleValue, ("constraints", "min_beauty")),

@@ -251,3 +251,59 @@ def test_rereplication_loads_surviving_brokers_up_to_the_throttle() -> None:
     for resource, more in {"nic_in": 5_000, "nic_out": 5_000, "disk_bytes_per_s": 10_000, "disk": 0}.items():
         assert throttled.resources[resource].worst.max == pytest.approx(without.resources[resource].worst.max + more)
         assert throttled.resources[resource].before == without.resources[resource].before
+
+
+TIERED: Mapping[str, Any] = {"remote_storage": True, "retention_s": 3600, "segment_bytes": 1e6}
+
+
+@given(scenarios(), st.sampled_from(["local_retention_s", "local_retention_bytes"]))
+def test_local_retention_as_long_as_retention_needs_the_disks_of_a_topic_that_is_not_tiered(
+    mapping: Mapping[str, Any], field: str
+) -> None:
+    """The remote copy is in addition to the local ones."""
+    tiered, plain = (
+        scored({**mapping, "topics": [_of_retention(entry, field, is_tiered) for entry in mapping["topics"]]})
+        for is_tiered in (True, False)
+    )
+    assert tiered.resources["disk"] == plain.resources["disk"]
+    assert (tiered.headroom, tiered.first_breaking_month) == (plain.headroom, plain.first_breaking_month)
+    assert (tiered.remote_bytes >= 0, plain.remote_bytes) == (True, 0)
+    assert tiered.monthly_cost - tiered.monthly_cost_parts.remote_storage == pytest.approx(plain.monthly_cost)
+
+
+def _of_retention(entry: Mapping[str, Any], field: str, is_tiered: bool) -> dict[str, Any]:
+    """The topic with retention by time or by size alone, and as much of it local."""
+    plain = {name: value for name, value in entry.items() if "retention" not in name and "retained" not in name}
+    plain |= {field.removeprefix("local_"): 600.0, "remote_storage": is_tiered}
+    return plain | ({field: 600.0} if is_tiered else {})
+
+
+@given(st.lists(st.integers(0, 3600), min_size=2, max_size=2), st.sampled_from([0, 1e5, 2**30]))
+def test_shorter_local_retention_needs_no_more_disk_and_costs_no_more(local: list[int], segment: float) -> None:
+    shorter, longer = (
+        scored(base(topics=[topic(**{**TIERED, "local_retention_s": each, "segment_bytes": segment})]))
+        for each in sorted(local)
+    )
+    assert shorter.resources["disk"].before.max <= longer.resources["disk"].before.max
+    assert (shorter.headroom or 0) >= (longer.headroom or 0) * (1 - 1e-9)
+    assert shorter.remote_bytes == longer.remote_bytes
+    assert shorter.monthly_cost <= longer.monthly_cost
+
+
+def test_ten_minutes_of_an_hour_are_local() -> None:
+    """120 kB/s over 12 partitions, three replicas on six brokers: 6 replicas of 10 kB/s · 600 s and a segment of 1 MB.
+
+    An hour has one copy remotely: 120 kB/s · 3600 s, whose price is 0.02 a GiB. The disk of 50 MB fills at a factor of
+    (50 − 6 · 1) / (6 · 6), where a topic that is not tiered needs 216 MB.
+    """
+    prices = {"remote_storage_per_gib_month": 0.02}
+    profile = {"disk_bytes": 5e7, "price_per_month": 100}
+    entry = topic(**TIERED, local_retention_s=600)
+    placed = {"placement": {"algorithm": "striped", "seed": 7}}
+    actual = scored(base(topics=[entry], prices=prices, broker_profile=profile, **placed))
+    assert actual.resources["disk"].before.max == 6 * (10_000 * 600 + 1e6)
+    assert actual.headroom == pytest.approx((50 - 6) / 36)
+    assert actual.remote_bytes == 120_000 * 3600
+    assert actual.monthly_cost == pytest.approx(600 + 0.432e9 / 2**30 * 0.02)
+    plain = scored(base(topics=[topic()], broker_profile=profile, **placed))
+    assert (plain.resources["disk"].before.max, plain.feasible) == (6 * 10_000 * 3600, False)

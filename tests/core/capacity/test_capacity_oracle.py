@@ -144,5 +144,6 @@ def test_cross_rack_bytes_and_cost(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
     crossed, cost = scored.cross_rack_parts, scored.monthly_cost_parts
     assert (crossed.producers, crossed.replication, crossed.consumers) == about(by_hand.cross_rack())
-    assert (cost.brokers, cost.storage, cost.cross_rack) == about(by_hand.monthly_cost())
+    assert (cost.brokers, cost.storage, cost.cross_rack, cost.remote_storage) == about(by_hand.monthly_cost())
+    assert scored.remote_bytes == about(by_hand.remote_bytes())
     assert scored.monthly_cost == about(sum(by_hand.monthly_cost()))

@@ -1,5 +1,6 @@
 """What was measured of a cluster as a scenario's topics; what is said wins."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,3 +126,56 @@ def test_the_factor_is_the_largest_once_a_reassignment_has_ended() -> None:
     """Five replicas of which two leave are three."""
     assert topic_document(topic([1, 1], widths=[3, 5], removing=[0, 2]), None, STATED)["replication_factor"] == 3
     assert topic_document(topic([1, 1], widths=[2, 4]), None, STATED)["replication_factor"] == 4
+
+
+TIERED = {
+    "remote.storage.enable": "true",
+    "retention.ms": "604800000",
+    "local.retention.ms": "3600000",
+    "segment.bytes": "1048576",
+    "min.insync.replicas": "2",
+}
+
+
+def test_a_tiered_topic_retains_what_its_configurations_state() -> None:
+    """The bytes on disk are those of local retention, so that they say nothing of retention."""
+    actual = topic_document(replace(topic([100, 300]), configs=TIERED), None, STATED)
+    assert actual == STATED | {
+        "name": "u",
+        "partitions": 2,
+        "replication_factor": 3,
+        "partition_weights": [100, 300],
+        "remote_storage": True,
+        "retention_s": 604_800,
+        "local_retention_s": 3600,
+        "segment_bytes": 1_048_576,
+        "min_insync_replicas": 2,
+    }
+    its = workload(read_topics([actual]))
+    assert its.remote_bytes == 8 * 604_800
+    assert its.local_bytes.tolist() == [2 * 3600, 6 * 3600]
+
+
+def test_what_is_stated_of_a_tiered_topic_counts_before_its_configurations() -> None:
+    tiered = replace(topic([100, 300]), configs=TIERED)
+    stated = STATED | {"retained_bytes": 7_000, "local_retention_s": 60}
+    actual = topic_document(tiered, None, stated)
+    assert (actual["retained_bytes"], actual["local_retention_s"]) == (7_000, 60)
+    assert "retention_s" not in actual
+    untiered = topic_document(tiered, None, STATED | {"remote_storage": False})
+    assert (untiered["remote_storage"], untiered["retention_s"]) == (False, 604_800)
+    assert "local_retention_s" not in untiered
+
+
+@pytest.mark.parametrize("limit", ["-1", "9223372036854775807"])
+def test_unlimited_retention_is_no_retention(limit: str) -> None:
+    """All that is known are the bytes on disk."""
+    configs = {"remote.storage.enable": "true", "retention.ms": limit, "local.retention.ms": "-2"}
+    actual = topic_document(replace(topic([100, 300]), configs=configs), None, STATED)
+    assert actual["retained_bytes_per_partition"] == [100, 300]
+    assert {"retention_s", "local_retention_s"}.isdisjoint(actual)
+
+
+def test_a_topic_with_fewer_replicas_than_min_insync_replicas_needs_all_of_them() -> None:
+    single = replace(topic([1], widths=[1]), configs={"min.insync.replicas": "2"})
+    assert topic_document(single, None, STATED)["min_insync_replicas"] == 1

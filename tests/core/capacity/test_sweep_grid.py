@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from app.core.capacity.scenarios import require_axes
 from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
 from app.core.sweeps.axes import sampled_index
+from app.errors.requests import ConflictingFields
 from tests.core.capacity.small_scenarios import base, topic
 
 
@@ -148,3 +149,17 @@ def test_without_a_seed_every_scenario_has_its_own_sampled_or_not() -> None:
     assert CapacitySweep(other).scenario(0).seed != seeds[0]
     fixed = read_definition({"base": base(), "axes": axes, "seed": 5})
     assert {CapacitySweep(fixed).scenario(index).seed for index in range(4)} == {7}
+
+
+def test_an_axis_over_local_retention_of_all_topics_is_about_those_with_remote_storage() -> None:
+    """A cluster has topics that are not tiered, such as compacted ones; if none is, the axis is a mistake."""
+    tiered = topic(name="tiered", remote_storage=True)
+    axes = {"topics.*.local_retention_s": [60, 600]}
+    mixed = CapacitySweep(read_definition({"base": base(topics=[topic(), tiered]), "axes": axes}))
+    assert [[each.local_retention_s for each in mixed.scenario(index).topics] for index in (0, 1)] == [
+        [None, 60],
+        [None, 600],
+    ]
+    none = CapacitySweep(read_definition({"base": base(), "axes": axes}))
+    with pytest.raises(ConflictingFields, match="no remote_storage"):
+        none.scenario(0)
