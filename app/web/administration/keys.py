@@ -62,7 +62,7 @@ def router(database: Database, access: Access) -> APIRouter:
                 uow.api_keys.revoke(name, team=team or None)
         except Failure as failure:
             return _page(database, access, problem=failure.detail)
-        return RedirectResponse("/keys", HTTPStatus.SEE_OTHER)
+        return RedirectResponse("/keys?revoked=key", HTTPStatus.SEE_OTHER)
 
     return routes
 
@@ -99,12 +99,9 @@ def _page(
     database: Database,
     access: Access,
     *,
-    name: str = "",
-    scope: str = "",
-    days: str = "",
-    team: str = "",
     problem: str = "",
     revoked: str = "",
+    **typed: str,
 ) -> Response:
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
@@ -115,10 +112,7 @@ def _page(
         keys=keys,
         is_open=access.may_be_open and not keys,
         scopes=SCOPES,
-        name=name,
-        scope=scope,
-        days=days,
-        team=team,
+        typed={"name": "", "scope": "", "days": "", "team": "", **typed},
         default_team=transaction.DEFAULT,
         all_teams=transaction.ALL,
         is_of_all_teams=transaction.acting() == transaction.ALL,
