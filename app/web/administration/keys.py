@@ -18,12 +18,6 @@ from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.pages import page, shown_once
 
-SCOPES = {
-    Scope.READ: "reads everything",
-    Scope.PLAN: "also stores clusters and plans",
-    Scope.SWEEP: "also starts sweeps",
-    Scope.ADMIN: "also deletes and manages keys",
-}
 MOST_DAYS = 3650
 _LINKS = 100
 """Share links on the page, the newest."""
@@ -111,7 +105,6 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         keys=keys,
         is_open=access.may_be_open and not keys,
-        scopes=SCOPES,
         typed={"name": "", "scope": "", "days": "", "team": "", **typed},
         default_team=transaction.DEFAULT,
         all_teams=transaction.ALL,

@@ -19,12 +19,6 @@ from app.web.pages import page
 ADDRESS = "/plan/keys"
 MOST_ROWS = 100
 """Keys whose partitions the page lists."""
-ENCODINGS = {
-    "utf8": "text, as UTF-8",
-    "int32": "numbers of 32 bits, as Java's IntegerSerializer",
-    "int64": "numbers of 64 bits, as Java's LongSerializer",
-    "base64": "bytes, in base64",
-}
 EXAMPLE = {"keys": "alice\nbob\ncarol", "partitions": "12", "compare_partitions": "24", "encoding": "utf8"}
 _EXAMPLE_PARTITIONERS = ("murmur2_adaptive", "consistent_random")
 _EMPTY = {"keys": "", "partitions": "", "compare_partitions": "", "encoding": "utf8", "without_key": ""}
@@ -107,7 +101,6 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
         typed=typed,
         problems=problems or {},
-        encodings=ENCODINGS,
         partitioners={name: (one.summary, _clients(name)) for name, one in PARTITIONERS.items()},
         answer=answer,
         rows=list(zip(keys[:MOST_ROWS], *by_key, strict=True)),

@@ -37,32 +37,17 @@ class ComparedRow:
     second: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRows:
-    """How two plans differ.
-
-    Parameters
-    ----------
-    unit : what a row is. place : where it is. counts : by name, as the API counts a difference.
-    rows : the first that differ, of `total`.
-    """
-
-    unit: str
-    place: str
-    counts: Sequence[tuple[str, int]]
-    total: int
-    rows: Sequence[ComparedRow]
-
-
-def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> ComparedRows:
+def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, Any]:
     """What the second plan changes against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
 
-    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks.
+    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks. `unit` is a
+    row, `place` where it is, `counts` are those of the API by name, and `rows` the first that differ, of `total`.
     """
     found = KINDS[second.head.kind].difference(uow, second, first.head.id)
     unit, place, row = _ROWS[second.head.kind]
     counts = [(name.replace("_", " "), value) for name, value in found.summary.items() if isinstance(value, int)]
-    return ComparedRows(unit, place, counts, found.total, [row(item) for item in found.items(0, MOST_ROWS)])
+    rows = [row(item) for item in found.items(0, MOST_ROWS)]
+    return {"unit": unit, "place": place, "counts": counts, "total": found.total, "rows": rows}
 
 
 def _joined(values: Iterable[object] | None) -> str | None:
