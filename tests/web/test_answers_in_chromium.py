@@ -96,3 +96,19 @@ def test_jobs_are_listed_by_their_plans_and_sorted_by_moment(
     visit.page.wait_for_selector('h1:has-text("Succeeded")')
     assert "orders-v2" in visit.page.locator("main").inner_text()
     assert (visit.complaints, visit.elsewhere) == ([], [])
+
+
+def test_a_study_is_started_without_scrolling(client: httpx.Client, visit: Visit) -> None:
+    """The button stays on the screen below a long form, and the page of capacity offers the form at its top."""
+    assert client.post("/clusters/example").status_code == 303
+    visit.page.set_viewport_size({"width": 1280, "height": SCREEN})
+    visit.open("/clusters/example-shop/capacity", until="h1")
+    link = visit.page.get_by_role("link", name="New study")
+    assert is_on_the_first_screen(link)
+    link.click()
+    visit.page.wait_for_selector("#racks")
+    assert is_on_the_first_screen(visit.page.get_by_role("button", name="Start the study"))
+    visit.open("/", until="#fleet")
+    fleet = visit.page.get_by_role("region", name="Clusters")
+    assert fleet.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert (visit.complaints, visit.elsewhere) == ([], [])
