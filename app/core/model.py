@@ -234,7 +234,8 @@ class Topic:
         """
         preferred = self.replicas[:, :1]
         in_sync = (self.isr[:, :, None] == preferred[:, None, :]).any(axis=(1, 2))
-        return np.asarray(in_sync & (self.leaders[:, None] != preferred).any(axis=1), np.bool_)
+        is_other = (self.leaders[:, None] != preferred) & (preferred != NO_REPLICA)
+        return np.asarray(in_sync & is_other.any(axis=1), np.bool_)
 
     @property
     def is_moving(self) -> NDArray[np.bool_]:

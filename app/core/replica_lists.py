@@ -63,9 +63,9 @@ def per_broker(replicas: Int32s, brokers: int, load: Int64s | None = None) -> In
     >>> per_broker(replicas, 3).tolist(), per_broker(replicas, 3, np.array([5, 7])).tolist()
     ([1, 2, 0], [5, 12, 0])
     """
+    if load is None:  # the padding is -1, and counted before the first position
+        return np.asarray(np.bincount(replicas.ravel() + 1, minlength=brokers + 1)[1:], np.int64)
     is_replica = replicas != NO_REPLICA
-    if load is None:
-        return np.asarray(np.bincount(replicas[is_replica], minlength=brokers), np.int64)
     return sums_by(replicas[is_replica], np.repeat(load, is_replica.sum(axis=1)), brokers)
 
 

@@ -79,9 +79,9 @@ class Plans(Rows[PlanHead]):
         for row in self._reading.execution_options(yield_per=100).execute(query):
             yield row[0], row[1], row[2]
 
-    def requests_of(self, plan_ids: Sequence[UUID]) -> dict[UUID, Mapping[str, Json]]:
-        """The canonical requests of the plans that there are of these ids, without reading their answers."""
-        query = sa.select(plans.c.id, plans.c.request).where(plans.c.id.in_(plan_ids), *self._visible(plans))
+    def column(self, name: str, plan_ids: Sequence[UUID | None]) -> dict[UUID, Any]:
+        """The `request` or `title` of the plans that there are of these ids, without reading their answers."""
+        query = sa.select(plans.c.id, plans.c[name]).where(plans.c.id.in_(plan_ids), *self._visible(plans))
         return {row[0]: row[1] for row in self._reading.execute(query)} if plan_ids else {}
 
     def topics(self, plan_id: UUID) -> list[PlanTopic]:

@@ -23,7 +23,8 @@ NARROWEST, WIDEST, WIDTH = 200, 2_000, 860
 Width: TypeAlias = Annotated[int, Query(ge=NARROWEST, le=WIDEST)]
 SPECS: Mapping[str, Any] = orjson.loads(files("app.web").joinpath("charts.json").read_bytes())
 """Each chart as Vega-Lite, in which `@name` is a value of the call. `look` is around all, `colours` has those of
-a theme, and `meanings` those of scenarios in both themes: infeasible scenarios are never green."""
+a theme, and `meanings` those of scenarios in both themes: infeasible scenarios are never green. `words` are names of
+figures, `pairs` the figures that a kind of sweep compares first, `axes` the labels of figures by the end of a name."""
 
 
 def _filled(part: object, values: Mapping[str, object]) -> Any:
@@ -46,30 +47,42 @@ def _shown(tooltips: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
     return [{"field": field, "title": title} for field, title in tooltips.items()]
 
 
+def _axes(rows: Rows, names: Sequence[str]) -> dict[str, Any]:
+    """The axes of two figures: bytes and shares with their unit, whole numbers without decimals between them."""
+    axes = {}
+    for column, name in zip("xy", names, strict=True):
+        is_whole = all(isinstance(row[column], int | None) for row in rows)
+        suffixes = (suffix for suffix in SPECS["axes"] if name.endswith(suffix))
+        axes[f"{column}_axis"] = SPECS["axes"][next(suffixes, "whole" if is_whole else "other")]
+    return axes
+
+
 def steps(rows: Rows, *, y: str) -> Spec:
     """Numbers that stay until they change: columns `x` (RFC 3339), `y`, `series`. `y` is the title of its axis."""
     return _spec("steps", rows, y=y)
 
 
-def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str]) -> Spec:
+def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], names: Sequence[str] = ("", "")) -> Spec:
     """One point a row: columns `x`, `y`, `series`, `href`, and those of `tooltips` with their titles.
 
-    Rows with a `front` that is not null are joined by a line.
+    Rows with a `front` that is not null are joined by a line. `names` of the figures determine the labels of the axes.
     """
     series = {row.get("series") for row in rows}
     known = {name: colour for name, colour in SPECS["meanings"].items() if name in series}
     scale = {"domain": list(known), "range": list(known.values())}
-    return _spec("points", rows, x=x, y=y, tooltips=_shown(tooltips), scale=scale)
+    return _spec("points", rows, x=x, y=y, tooltips=_shown(tooltips), scale=scale, **_axes(rows, names))
 
 
-def fronts(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], joined: bool) -> Spec:
+def fronts(
+    rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], names: Sequence[str] = ("", ""), joined: bool
+) -> Spec:
     """Points of several series: columns `x`, `y`, `series`, `href` and those of `tooltips`.
 
     Parameters
     ----------
-    joined : whether a line joins the points of a series, in the order of `x`.
+    names : of the figures, as of `points`. joined : whether a line joins the points of a series, in the order of `x`.
     """
-    spec = _spec("fronts", rows, x=x, y=y, tooltips=_shown(tooltips))
+    spec = _spec("fronts", rows, x=x, y=y, tooltips=_shown(tooltips), **_axes(rows, names))
     return spec if joined else {**spec, "layer": spec["layer"][1:]}
 
 

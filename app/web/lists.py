@@ -62,19 +62,23 @@ def router(database: Database, access: Access) -> APIRouter:
         chosen = {"kind": kind, "state": state}
         with database.begin() as uow:
             listed = uow.jobs.page(kind=kind or None, state=state or None, before=as_id(before), size=SIZE)
+            titles = uow.plans.column("title", [job.plan_id for job in listed.items])
         return page(
             "jobs.html",
             chosen=chosen,
             listed=listed.items,
+            titles=titles,
             kinds=list(KINDS),
             states=STATES,
+            steps=STEPS,
             next_page=next_page("/jobs", chosen, listed),
         )
 
     @routes.get("/jobs/{job_id}")
     def job(job_id: str) -> Response:
         with database.begin() as uow:
-            return page("job.html", job=uow.jobs.get(id_of(job_id, JobNotFound)), steps=STEPS)
+            job = uow.jobs.get(id_of(job_id, JobNotFound))
+            return page("job.html", job=job, titles=uow.plans.column("title", [job.plan_id]), steps=STEPS)
 
     @routes.post("/jobs/{job_id}/cancel", dependencies=[access.plan])
     def cancel(job_id: UUID) -> Response:

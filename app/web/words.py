@@ -25,7 +25,7 @@ def measured(name: str, value: float) -> str:
         return f"{byte_size(round(value))}/s"
     if name.endswith("bytes"):
         return byte_size(round(value))
-    return share(value) if name.endswith("_share") else figure(value)
+    return share(value) if name.endswith(("_share", "_utilisation", "gap", "_probability")) else figure(value)
 
 
 def since(moment: datetime, now: datetime) -> str:

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.measures.health import cluster_health
+from app.core.measures.health import cluster_health, partition_states
 from app.core.measures.partition_table import PartitionTable
+from app.core.measures.tally import BrokerArrays
 from app.core.model import NO_LEADER, NO_REPLICA, Broker, Cluster, Topic, padded
 
 
@@ -81,9 +82,8 @@ def test_one_topic_is_counted_alone() -> None:
     topics = (topic("t", [([1], [1], 1)]), topic("u", [([2], [2], 2), ([1], [1], 1)]))
     table = PartitionTable.of(Cluster("c", (Broker(1, "a"), Broker(2, "b")), topics))
     rows = table.rows_of("u")
-    assert rows is not None
     assert table.loads(table.lost(), rows).replicas.tolist() == [1, 1]
-    assert table.rows_of("v") is None
+    assert table.rows_of("v") == slice(0, len(table.partition_ids))
     assert table.topics_on(0, 5) == [("t", 1), ("u", 1)]
     assert PartitionTable.of(Cluster("c", (Broker(1),))).loads(np.zeros(1, np.bool_)).replicas.tolist() == [0]
 
@@ -108,3 +108,18 @@ def test_health_counts_what_is_wrong() -> None:
     of_two = replace(cluster.topics[0], name="u", configs={"min.insync.replicas": "2"})
     health = cluster_health(replace(cluster, topics=(*cluster.topics, of_two)))
     assert (health.under_min_isr, health.at_min_isr, health.min_isr_unknown) == (1, 2, 3)
+
+
+@given(st.lists(rows(), max_size=4))
+def test_states_of_a_cluster_are_those_of_its_topics(drawn: list[list[tuple[list[int], list[int], int]]]) -> None:
+    """Topics of any factor count alone as they count together, and health counts the states."""
+    topics = tuple(topic(f"t{number}", each) for number, each in enumerate(drawn))
+    cluster = Cluster("c", tuple(Broker(broker, "ab"[broker % 2]) for broker in range(1, 5)), topics)
+    brokers, health = BrokerArrays.of(cluster.known_brokers), cluster_health(cluster)
+    alone = [partition_states(replace(cluster, topics=(each,)), brokers) for each in topics]
+    for name, mask in partition_states(cluster, brokers).items():
+        assert mask.tolist() == [is_in for part in alone for is_in in part[name].tolist()]
+        assert getattr(health, name) == mask.sum()
+    factors = [[len(replicas) for replicas, _, _ in each] for each in drawn]
+    assert health.replicas == sum(map(sum, factors))
+    assert health.bytes == sum(100 * place * factor for each in factors for place, factor in enumerate(each, 1))

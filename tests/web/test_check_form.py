@@ -93,7 +93,7 @@ def test_conditions_state_whether_the_check_fails(nine: Browser) -> None:
     page = posted(nine, fail_on="violations, skew>=10% leader_spread<0")
     assert page.status == 200
     assert "The check fails: 1 of 3 conditions holds." in page.text
-    assert "skew>=10% 0.5385 fails" in page.text
+    assert "skew>=10% 53.8 % fails" in page.text
     assert "violations 0 passes" in page.text
     assert "The check passes: 0 of 1 condition hold." in posted(nine, output=MOVE, fail_on="moved_replicas>100").text
     assert "The check" not in posted(nine).text

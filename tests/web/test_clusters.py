@@ -260,14 +260,14 @@ def test_a_broker_has_its_log_directories(browser: Browser, database: Database) 
     keep(database, cluster)
     page = browser.get("/clusters/nine/brokers/105")
     rows = directories(cluster, 105)
-    assert [row.path for row in rows] == [each.path for each in cluster.log_dirs[105]]
+    assert [directory.path for directory, _, _ in rows] == [each.path for each in cluster.log_dirs[105]]
     on_broker = [(topic, topic.replicas == 105) for topic in cluster.topics]
-    assert sum(row.replicas for row in rows) == sum(int(is_on.sum()) for _, is_on in on_broker)
-    assert sum(row.bytes for row in rows) == sum(
+    assert sum(count for _, count, _ in rows) == sum(int(is_on.sum()) for _, is_on in on_broker)
+    assert sum(size for _, _, size in rows) == sum(
         int(topic.size_bytes[is_on.any(1)].sum()) for topic, is_on in on_broker
     )
-    for row in rows:
-        assert f"{row.path} {row.replicas}" in page.text
+    for directory, count, _ in rows:
+        assert f"{directory.path} {count}" in page.text
     assert browser.get("/clusters/nine/brokers/999").status == 404
 
 

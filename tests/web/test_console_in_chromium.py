@@ -325,6 +325,7 @@ def test_a_million_partitions_are_pages_of_a_megabyte_at_most(client: httpx.Clie
     made = [client.post(f"/v1/plans/{kind}", json=body, timeout=300).json()["id"] for kind, body in bodies]
     for first_view, second_view in (
         ("/clusters/large", "/clusters/large?measure=leaders&lose=rack:rack-1"),
+        ("/clusters/large/topics", "/clusters/large/topics/topic-5"),
         (f"/plans/{plan.id}", f"/plans/{plan.id}/changes?select=broker:503"),
         (f"/plans/{plan.id}/execute", f"/plans/{plan.id}/brokers?batch=1"),
         *((f"/plans/{each}", f"/plans/{each}?embed=1") for each in made),

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from app.core.keys.partitioners import PARTITIONERS
-from app.web.forms.keys import EXAMPLE, MOST_ROWS
+from app.web.forms.keys import EXAMPLE, MOST_ROWS, MOST_WITHOUT_KEY
 from tests.web.browser import Browser, Page
 
 
@@ -40,6 +40,20 @@ def test_many_keys_of_any_text_are_listed_in_part(browser: Browser) -> None:
     assert f"the first {MOST_ROWS} of {MOST_ROWS + 2}" in page.text
 
 
+def test_records_without_key_are_placed_by_the_policy_of_the_partitioner(
+    browser: Browser, client: httpx.Client
+) -> None:
+    """With the seed of the request, as the API places them."""
+    body = {"keys": ["alice", None, None], "partitions": 12, "compare_partitions": [24], "null_keys": {}}
+    own = client.post("/v1/keys/partitions", json={**body, "partitioner": ["murmur2_random"]}).json()
+    [placed] = own["partitioners"]
+    page = posted(browser, keys="alice", without_key="2", partitioner=["murmur2_random"])
+    assert f"placed with the seed {own['seed']}" in page.text
+    for partition in placed["partition_by_key"][1:]:
+        assert f"without key {partition}" in page.text
+    assert "at least 1" not in posted(browser, keys="", without_key="1").text
+
+
 @pytest.mark.parametrize(
     ("typed", "field", "words"),
     [
@@ -52,6 +66,8 @@ def test_many_keys_of_any_text_are_listed_in_part(browser: Browser) -> None:
         ({"encoding": "int32", "keys": "1\nx"}, "keys", "key 1"),
         ({"encoding": "utf7"}, "encoding", "utf8"),
         ({"partitioner": ["murmur3"]}, "partitioner", "murmur2"),
+        ({"without_key": "some"}, "without_key", "whole numbers"),
+        ({"without_key": str(MOST_WITHOUT_KEY + 1)}, "without_key", "100,000"),
     ],
 )
 def test_what_is_wrong_is_beside_its_field(browser: Browser, typed: dict[str, object], field: str, words: str) -> None:

@@ -89,6 +89,8 @@ def test_fields_make_a_request(typed: dict[str, str], body: dict[str, Any]) -> N
         ({"broker_sets": "blue=x"}, "broker_sets"),
         ({"topic_sets": "orders"}, "topic_sets"),
         ({"drain": "1"}, "drain"),
+        ({"capacities": "* 4/5 625"}, "capacities"),
+        ({"capacities": "* 4 1/2/3"}, "capacities"),
         ({"more": "{"}, "more"),
         ({"more": "[1]"}, "more"),
     ],
@@ -176,6 +178,17 @@ def test_the_fields_of_a_study_are_its_request(body: dict[str, Any]) -> None:
     assert short.request("sweep", typed, {}) == body
 
 
+def test_a_network_differs_by_direction() -> None:
+    """In the capacities of brokers and in a study of capacity, both ways."""
+    read = short.request("limits", {"capacities": "* 4 625/1250"}, {})["capacity"]["*"]
+    assert (read["nic_in_bytes_per_s"], read["nic_out_bytes_per_s"]) == (625_000_000, 1_250_000_000)
+    profile = {"disk_bytes": 4 * 10**12, "nic_in_bytes_per_s": 625 * 10**6, "nic_out_bytes_per_s": 1250 * 10**6}
+    body = {"base": {"broker_profile": profile}}
+    typed = short.typed_of("sweep", body)
+    assert (typed["nic_out_bytes_per_s"], typed["more"]) == ("1250", "")
+    assert short.request("sweep", typed, {}) == body
+
+
 def test_parts_without_a_field_stay_as_they_are() -> None:
     """Also those that are empty: a member that subscribes to nothing is another one than a member without the field."""
     body = {"group": "g", "members": [{"member_id": "m", "topics": [], "rack_id": None}], "labels": {}}
@@ -250,6 +263,7 @@ def test_consumers_are_planned_from_a_file(browser: Browser) -> None:
     [
         {"capacities": "* 4 625 16\n105 2", "topic_rates": "orders=12.5", "readers": "2", "rack_price": "0.02"},
         {"capacities": "* 4"},
+        {"capacities": "* 4 625/1250 16"},
     ],
 )
 def test_capacities_are_fields_of_changes_and_checks(fields: dict[str, str]) -> None:

@@ -68,4 +68,4 @@ def test_two_restarts_are_compared_by_their_waves(client: httpx.Client) -> None:
     one, other = planned(client, per="rack"), planned(client, max_brokers_per_wave=1)
     shown = text_of(client, f"/plans/compare?a={one['id']}&b={other['id']}")
     assert "Waves after 6" in shown
-    assert "Seconds of all waves" in shown
+    assert "Time of all waves, s" in shown

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures import tally_kernel as kernel
-from app.core.measures.tally import Tally, tally
+from app.core.measures.tally import BrokerArrays, Tally, tally, tally_over
 from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
+from app.core.replica_lists import stacked
 
 Bools: TypeAlias = NDArray[np.bool_]
 STATES = (
@@ -57,49 +58,59 @@ class ClusterHealth:
 
 def cluster_health(cluster: Cluster) -> ClusterHealth:
     """Count a cluster as it is. Complexity: O(replicas)."""
-    counts = tally({topic.name: topic.assignment for topic in cluster.topics}, cluster.known_brokers)
+    every = _as_one_topic(cluster)
+    counts = tally({"": every.assignment}, cluster.known_brokers)
     listed = {broker.id for broker in cluster.brokers}
     per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
-    factors = [_lengths(topic.replicas) for topic in cluster.topics]
+    factors, is_known = _lengths(every.replicas), every.size_bytes != UNKNOWN_SIZE
     return ClusterHealth(
-        **{name: int(np.count_nonzero(state)) for name, state in _states(cluster, counts).items()},
-        replicas=sum(int(factor.sum()) for factor in factors),
-        bytes=sum(
-            int((topic.size_bytes * factor)[topic.size_bytes != UNKNOWN_SIZE].sum())
-            for topic, factor in zip(cluster.topics, factors, strict=True)
-        ),
-        unknown_sizes=sum(int(np.count_nonzero(topic.size_bytes == UNKNOWN_SIZE)) for topic in cluster.topics),
+        **{name: int(np.count_nonzero(state)) for name, state in _states(cluster, every, counts).items()},
+        replicas=int(factors.sum()),
+        bytes=int((every.size_bytes * factors)[is_known].sum()),
+        unknown_sizes=int(np.count_nonzero(~is_known)),
         fenced_brokers=sum(broker.fenced for broker in cluster.brokers),
         replica_skew=_skew(per_broker[:, 1]),
         leader_skew=_skew(per_broker[:, 0]),
     )
 
 
-def partition_states(cluster: Cluster) -> dict[str, Bools]:
+def partition_states(cluster: Cluster, brokers: BrokerArrays) -> dict[str, Bools]:
     """(partitions,) bool of each state that `ClusterHealth` counts, by its name there; topics in their order.
 
-    Complexity: O(replicas).
+    `brokers` are the known ones of the cluster. Complexity: O(replicas).
     """
-    return _states(cluster, tally({topic.name: topic.assignment for topic in cluster.topics}, cluster.known_brokers))
+    every = _as_one_topic(cluster)
+    return _states(cluster, every, tally_over(brokers, {"": every.assignment}))
 
 
-def _states(cluster: Cluster, counts: Tally) -> dict[str, Bools]:
-    by_topic = [_states_of(topic, faults) for topic, faults in zip(cluster.topics, counts.faults, strict=True)]
-    return {name: np.concatenate([np.zeros(0, np.bool_), *(each[name] for each in by_topic)]) for name in STATES}
+def _as_one_topic(cluster: Cluster) -> Topic:
+    """The partitions of all topics below one another: 10,000 topics one by one take ten times as long."""
+    topics = cluster.topics
+    ids = np.concatenate([np.zeros(0, np.int32), *(topic.partition_ids for topic in topics)])
+    leaders = np.concatenate([np.zeros(0, np.int32), *(topic.leaders for topic in topics)])
+    sizes = np.concatenate([np.zeros(0, np.int64), *(topic.size_bytes for topic in topics)])
+    replicas, isr, adding, removing = (
+        stacked([getattr(topic, name) for topic in topics]) for name in ("replicas", "isr", "adding", "removing")
+    )
+    return Topic("", ids, replicas, leaders, isr, adding, removing, sizes)
 
 
-def _states_of(topic: Topic, faults: NDArray[np.uint8]) -> dict[str, Bools]:
-    in_sync, least = _lengths(topic.isr), topic.min_insync_replicas or 0
+def _states(cluster: Cluster, every: Topic, counts: Tally) -> dict[str, Bools]:
+    (faults,), in_sync = counts.faults, _lengths(every.isr)
+    least = np.repeat(
+        np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int64),
+        [len(topic.partition_ids) for topic in cluster.topics],
+    )
     return {
-        "offline": np.asarray(topic.leaders == NO_LEADER, np.bool_),
-        "under_replicated": in_sync < _lengths(topic.replicas),
+        "offline": np.asarray(every.leaders == NO_LEADER, np.bool_),
+        "under_replicated": in_sync < _lengths(every.replicas),
         "not_rack_safe": (faults & kernel.TOO_FEW_RACKS) != 0,
-        "not_preferred": topic.awaits_election,
-        "reassigning": topic.is_moving,
+        "not_preferred": every.awaits_election,
+        "reassigning": every.is_moving,
         "illegal": (faults & (kernel.NO_REPLICAS | kernel.DUPLICATE_REPLICA)) != 0,
         "under_min_isr": in_sync < least,
         "at_min_isr": (in_sync == least) & (least > 0),
-        "min_isr_unknown": np.full(len(in_sync), least == 0),
+        "min_isr_unknown": least == 0,
     }
 
 

@@ -98,12 +98,11 @@ class PartitionTable:
         in_sync = np.ascontiguousarray(self.in_sync[rows])
         return ReplicaStates(np.ascontiguousarray(replicas), in_sync, column, self.min_isr[rows])
 
-    def rows_of(self, topic: str) -> slice | None:
-        """The rows of a topic, or None if there is none of that name."""
-        try:
-            index = self.topics.index(topic)
-        except ValueError:
-            return None
+    def rows_of(self, topic: str) -> slice:
+        """The rows of a topic; all rows if there is none of that name."""
+        if topic not in self.topics:
+            return slice(0, len(self.partition_ids))
+        index = self.topics.index(topic)
         return slice(int(self.starts[index]), int(self.starts[index + 1]))
 
     def lost(self, ids: Iterable[int] = (), racks: Iterable[str] = ()) -> Bools:

@@ -18,12 +18,6 @@ from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.pages import page, shown_once
 
-SCOPES = {
-    Scope.READ: "reads everything",
-    Scope.PLAN: "also stores clusters and plans",
-    Scope.SWEEP: "also starts sweeps",
-    Scope.ADMIN: "also deletes and manages keys",
-}
 MOST_DAYS = 3650
 _LINKS = 100
 """Share links on the page, the newest."""
@@ -62,7 +56,7 @@ def router(database: Database, access: Access) -> APIRouter:
                 uow.api_keys.revoke(name, team=team or None)
         except Failure as failure:
             return _page(database, access, problem=failure.detail)
-        return RedirectResponse("/keys", HTTPStatus.SEE_OTHER)
+        return RedirectResponse("/keys?revoked=key", HTTPStatus.SEE_OTHER)
 
     return routes
 
@@ -99,12 +93,9 @@ def _page(
     database: Database,
     access: Access,
     *,
-    name: str = "",
-    scope: str = "",
-    days: str = "",
-    team: str = "",
     problem: str = "",
     revoked: str = "",
+    **typed: str,
 ) -> Response:
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
@@ -114,11 +105,7 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         keys=keys,
         is_open=access.may_be_open and not keys,
-        scopes=SCOPES,
-        name=name,
-        scope=scope,
-        days=days,
-        team=team,
+        typed={"name": "", "scope": "", "days": "", "team": "", **typed},
         default_team=transaction.DEFAULT,
         all_teams=transaction.ALL,
         is_of_all_teams=transaction.acting() == transaction.ALL,

@@ -175,13 +175,13 @@ def _snapshot(uow: UnitOfWork, view: ClusterView) -> Snapshot:
 
 def _loads(view: ClusterView, table: PartitionTable) -> tuple[Bools, BrokerLoads, slice]:
     lost = table.lost(view.lost_brokers, view.lost_racks)
-    rows = (table.rows_of(view.topic) if view.topic else None) or slice(0, len(table.partition_ids))
+    rows = table.rows_of(view.topic)
     return lost, table.loads(lost, rows), rows
 
 
-def _map(view: ClusterView, table: PartitionTable) -> dict[str, Any]:
-    """The map, and the cost of each loss."""
-    lost, loads, rows = _loads(view, table)
+def _map(view: ClusterView, table: PartitionTable, *measured: Any) -> dict[str, Any]:
+    """The map, and the cost of each loss; of loads that are `measured` as by `_loads`."""
+    lost, loads, rows = measured or _loads(view, table)
     return {
         "map": broker_map(table, loads, lost, view.measure),
         "measures": {name: MEASURES[name].label for name in available(table, loads)},
@@ -205,9 +205,10 @@ def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: sl
 def _overview(shown: Shown) -> Mapping[str, Any]:
     recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=20).items
     plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
-    loads = shown.table.loads(shown.table.lost())
+    measured = _loads(shown.view, shown.table)
+    loads = shown.table.loads(shown.table.lost()) if shown.view.lost else measured[1]
     fullest = int(loads.replicas.argmax()) if len(loads.replicas) else None
-    return _map(shown.view, shown.table) | {
+    return _map(shown.view, shown.table, *measured) | {
         "findings": findings(shown.snapshot),
         "health": shown.snapshot.summary.get("health") or {},
         "warnings": shown.snapshot.summary.get("warnings") or [],
@@ -248,7 +249,7 @@ def _topics(shown: Shown) -> Mapping[str, Any]:
         return values | {"rows": rooms.topic_rows(shown.table, shown.cluster, shown.view.start), "partitions": None}
     if shown.view.item and shown.view.item not in shown.table.topics:
         raise SnapshotNotFound(f"the snapshot has no topic {shown.view.item[:300]}")
-    chosen = rooms.rows_in(shown.cluster, _loads(shown.view, shown.table)[2], shown.view.state)
+    chosen = rooms.rows_in(shown.table, shown.cluster, shown.view.topic, shown.view.state)
     at = shown.table.topics.index(shown.view.item) if shown.view.item else 0
     listed = {"partitions": rooms.partition_rows(shown.table, chosen), "partitions_in_all": len(chosen)}
     if not shown.view.item:

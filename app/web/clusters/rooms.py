@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from app.core.measures.health import STATES, partition_states
-from app.core.measures.partition_table import Bools, BrokerLoads, PartitionTable
+from app.core.measures.health import partition_states
+from app.core.measures.partition_table import BrokerLoads, PartitionTable
 from app.core.model import NO_REPLICA, Cluster, Int64s
 from app.core.recorded import RecordedGroup
 from app.store.records import Snapshot
@@ -40,7 +40,9 @@ def broker_rows(table: PartitionTable, loads: BrokerLoads, start: int) -> list[d
 
 def topic_rows(table: PartitionTable, cluster: Cluster, start: int) -> list[dict[str, Any]]:
     """The topics from a position on, each with the number of its partitions in each state that concerns clients."""
-    counts = {name: dict(table.counts_by_topic(mask)) for name, mask in partition_states(cluster).items()}
+    counts = {
+        name: dict(table.counts_by_topic(mask)) for name, mask in partition_states(cluster, table.brokers).items()
+    }
     return [
         {
             "name": topic.name,
@@ -61,11 +63,11 @@ def factors(replicas: np.ndarray[Any, Any]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def rows_in(cluster: Cluster, rows: slice, state: str) -> Int64s:
-    """The indices of the partitions among some rows, those in a state if one is given."""
-    mask: Bools = np.ones(sum(len(topic.partition_ids) for topic in cluster.topics), np.bool_)
-    mask = partition_states(cluster)[state] if state in STATES else mask
-    return np.arange(len(mask), dtype=np.int64)[rows][mask[rows]]
+def rows_in(table: PartitionTable, cluster: Cluster, topic: str, state: str) -> Int64s:
+    """The indices of the partitions of a topic, or of all, that are in a state, if one is given."""
+    rows = table.rows_of(topic)
+    chosen = np.arange(rows.start, rows.stop, dtype=np.int64)
+    return chosen[partition_states(cluster, table.brokers)[state][rows]] if state else chosen
 
 
 def partition_rows(table: PartitionTable, rows: Int64s) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from app.services.checks import MEASURES, Check, Outcome, Subject
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
+from app.web.clusters.view import ClusterView, place
 from app.web.forms import short
 from app.web.forms.fields import joined, words
 from app.web.pages import page
@@ -125,5 +126,6 @@ def _page(
         loads=[] if document is None else load_tables.cells(document.get("loads") or {})[:MOST_ROWS],
         resources=load_tables.NAMES,
         most_rows=MOST_ROWS,
+        place=place(uow, ClusterView(typed["cluster"], "check")) if typed["cluster"] else None,
         is_open=any(typed[name] for name in ("more", *_LIMITS)),
     )

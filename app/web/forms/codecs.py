@@ -135,23 +135,32 @@ def _drained(text: str) -> object:
 
 
 def _capacities(text: str) -> object:
-    """Lines of a broker, or `*` for all others, its disk in TB, and perhaps its network in MB/s and its vCPUs."""
+    """Lines of a broker, or `*` for all others, its disk in TB, and perhaps its network in MB/s and its vCPUs.
+
+    `625/1250` is a network that differs by direction.
+    """
     read = {}
     for line in _lines(text):
         broker, *values = line.split()
-        if not (1 <= len(values) <= len(_CAPACITIES)):
+        columns = [(unit, names, value.split("/")) for (unit, names), value in zip(_CAPACITIES, values, strict=False)]
+        if len(columns) != len(values) or not values or any(len(each) > len(names) for _, names, each in columns):
             raise ValueError(
-                f"Write a broker or *, TB, MB/s and vCPUs as * 4 625 16; {line[:100]!r} is something else."
+                f"Write a broker or *, TB, MB/s (in/out) and vCPUs as * 4 625 16; {line[:100]!r} is something else."
             )
-        stated = [_decimal(value, unit) for value, (unit, _) in zip(values, _CAPACITIES, strict=False)]
-        named = zip(stated, (names for _, names in _CAPACITIES), strict=False)
-        read[broker] = {name: value for value, names in named for name in names}
+        read[broker] = {
+            name: _decimal(value, unit)
+            for unit, names, each in columns
+            for name, value in zip(names, each * 2, strict=False)
+        }
     return read
 
 
 def _written_capacities(value: Any) -> str:
+    def written(stated: Mapping[str, float], unit: float, names: Sequence[str]) -> str:
+        return "/".join(dict.fromkeys(f"{stated[name] / unit:.12g}" for name in names))
+
     return "\n".join(
-        " ".join([broker, *(f"{stated[names[0]] / unit:.12g}" for unit, names in _CAPACITIES if names[0] in stated)])
+        " ".join([broker, *(written(stated, *column) for column in _CAPACITIES if column[1][0] in stated)])
         for broker, stated in value.items()
     )
 

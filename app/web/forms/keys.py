@@ -19,15 +19,10 @@ from app.web.pages import page
 ADDRESS = "/plan/keys"
 MOST_ROWS = 100
 """Keys whose partitions the page lists."""
-ENCODINGS = {
-    "utf8": "text, as UTF-8",
-    "int32": "numbers of 32 bits, as Java's IntegerSerializer",
-    "int64": "numbers of 64 bits, as Java's LongSerializer",
-    "base64": "bytes, in base64",
-}
 EXAMPLE = {"keys": "alice\nbob\ncarol", "partitions": "12", "compare_partitions": "24", "encoding": "utf8"}
 _EXAMPLE_PARTITIONERS = ("murmur2_adaptive", "consistent_random")
-_EMPTY = {"keys": "", "partitions": "", "compare_partitions": "", "encoding": "utf8"}
+_EMPTY = {"keys": "", "partitions": "", "compare_partitions": "", "encoding": "utf8", "without_key": ""}
+MOST_WITHOUT_KEY = 100_000
 
 
 class Requests(Protocol):
@@ -48,7 +43,9 @@ def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
 
     @routes.get(ADDRESS)
     def form(example: str = "") -> Response:
-        return _page({**EXAMPLE, "partitioner": _EXAMPLE_PARTITIONERS} if example else {**_EMPTY, "partitioner": ()})
+        return _page(
+            {**_EMPTY, **EXAMPLE, "partitioner": _EXAMPLE_PARTITIONERS} if example else {**_EMPTY, "partitioner": ()}
+        )
 
     @routes.post(ADDRESS, dependencies=[access.plan])
     def place(typed: Annotated[Mapping[str, Any], Depends(typed_form)]) -> Response:
@@ -70,9 +67,15 @@ def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
 def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
     """The body of the same request of the API; what is no number becomes a problem of its field."""
     counts = fields.words(typed, "compare_partitions")
+    without = fields.whole(typed["without_key"].strip() or "0", "without_key", problems)
+    if without > MOST_WITHOUT_KEY:
+        problems["without_key"] = f"Enter {MOST_WITHOUT_KEY:,} at most; {without:,} given."
+        without = 0
+    # Blanks are part of a key; browsers end lines with two characters.
+    keys = [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line]
     return {
-        # Blanks are part of a key; browsers end lines with two characters.
-        "keys": [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line],
+        "keys": [*keys, *[None] * without],
+        **({"null_keys": {}} if without else {}),
         "encoding": typed["encoding"],
         "partitions": fields.whole(typed["partitions"].strip(), "partitions", problems),
         "compare_partitions": [fields.whole(count, "compare_partitions", problems) for count in counts],
@@ -89,7 +92,7 @@ def _page(
     typed: Mapping[str, Any],
     *,
     problems: Mapping[str, str] | None = None,
-    keys: Sequence[str] = (),
+    keys: Sequence[str | None] = (),
     answer: KeysAnswer | None = None,
 ) -> Response:
     by_key = [] if answer is None else [list(islice(each.partition_by_key, MOST_ROWS)) for each in answer.partitioners]
@@ -98,7 +101,6 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
         typed=typed,
         problems=problems or {},
-        encodings=ENCODINGS,
         partitioners={name: (one.summary, _clients(name)) for name, one in PARTITIONERS.items()},
         answer=answer,
         rows=list(zip(keys[:MOST_ROWS], *by_key, strict=True)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID
@@ -18,9 +19,11 @@ from app.services.plans import Plan
 from app.services.plans.kinds import KINDS
 from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanFilter
+from app.web.clusters.view import ClusterView, place
 from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
+from app.web.plans.selection import twins
 
 MOST_ROWS = 100
 
@@ -34,32 +37,17 @@ class ComparedRow:
     second: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRows:
-    """How two plans differ.
-
-    Parameters
-    ----------
-    unit : what a row is. place : where it is. counts : by name, as the API counts a difference.
-    rows : the first that differ, of `total`.
-    """
-
-    unit: str
-    place: str
-    counts: Sequence[tuple[str, int]]
-    total: int
-    rows: Sequence[ComparedRow]
-
-
-def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> ComparedRows:
+def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, Any]:
     """What the second plan changes against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
 
-    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks.
+    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks. `unit` is a
+    row, `place` where it is, `counts` are those of the API by name, and `rows` the first that differ, of `total`.
     """
     found = KINDS[second.head.kind].difference(uow, second, first.head.id)
     unit, place, row = _ROWS[second.head.kind]
     counts = [(name.replace("_", " "), value) for name, value in found.summary.items() if isinstance(value, int)]
-    return ComparedRows(unit, place, counts, found.total, [row(item) for item in found.items(0, MOST_ROWS)])
+    rows = [row(item) for item in found.items(0, MOST_ROWS)]
+    return {"unit": unit, "place": place, "counts": counts, "total": found.total, "rows": rows}
 
 
 def _joined(values: Iterable[object] | None) -> str | None:
@@ -75,14 +63,10 @@ def _of_task(change: Any) -> ComparedRow:
     return ComparedRow(change.task, _holders(change.before), _holders(change.after))
 
 
-def _of_broker(change: Any) -> ComparedRow:
-    before, after = (None if wave is None else str(wave) for wave in (change.before, change.after))
-    return ComparedRow(str(change.broker), before, after)
-
-
-def _of_interval(change: Any) -> ComparedRow:
-    before, after = (None if count is None else str(count) for count in (change.before, change.after))
-    return ComparedRow(str(change.interval), before, after)
+def _of_number(name: str, change: Any) -> ComparedRow:
+    """A row of a broker with its wave, or of an interval with its consumers."""
+    before, after = (None if number is None else str(number) for number in (change.before, change.after))
+    return ComparedRow(str(getattr(change, name)), before, after)
 
 
 def _holders(holders: Any) -> str | None:
@@ -97,8 +81,8 @@ _ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
     replicas.KIND: ("Partition", "Replicas", _of_partition),
     groups.KIND: ("Partition", "Members", _of_partition),
     streams.KIND: ("Task", "Clients", _of_task),
-    restarts.KIND: ("Broker", "Wave", _of_broker),
-    consumers.KIND: ("Interval", "Consumers", _of_interval),
+    restarts.KIND: ("Broker", "Wave", partial(_of_number, "broker")),
+    consumers.KIND: ("Interval", "Consumers", partial(_of_number, "interval")),
 }
 """What a row of each kind is, where it is, and how a difference of it is written."""
 
@@ -160,12 +144,16 @@ def _page(uow: UnitOfWork, first: UUID | None, second: UUID | None, *, problem: 
     if one is not None and other is not None:
         problem = _incomparable(one, other)
         values = {} if problem else _values(uow, one, other)
+    choices = others(uow, one)
+    cluster = None if one is None else one.head.cluster
     return page(
         "plans_compared.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
         first=one,
         second=other,
-        choices=others(uow, one),
+        choices=choices,
+        twins=twins(uow, choices),
+        place=place(uow, ClusterView(cluster, "plans")) if cluster else None,
         problem=problem,
         compared=values,
         most_rows=MOST_ROWS,

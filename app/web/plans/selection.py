@@ -98,7 +98,7 @@ def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
     for plan in listed:
         alike[plan.title, plan.cluster].append(plan.id)
     several = [ids for ids in alike.values() if len(ids) > 1]
-    requests = uow.plans.requests_of([plan_id for ids in several for plan_id in ids])
+    requests = uow.plans.column("request", [plan_id for ids in several for plan_id in ids])
     told_apart: dict[UUID, str] = {}
     for ids in several:
         fields = [dict(fields_of("", requests.get(plan_id))) for plan_id in ids]

@@ -76,9 +76,9 @@ function filterRows(input) {
 
 // A header of a table with `data-sort` sorts its rows; numbers, sizes and times by value.
 function sortable(table) {
-  // `data-value` is the number of a cell; else "85", "1.3 TiB", "12 %", "85 → 40" (what is after the arrow) are numbers.
+  // `data-value` is the number of a cell, and a moment is that of its `time`; else "85", "1.3 TiB", "12 %", "85 → 40" (what is after the arrow) are numbers.
   const value = (cell) => {
-    const text = (cell.dataset.value ?? cell.textContent).trim().split("→").at(-1).trim();
+    const text = (cell.dataset.value ?? cell.querySelector("time")?.dateTime ?? cell.textContent).trim().split("→").at(-1).trim();
     const [, number, unit] = text.match(/^(-?[\d,]*\.?\d+)\s*(B|KiB|MiB|GiB|TiB|PiB|EiB|%|s|min|h|d)?(?:\/s)?(?=$|\s|[,(])/) ?? [];
     if (number === undefined) return text === "" || text === "–" ? -Infinity : text.toLowerCase();
     const power = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].indexOf(unit);

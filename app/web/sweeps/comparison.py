@@ -16,7 +16,7 @@ from app.web import charts
 from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
-from app.web.sweeps import plots
+from app.web.sweeps import plots, view
 from app.web.sweeps.plots import axes_of_all, fronts, words
 
 MOST_SWEEPS = 50
@@ -49,9 +49,9 @@ def router(database: Database) -> APIRouter:
         try:
             with database.begin() as uow:
                 pair = _sweep(uow, a), _sweep(uow, b)
-                if None in pair or _incomparable(*pair):
+                if pair[0] is None or pair[1] is None or _incomparable(*pair):
                     raise HTTPException(404)
-                spec = fronts(uow, [each for each in pair if each is not None], *_chosen(pair[0], x, y))
+                spec = fronts(uow, [pair[0], pair[1]], *view.pair(pair[0].kind, x, y))
         except Failure:
             raise HTTPException(404) from None
         return charts.response(spec, suffix, theme=theme, width=width)
@@ -70,19 +70,11 @@ def _incomparable(first: Sweep | None, second: Sweep | None) -> str:
     return f"a {first.kind} sweep and a {second.kind} sweep have no figures in common"
 
 
-def _chosen(sweep: Sweep | None, x: str, y: str) -> tuple[str, str]:
-    """The figures to compare: the requested ones, or the first two of the kind."""
-    numbers = [] if sweep is None else list(KINDS[sweep.kind].numbers)
-    if not numbers:
-        return "", ""
-    return x if x in numbers else numbers[0], y if y in numbers else numbers[min(1, len(numbers) - 1)]
-
-
 def _page(uow: UnitOfWork, a: str, b: str, *, x: str = "", y: str = "", problem: str = "") -> Response:
     first, second = _sweep(uow, a), _sweep(uow, b)
     problem = problem or _incomparable(first, second)
     kind = first.kind if first is not None else None
-    x, y = _chosen(first, x, y)
+    x, y = view.pair(kind, x, y) if kind else ("", "")
     return page(
         "sweeps_compared.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,

@@ -17,17 +17,6 @@ MOST_POINTS = 2_000
 """Scenarios that a chart draws; of more, every n-th by index."""
 _SHOWN_AXES = 6
 _SIZES = ("topology.brokers_per_rack", "topology.racks")
-_WORDS = {
-    "monthly_cost": "cost a month (currency of the prices)",
-    "headroom": "headroom (× the load today)",
-    "first_breaking_month": "month in which a limit is reached",
-    "cross_rack_bytes_per_s": "traffic between racks",
-    "remote_bytes": "bytes in remote storage",
-    "restart_waves": "waves of a rolling restart",
-    "partitions_under_min_isr": "partitions that cannot be written",
-    "partitions_offline": "partitions that are offline",
-}
-"""Figures whose names do not say what they are."""
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -58,7 +47,7 @@ def compared(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     ]
     tooltips = {"scenario": "scenario", "x": words(view.x), "y": words(view.y)}
     tooltips |= {f"axis{number}": words(name) for number, name in enumerate(names)}
-    return charts.points(points, x=words(view.x), y=words(view.y), tooltips=tooltips)
+    return charts.points(points, x=words(view.x), y=words(view.y), tooltips=tooltips, names=(view.x, view.y))
 
 
 def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.Spec:
@@ -79,7 +68,7 @@ def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.S
     ]
     tooltips = {"series": "of", "scenario": "scenario", "x": words(x), "y": words(y)}
     tooltips |= {f"axis{number}": words(name) for number, name in enumerate(names)}
-    return charts.fronts(points, x=words(x), y=words(y), tooltips=tooltips, joined=is_ranked)
+    return charts.fronts(points, x=words(x), y=words(y), tooltips=tooltips, names=(x, y), joined=is_ranked)
 
 
 def axes_of_all(sweeps: Sequence[Sweep]) -> list[str]:
@@ -157,8 +146,8 @@ PLOTS: Mapping[str, Callable[[UnitOfWork, Sweep, SweepView], charts.Spec]] = {
 
 def words(name: str) -> str:
     """The name of a figure or of an axis in words: `topics.*.replication_factor` is one of each topic."""
-    if name in _WORDS:
-        return _WORDS[name]
+    if name in charts.SPECS["words"]:
+        return str(charts.SPECS["words"][name])
     plain = name.rpartition(".")[2].replace("_per_s", "/s").replace("_", " ")
     return f"{plain} of each {name.partition('.')[0].removesuffix('s')}" if ".*." in name else plain
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from app.services.sweeps.kind import SweepKind
+from app.services.sweeps.kinds import KINDS
 from app.services.sweeps.results import BY_INDEX, axes_of
 from app.store.sweeps import Sweep
+from app.web.charts import SPECS
 
 _FEASIBLE = ("", "true", "false")
 TABS = {"": "Summary", "scenarios": "Scenarios", "charts": "Charts", "about": "About"}
@@ -46,8 +48,7 @@ class SweepView:
         others = [name for name in axes if name != axis]
         return cls(
             str(sweep.id),
-            x=_known(query.get("x"), numbers, numbers[:1]),
-            y=_known(query.get("y"), numbers, numbers[1:2] or numbers[:1]),
+            *pair(sweep.kind, query.get("x"), query.get("y")),
             axis=axis,
             across=_known(query.get("across"), others, others[:1]),
             figure=_known(query.get("figure"), numbers, numbers[:1]),
@@ -91,6 +92,13 @@ class SweepView:
     def query(self, *fields: str) -> str:
         """The query of an address with these fields."""
         return urlencode([(field, value) for field in fields if (value := getattr(self, field))])
+
+
+def pair(kind: str, x: str | None, y: str | None) -> tuple[str, str]:
+    """The two figures that a chart compares: the requested ones, or those that the kind is compared by first."""
+    numbers = list(KINDS[kind].numbers)
+    first, second = SPECS["pairs"].get(kind, numbers[:2])
+    return _known(x, numbers, [first]), _known(y, numbers, [second])
 
 
 def _known(value: str | None, known: Sequence[str], default: Sequence[str]) -> str:
