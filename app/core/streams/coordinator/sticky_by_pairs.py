@@ -106,7 +106,7 @@ class _Process:
 
 
 class _Group:
-    """The members, their previous tasks, and what is assigned so far."""
+    """The members, their previous tasks, and the assignment so far."""
 
     def __init__(self, members: Sequence[StreamsMember], subtopologies: Sequence[Subtopology]) -> None:
         self.active: dict[str, list[Task]] = {member.id: [] for member in members}

@@ -142,7 +142,7 @@ def standby_quality(
 
     Parameters
     ----------
-    assignment : its `process_ids` are those of `clients`, in the same order.
+    assignment : its `process_ids` are the clients', in the same order.
 
     Raises
     ------

@@ -42,7 +42,7 @@ class Residual(NamedTuple):
 
 @subroutine
 def cancel_negative_cycles(graph: Residual) -> bool:
-    """Cancel negative cycles until there is none; changes `residual_capacity`. False if cancelling does not terminate.
+    """Cancel negative cycles until none is left; changes `residual_capacity`. False if cancelling does not terminate.
 
     Each cancellation lowers the cost, so that it terminates, except with costs of `SMALLEST_INT`, which are their own
     negatives in Java: both directions of such an arc are cheap, and there may always be another cycle.
