@@ -163,7 +163,7 @@ def _alternated(brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, int]:
 
 
 def check(brokers: Sequence[Broker], topic: NewTopic) -> None:
-    """Raise what `place` does before it draws anything, in Kafka's order."""
+    """Raise the errors that `place` raises before it draws, in Kafka's order."""
     factor = topic.replication_factor
     if topic.partitions <= 0:
         raise InvalidPartitions(
@@ -203,7 +203,7 @@ def _period(n: int, stride: int) -> int:
 
 
 def _repeat(compute: Callable[[Int32s], None], partitions: int, factor: int, period: int) -> Int32s:
-    """Compute one period of rows and copy it over the rest, doubling what is there with each copy."""
+    """Compute one period of rows and copy it over the rest, in doubling lengths."""
     replicas = np.empty((partitions, factor), np.int32)
     filled = min(period, partitions)
     compute(replicas[:filled])

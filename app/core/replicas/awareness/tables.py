@@ -3,7 +3,7 @@
 The least cost of a row if attributes cross: if brokers with one value of an attribute have several of another.
 
 The least cost of each attribute alone is a lower bound. If the greedy row reaches all of them, it is optimal. Otherwise
-CP-SAT minimises the cost of the first attribute, then that of the second with the first fixed, and so on.
+CP-SAT minimises the cost of the first attribute, then of the second with the first fixed, and so on.
 """
 
 from collections.abc import Mapping, Sequence

@@ -26,7 +26,7 @@ _Cost: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """The nodes of each level, with those of one parent adjacent.
+    """The nodes of each level; nodes of one parent are adjacent.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
     """The bounds of the rows of least cost.
 
     Costs do not decrease with further replicas at a node, so that greedy is optimal: replicas cheaper than the last one
-    are in every row of least cost, and those of its cost may be.
+    are in every row of least cost, and replicas of its cost may be.
 
     Complexity: O(brokers · factor · log(brokers · factor)).
     """
@@ -165,7 +165,7 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
     blocks : in the order in which they are rounded. before : (brokers,) int64 replicas that the leaves have already.
     ties : (brokers,) float64 in [0, 1); of leaves with equal remainders, the smallest is rounded up first.
 
-    Replicas of leaders are proportional to weight among the leading leaves; those of followers compensate for that over
+    Replicas of leaders are proportional to weight among the leading leaves; replicas of followers compensate over
     all blocks.
     """
     nodes = _TreeNodes.of(tree, weights)
