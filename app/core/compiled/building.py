@@ -54,7 +54,7 @@ def compile_all(
     Raises
     ------
     CompilationFailed
-        A process has died or could not compile a loop. What the others have stored remains.
+        A process has died or could not compile a loop. Loops that others have stored remain.
     """
     missing = uncompiled()
     if not missing:
@@ -115,7 +115,7 @@ class _Process:
 
     @property
     def output(self) -> IO[bytes]:
-        """Where it writes what it has done."""
+        """The pipe of its results."""
         assert self._popen.stdout is not None  # noqa: S101 — it is a pipe
         return self._popen.stdout
 
@@ -140,7 +140,7 @@ class _Process:
         return done
 
     def end(self) -> None:
-        """Kill it: what it has stored is complete."""
+        """Kill it: stored loops are complete."""
         self._popen.kill()
         self._popen.communicate()
 

@@ -210,7 +210,7 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
 
 
 def spread(hash_code: int) -> int:
-    """What HashMap makes of a hash code: its high half is mixed into the low one; signed 32 bits."""
+    """HashMap's mix of a hash code: its high half is mixed into the low one; signed 32 bits."""
     return hash_code ^ ((hash_code & 0xFFFFFFFF) >> 16)
 
 

@@ -1,4 +1,4 @@
-"""hashCode of what Kafka puts in hash maps, one value at a time and as arrays; and the order that equal hashes fall to.
+"""hashCode of the keys of Kafka's hash maps, single and in arrays; and the order that equal hashes fall to.
 
 Java's `int` wraps around at 32 bits; every hash code here is a signed 32-bit integer.
 
@@ -87,7 +87,7 @@ def objects_hash(*hash_codes: int) -> int:
 
 
 def uuid_hash_code(uuid: UUID) -> int:
-    """`java.util.UUID.hashCode`, and that of Kafka's own `Uuid`."""
+    """`hashCode` of `java.util.UUID` and of Kafka's own `Uuid`."""
     halves = (uuid.int >> 64) ^ uuid.int
     return int32((halves >> 32) ^ halves)
 

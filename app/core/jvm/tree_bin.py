@@ -1,4 +1,4 @@
-"""A bin of a Java HashMap that holds so many keys that it has become a red-black tree.
+"""A bin of a Java HashMap that is a red-black tree, because it holds many keys.
 
 Its keys are iterated not in the tree's order but along a chain that the tree's changes reorder: a new key goes into the
 chain right behind its parent in the tree, and whichever key becomes the root moves to the front. So the tree has to be
