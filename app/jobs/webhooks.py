@@ -33,7 +33,7 @@ class Sender:
 
     Parameters
     ----------
-    outbound : what may be called.
+    outbound : the addresses that may be called.
     resolve : the resolver of host names.
     """
 
@@ -68,7 +68,7 @@ class Sender:
         await asyncio.to_thread(record, attempt, answer)
 
     async def send(self, attempt: Attempt) -> Answer:
-        """Send an attempt; what goes wrong is in the answer."""
+        """Send an attempt; failures are in the answer."""
         try:
             async with asyncio.timeout(ENDS_WITHIN_S):
                 target = await asyncio.to_thread(self._outbound.target, attempt.url, self._resolve)
@@ -100,7 +100,7 @@ class Sender:
     async def _sent(
         client: httpx.AsyncClient, url: str, target: Target, headers: Mapping[str, str], body: str
     ) -> Answer:
-        # The certificate has to be that of the name, not of the address.
+        # The certificate has to match the name, not the address.
         extensions = {"sni_hostname": target.host.strip("[]")}
         content = body.encode()
         async with client.stream("POST", url, content=content, headers=headers, extensions=extensions) as response:

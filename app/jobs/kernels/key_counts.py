@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 _MERGED_FROM = 1 << 20
 """Rows of counts in memory before a task merges them."""
 _YIELDED_FROM = 1 << 19
-"""Distinct keys after a merge from which they are yielded: so many seldom occur again in the same task."""
+"""Distinct keys after a merge from which they are yielded: few of them occur again in the same task."""
 _MOST_SHOWN = 80
 _TEXT = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_string, pa.types.is_large_string)
 
