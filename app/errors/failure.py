@@ -1,4 +1,4 @@
-"""What every failure is, and the categories that decide what a caller can do about one."""
+"""The base of all failures, and the categories that decide how a caller can react."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Failure(Exception):
 
 
 class Unprocessable(Failure):
-    """Category: the request is well formed, but what it states is impossible or contradictory."""
+    """Category: the request is well formed, but impossible or contradictory."""
 
 
 class NotFound(Failure):

@@ -1,4 +1,4 @@
-"""The account of Postgres if root starts the service, and what that account can reach.
+"""The account of Postgres if root starts the service, and the files that it can reach.
 
 An ordinary user runs everything as itself. Postgres rejects root, so root's Postgres runs as `nobody`, an account that
 every system has (initdb looks its account up, so an unlisted number does not work), and the service drops to it if it

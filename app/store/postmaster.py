@@ -97,7 +97,7 @@ class Postmaster:
 def find(cluster: Path) -> Postmaster | None:
     """Find the server that runs over a cluster; the caller must hold the data folder's lock.
 
-    What a dead server left in `postmaster.pid` is removed. Postgres copes with most of it, but not with an empty file
+    A dead server's `postmaster.pid` is removed. Postgres copes with most of it, but not with an empty file
     after a power cut, nor with a number that now belongs to another process of the same user. Removing the file risks
     nothing: a server that is alive after all still owns the shared memory that is keyed by the folder, and a second
     one refuses to start over that.

@@ -135,7 +135,7 @@ class Sweeps(Attempted[Sweep]):
         return self._reading.scalars(query).one()
 
     def progress(self, sweep_id: UUID, *, recent: int = 3) -> Progress:
-        """Progress of the sweep; rates are those of the last `recent` chunks."""
+        """Progress of the sweep; rates cover the last `recent` chunks."""
         size = sweep_chunks.c.stop - sweep_chunks.c.start
         of_sweep = sweep_chunks.c.sweep_id == sweep_id
         done = self._reading.scalars(sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(of_sweep)).one()
