@@ -20,7 +20,7 @@ import app
 from tests.conftest import ROOT
 
 sre: Any = vars(re)["_constants"]  # what re.compile itself parses with
-parser: Any = vars(re)["_parser"]  # as above
+parser: Any = vars(re)["_parser"]
 LENGTHS = (24, 30, 400, 12_000)
 """Of repetitions: an exponential pattern shows itself at the second, a quadratic one at the last."""
 SHARE_OF_QUADRATIC = 0.2
