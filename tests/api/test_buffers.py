@@ -1,4 +1,4 @@
-"""Bytes that are held for clients have a limit, and what waits for slow readers gives way to new requests."""
+"""Bytes that are held for clients have a limit, and responses that wait for slow readers give way to new requests."""
 
 import pytest
 from hypothesis import given

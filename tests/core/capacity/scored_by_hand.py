@@ -16,7 +16,7 @@ COPIES = {"nic_in": 1, "nic_out": 1, "disk_bytes_per_s": 2, "vcpu": 2}
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition and what it carries."""
+    """One partition and its traffic."""
 
     replicas: list[int]
     min_insync: int
@@ -28,7 +28,7 @@ class Partition:
     most: float
 
     def bytes_on_disk(self, factor: float) -> float:
-        """Of one replica, where traffic is `factor` times what it is."""
+        """Of one replica, where traffic is multiplied by `factor`."""
         return self.most if self.growing == inf else min(self.growing * factor, self.most)
 
 
@@ -108,7 +108,7 @@ class ByHand:
         return load
 
     def limits(self) -> dict[str, float]:
-        """What a broker may use of each resource."""
+        """A broker's limit of each resource."""
         profile, targets = self.json["broker_profile"], self.json.get("targets", {})
         return {
             resource: profile[field] * targets.get(resource, 1)
@@ -117,7 +117,7 @@ class ByHand:
         }
 
     def holds(self, factor: float) -> bool:
-        """Whether every limit holds everywhere where traffic is `factor` times what it is; up to rounding."""
+        """Whether every limit holds everywhere where traffic is multiplied by `factor`; up to rounding."""
         for _, name, lost in self.failure_sets():
             load = self.loads(name, lost, factor)
             for resource, limit in self.limits().items():
@@ -126,7 +126,7 @@ class ByHand:
         return True
 
     def headroom(self) -> float:
-        """By bisection between what holds and what does not, to a part in 10⁹."""
+        """By bisection between feasible and infeasible, to a part in 10⁹."""
         if not self.holds(0):
             return 0.0
         high = 1.0
