@@ -1,8 +1,8 @@
 """`python -m tests.supply_chain`: check the locks and licences of dependencies; with `--sbom`, print a CycloneDX
 document.
 
-All of it is offline: the locks are in the repository, and licences are read from the metadata of what is installed from
-them. Known vulnerabilities are not among it, since they need a network: `make audit` asks for those.
+All of it is offline: the locks are in the repository, and licences are read from installed packages' metadata.
+Known vulnerabilities are not among it, since they need a network: `make audit` asks for those.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ _CLASSIFIED = {
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A package of a lock. `marker` is the condition of its installation; empty if there is none."""
+    """A package of a lock. `marker` is the condition of its installation; may be empty."""
 
     name: str
     version: str
@@ -69,7 +69,7 @@ def pins(lock: str) -> list[Pin]:
 
 
 def license_of(name: str) -> str | None:
-    """What the metadata of an installed package states, as SPDX; None if it is not installed."""
+    """The licence in the metadata of an installed package, as SPDX; None if it is not installed."""
     try:
         stated: Any = metadata.metadata(name)  # a message of e-mail, which its type does not say
     except metadata.PackageNotFoundError:
@@ -82,7 +82,7 @@ def license_of(name: str) -> str | None:
 
 
 def problems(locks: dict[str, str]) -> Iterator[str]:
-    """What is wrong with locks: texts by their names."""
+    """Errors of locks: texts by their names."""
     for name, text in locks.items():
         locked = pins(text)
         lines = [line for line in text.splitlines() if re.match(r"[^\s#]", line)]
@@ -151,7 +151,7 @@ def _expression(name: str) -> str:
 
 
 def main() -> int:
-    """Print what is wrong, or the document."""
+    """Print errors, or the document."""
     locks = {name: (ROOT / name).read_text(encoding="utf-8") for name in LOCKS}
     if "--sbom" in sys.argv[1:]:
         sys.stdout.buffer.write(sbom(locks["requirements.lock"]))

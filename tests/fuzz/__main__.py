@@ -23,7 +23,7 @@ _HANGS_AFTER_S = 60
 _TURN_S = 60
 _ENDED = "ended"
 _INSTRUMENTED = ("app.api", "app.services")
-"""What models of requests are made of, beside `app.formats`, which everything reads with. Not the core, whose compiled
+"""Modules of models of requests, beside `app.formats`, which everything reads with. Not the core, whose compiled
 loops have no branches that Python could count."""
 
 

@@ -123,7 +123,7 @@ def links(client: httpx.Client, kind: str, name: str, **request: object) -> list
 
 
 def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database) -> None:
-    """With keys, only what a link is for is open: its page, its pictures, its states; until all links are revoked."""
+    """With keys, only the link's resource is open: its page, its pictures, its states; until all links are revoked."""
     keep(database, small())
     with database.begin() as uow:
         _, planner = uow.api_keys.create("planner", ["plan"])
@@ -145,7 +145,7 @@ def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database)
         assert "A shared page of Rackplan, read only" in text
         assert '<form method="post"' not in text
         assert 'aria-label="Main"' not in text
-        # What the page has of its own, with the link that it was opened by.
+        # The page's own addresses, with the link that it was opened by.
         for address in re.findall(r'(?:src|data-chart)="(/pictures/[^"]*)"', text):
             assert client.get(unescape(address)).status_code == 200
             assert token in address
