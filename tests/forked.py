@@ -34,7 +34,7 @@ class Forked:
     ) -> None:
         ends = time.monotonic() + _STARTS_WITHIN_S
         while True:
-            # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end what they start.
+            # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end their processes.
             self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), files, cwd))
             try:
                 self._process.start()

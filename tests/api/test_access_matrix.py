@@ -47,7 +47,7 @@ class Route:
     Parameters
     ----------
     scope : of the key; `OPEN` needs none.
-    of_other : status if path, query or body name what another team has, as if it did not exist; None if they name
+    of_other : status if path, query or body name another team's resource, as if it did not exist; None if they name
         nothing.
     body : JSON, or a form if `is_form`.
     """

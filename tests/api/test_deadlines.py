@@ -14,7 +14,7 @@ from tests.service import client_of, served
 
 DEADLINE_S = 1
 LATER_S = 5.0
-"""For what is before and after a slot, on a machine that runs other tests."""
+"""For the time before and after a slot, on a machine that runs other tests."""
 Json = dict[str, Any]
 
 

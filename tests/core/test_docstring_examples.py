@@ -1,4 +1,4 @@
-"""The examples in docstrings of the planners print what they state."""
+"""The examples in docstrings of the planners print the stated output."""
 
 import doctest
 from importlib import import_module

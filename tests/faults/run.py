@@ -34,7 +34,7 @@ _BURST = (1, 49)
 _RECOVERS_WITHIN_S = 300.0
 _GROWTH = 1.5
 _GROWTH_BYTES = 300 * 2**20
-"""Of the memory of all processes, which begin anew all the time and load what they need."""
+"""Of the memory of all processes, which begin anew all the time and load their modules."""
 _SETTLES_WITHIN_S = 60.0
 
 

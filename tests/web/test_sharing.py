@@ -231,7 +231,7 @@ def test_a_link_opens_the_files_of_its_plan(client: httpx.Client, database: Data
 
 
 def test_links_are_made_and_revoked_by_the_api(client: httpx.Client, database: Database) -> None:
-    """A link to what is not there is not made; making one needs the scope plan, revoking all of them admin."""
+    """A link to a missing resource is not made; making one needs the scope plan, revoking all of them admin."""
     keep(database, small())
     with database.begin() as uow:
         secrets = {scope: uow.api_keys.create(scope, [scope])[1] for scope in ("read", "plan", "admin")}

@@ -206,7 +206,7 @@ def actor_of(scope: Scope) -> Actor:
 
 
 def caller_of(scope: Scope) -> Caller:
-    """Whose turn in a queue a request takes: its sender's, or that of credentials yet to be checked."""
+    """The caller in whose turn a request is queued: its sender, or credentials yet to be checked."""
     actor: Actor | None = scope.get("state", {}).get("actor")
     if actor is not None:
         return Caller(actor.team or "", actor.key_id or actor.name or "")
