@@ -203,7 +203,6 @@ def _write_traceback(stream: TextIO, exception: structlog.typing.ExcInfo) -> Non
 
 
 def _traceback_document(exc_info: structlog.typing.ExcInfo) -> list[dict[str, Any]]:
-    """A traceback as JSON."""
     _remove_values(exc_info[1])
     return _WITHOUT_LOCALS(exc_info)
 

@@ -106,7 +106,6 @@ class Verdict:
         return gate_files.junit(self.cluster, list(self.outcomes), found)
 
     def as_sarif(self) -> bytes:
-        """SARIF 2.1.0."""
         return gate_files.sarif(self.check, self.differences, list(self.outcomes), self.places, self.place)
 
     def show(self) -> None:

@@ -147,7 +147,6 @@ class AuditFilter:
     status: int | None = None
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
-        """The conditions on rows."""
         texts = ("actor", "name", "address", "request_id", "action", "resource")
         found = equal(audit_entries, **{name: getattr(self, name) for name in texts})
         found += [] if self.status is None else [audit_entries.c.status == self.status]

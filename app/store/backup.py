@@ -50,8 +50,6 @@ _SEQUENCES = """
 
 @dataclass(frozen=True, slots=True)
 class TableBackup:
-    """One table of a backup."""
-
     columns: Sequence[str]
     rows: int
     sha256: str

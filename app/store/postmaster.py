@@ -74,7 +74,6 @@ class Postmaster:
         raise EmbeddedPostgresFailed(detail, folder=str(self.cluster), pid=self.pid)
 
     def has_ended(self) -> bool:
-        """Whether the process has ended."""
         if self._child is not None:
             return self._child.poll() is not None
         return not works_in(self.pid, self.cluster)

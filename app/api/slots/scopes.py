@@ -56,7 +56,6 @@ def written_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, s
 
 
 def read_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    """Headers as bytes."""
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 

@@ -46,7 +46,6 @@ class JavaHashSet(MutableSet[Key]):
         self._map[value] = True
 
     def discard(self, value: Key) -> None:
-        """`remove`."""
         if value in self._map:
             del self._map[value]
 

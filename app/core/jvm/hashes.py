@@ -110,7 +110,6 @@ def task_id_hash_code(task: TaskId) -> int:
 
 
 def optional_string_hash_code(text: str | None) -> int:
-    """`Optional<String>.hashCode`."""
     return 0 if text is None else string_hash_code(text)
 
 

@@ -68,7 +68,6 @@ class Movement:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The counts by name."""
         return {name: getattr(self, name) for name in self.__slots__ if name not in _ARRAYS}
 
     @property

@@ -99,7 +99,6 @@ class PartitionTable:
         return ReplicaStates(np.ascontiguousarray(replicas), in_sync, column, self.min_isr[rows])
 
     def rows_of(self, topic: str) -> slice | None:
-        """The rows of a topic, or None."""
         try:
             index = self.topics.index(topic)
         except ValueError:

@@ -113,7 +113,6 @@ class ChangedRows:
         return [self.topics[index] for index in self.topic_of[self._starts].tolist()]
 
     def by_topic(self) -> Iterator[ChangedPartitions]:
-        """The same topic by topic."""
         starts = self._starts
         for name, (start, end) in zip(self.named(), pairwise([*starts.tolist(), len(self)]), strict=True):
             columns = [getattr(self, column)[start:end] for column in ChangedPartitions.__slots__ if column != "topic"]

@@ -55,7 +55,6 @@ class Fields:
         return self._value
 
     def at(self, name: str) -> FieldPath:
-        """The path of one field."""
         return (*self._path, name)
 
     def raw(self, name: str) -> Json:
@@ -71,7 +70,6 @@ class Fields:
         return as_integer(self._value_or(name, default), self.at(name), minimum=minimum, maximum=maximum)
 
     def text(self, name: str, default: object = REQUIRED) -> str:
-        """A name, as of `as_name`."""
         return as_name(self._value_or(name, default), self.at(name))
 
     def _value_or(self, name: str, default: object) -> object:

@@ -72,7 +72,6 @@ _TOPICMAPPR = re.compile(
 
 
 def is_proposal(content: str) -> bool:
-    """Whether a line has proposals."""
     return _TOPICMAPPR.match(content) is not None or _CRUISE_CONTROL.search(content) is not None
 
 

@@ -104,13 +104,11 @@ class Document:
         return value
 
     def array(self, value: object, path: FieldPath) -> list[object]:
-        """An array."""
         if not isinstance(value, list):
             raise self.reject(path, expected="an array", actual=_kind(value))
         return value
 
     def string(self, value: object, path: FieldPath) -> str:
-        """A string."""
         if not isinstance(value, str):
             raise self.reject(path, expected="a string", actual=_kind(value))
         return value

@@ -59,7 +59,6 @@ def write_text(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit: in
 
 
 def write_markdown(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit: int) -> str:
-    """The same as Markdown."""
     blocks = [" ".join(sentences(transfers, log_dirs))]
     for table in _tables(transfers, loads):
         ruler = ["---:" if name in table.numbers else "---" for name in table.head]

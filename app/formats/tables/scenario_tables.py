@@ -37,7 +37,6 @@ class Column:
 
     @classmethod
     def axis(cls, name: str, type: ColumnType | None = None) -> "Column":  # noqa: A002
-        """The value of an axis."""
         return cls(f"axes.{name}", type, ("axes", name))
 
 
@@ -58,7 +57,6 @@ def write_arrow(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) ->
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bytes:
-    """A Parquet file."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     sink = BytesIO()

@@ -35,7 +35,6 @@ def payload(read_sweep: ReadSweep, definition: Mapping[str, Json]) -> tuple[Read
 
 
 def prepare(job: tuple[ReadSweep, bytes]) -> SweepScenarios:
-    """The scenarios of a payload."""
     read_sweep, definition = job
     return read_sweep(json.loads(definition))
 

@@ -199,7 +199,6 @@ def _phase(members: Sequence[Member], metadata: GroupMetadata, answer: GroupAssi
 def _without_owned_by_others(
     table: PartitionTable, answer: GroupAssignment, owners: Int32s, ids: Sequence[str]
 ) -> GroupAssignment:
-    """The answer without the partitions that other members own."""
     rows = table.rows_of(answer.topics, answer.topic_index, answer.partitions)
     owner_of_entry = np.append(owners, NO_MEMBER)[rows]
     is_free = (owner_of_entry == NO_MEMBER) | (owner_of_entry == members_of_entries(answer, ids))

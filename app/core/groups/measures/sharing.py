@@ -98,7 +98,6 @@ def coverage(
 
 
 def member_partitions(assignment: GroupAssignment) -> set[MemberPartition]:
-    """The pairs of a member and a partition."""
     member_of = np.repeat(np.arange(len(assignment.members)), np.diff(assignment.offsets)).tolist()
     pairs = zip(member_of, assignment.topic_index.tolist(), assignment.partitions.tolist(), strict=True)
     return {(assignment.members[member], assignment.topics[topic], number) for member, topic, number in pairs}

@@ -217,7 +217,6 @@ class _TreeNodes:
         return share
 
     def brokers(self, share: _Floats) -> _Floats:
-        """The part of the brokers."""
         return share[self.ends[-2] :]
 
     def levels(self, share: _Floats) -> list[_Floats]:

@@ -90,7 +90,6 @@ class _Process:
         self.load = 0.0
 
     def add(self, member: str, bit: int) -> None:
-        """Add a task."""
         self.bits |= bit
         self.counts[member] += 1
         self.n_tasks += 1
@@ -193,7 +192,6 @@ class _Group:
         return [process for process in self._processes if id(process) in wanted]
 
     def _owner_in(self, process: _Process, owners: Sequence[str]) -> str:
-        """The first of the owners in a process."""
         inside = [owner for owner in owners if owner in process.counts]
         self.by_chance |= len(inside) > 1
         return inside[0]
