@@ -31,9 +31,9 @@ from app.services.spark_master import LOCAL, PATTERN
 
 _ORIGIN = r"^('self'|https?://[A-Za-z0-9*.\[\]:-]+)$"
 _SPARE_THREADS = 8
-"""For static files and progress streams, which need no admission, and checks of keys."""
+"""Threads for static files and progress streams, which need no admission, and checks of keys."""
 _SPARE_CONNECTIONS = 4
-"""For the examples that are stored at the start, and for progress streams of sweeps."""
+"""Database connections for the examples that are stored at the start, and for progress streams of sweeps."""
 _PREFIX = "RACKPLAN_"
 SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""

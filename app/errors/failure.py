@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 FieldPath: TypeAlias = tuple[str | int, ...]
-"""Where the offending value is in the record of the request: `("topics", 0, "partitions")`."""
+"""Path of the offending value in the record of the request: `("topics", 0, "partitions")`."""
 
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

@@ -20,11 +20,11 @@ from app.services.webhooks import Answer, Attempt
 from app.store.database import Database
 
 TIMEOUT_S = 10.0
-"""For a connection, and for each piece of an answer."""
+"""Limit for connecting, and for each piece of an answer."""
 ENDS_WITHIN_S = 30.0
 """An attempt takes no longer, however slowly an answer arrives."""
 RESPONSE_BYTES = 1024
-"""So much of an answer is read, and shown with the delivery."""
+"""Limit of the bytes of an answer that are read, and shown with the delivery."""
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": f"rackplan/{__version__}"}
 
 

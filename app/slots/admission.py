@@ -46,7 +46,7 @@ class Work:
 
 
 UNKNOWN = Work("", 0, 0.05)
-"""Of a request of which nothing is known."""
+"""The class of an unknown request."""
 
 
 class Durations:
@@ -122,14 +122,14 @@ class Occupancy:
 
 
 class Caller(NamedTuple):
-    """Whose a request is: slots are shared equally among teams, and within a team among its keys."""
+    """The caller of a request: slots are shared equally among teams, and within a team among its keys."""
 
     team: str
     key: str
 
 
 ANYONE = Caller("", "")
-"""Of a request of which the caller is not known."""
+"""The caller of a request without a known one."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

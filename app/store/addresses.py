@@ -1,4 +1,4 @@
-"""Where the database is: one address, or several, of which a new connection takes the first that will do."""
+"""Addresses of the database: one, or several, of which a new connection takes the first suitable one."""
 
 import re
 from typing import Any

@@ -47,7 +47,7 @@ class Actor:
 
 
 COMMAND = Actor("command")
-"""Whatever runs outside of requests."""
+"""The actor of changes outside of requests."""
 _ACTING: ContextVar[Actor] = ContextVar("acting", default=COMMAND)
 
 

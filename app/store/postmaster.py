@@ -41,7 +41,7 @@ class Postmaster:
     ----------
     cluster : the cluster folder, absolute.
     pid : the server process.
-    child : the same process where this process started it; None where it was found running.
+    child : the same process if this process started it; None if it was found running.
     """
 
     def __init__(self, cluster: Path, pid: int, child: subprocess.Popen[bytes] | None) -> None:

@@ -19,7 +19,7 @@ class Scratch:
 
     Parameters
     ----------
-    within : where the folder is made; None for the system's temporary folder.
+    within : the parent of the folder; None for the system's temporary folder.
     """
 
     def __init__(self, prefix: str, *, within: str | None = None) -> None:

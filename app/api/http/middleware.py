@@ -31,7 +31,7 @@ from app.slots.admission import Admission
 QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths of requests that are answered at any load: they compute nothing, and report the state of the service."""
 BEYOND_LIMIT: Final = "beyond_limit"
-"""Where the state of a request has the limit on connections, if its connection is one of those beyond it."""
+"""Key of a request's state for the limit on connections, if its connection is beyond it."""
 _LONGEST_REQUEST_ID = 64
 _TRUSTED = "rackplan.trusted_host"
 

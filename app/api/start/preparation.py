@@ -18,7 +18,7 @@ from app.store import transaction
 from app.store.database import Database
 
 HEADER = "Rackplan-Compiling"
-"""Of every response while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
+"""Header of responses while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
 _NICENESS = 10
 _ENDS_WITHIN_S = 0.5
 

@@ -163,11 +163,11 @@ class _Pool:
             process.end()
 
     def idle(self) -> list[_Process]:
-        """Those that have nothing to compile."""
+        """The processes that have nothing to compile."""
         return [process for process in self._processes if not process.ahead]
 
     def reporting(self) -> list[_Process]:
-        """Those that have written something; waits for a moment if none has."""
+        """The processes that have written something; waits for a moment if none has."""
         return [key.data for key, _ in self._selector.select(_LOOKS_EVERY_S)]
 
 

@@ -60,7 +60,7 @@ def returns_record(returned: Any) -> bool:
 
 @register_default(Record)
 class _RecordModel(models.TupleModel):  # type: ignore[misc]
-    """As a tuple, but nothing in it is counted."""
+    """The model of a tuple without reference counts."""
 
     def traverse(self, builder: Any) -> list[Any]:  # noqa: ARG002 — numba calls it
         return []

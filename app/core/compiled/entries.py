@@ -69,7 +69,7 @@ def write(loop: str, content: bytes) -> bool:
 
 
 def installed_folder() -> Path:
-    """Where entries are stored when the software is installed, for all numbas, Pythons and processors."""
+    """The folder of entries that are stored at installation, for all numbas, Pythons and processors."""
     return _BESIDE_THE_CORE
 
 

@@ -112,7 +112,7 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
             self._resize()
 
     def __delitem__(self, key: Key) -> None:
-        """`remove`. Raises KeyError where the key is unknown."""
+        """`remove`. Raises KeyError if the key is unknown."""
         node, index, bin_content = self._take(key)
         if isinstance(bin_content, TreeBin) and not bin_content.remove(node):
             self._table[index] = bin_content.head if bin_content.head is not node else None

@@ -50,5 +50,5 @@ class JavaHashSet(MutableSet[Key]):
             del self._map[value]
 
     def remove_by_iterator(self, key: Key) -> None:
-        """`Iterator.remove`, which `removeIf` and `retainAll` use. Raises KeyError where the key is unknown."""
+        """`Iterator.remove`, which `removeIf` and `retainAll` use. Raises KeyError if the key is unknown."""
         self._map.remove_by_iterator(key)

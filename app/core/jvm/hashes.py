@@ -33,7 +33,7 @@ class KeyType(Generic[Key]):
     Parameters
     ----------
     hash_code : the class's `hashCode`.
-    order : a sort key in the order of the class's `compareTo`; None where the class is not Comparable to itself. A map
+    order : a sort key in the order of the class's `compareTo`; None if the class is not Comparable to itself. A map
         asks for it only where keys of equal hash meet in a bin that has become a tree.
     """
 

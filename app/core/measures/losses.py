@@ -113,7 +113,7 @@ class ReplicaStates:
     Parameters
     ----------
     positions : (partitions, widest) int32 brokers, negative for padding and for unknown brokers.
-    in_sync : the same shape; False where a position is negative.
+    in_sync : the same shape; False if a position is negative.
     leaders : (partitions,) int32 columns; negative without a leader. min_isr : (partitions,) int32, 0 if unknown.
     """
 

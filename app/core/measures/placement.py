@@ -169,7 +169,7 @@ class AttributeExposure:
     spanning_share: float
     """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
     losses: Mapping[str, ValueLoss]
-    """By value, sorted."""
+    """The losses by value, sorted."""
 
 
 def exposure_by_attribute(

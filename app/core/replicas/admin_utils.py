@@ -50,7 +50,7 @@ def place(
     ----------
     brokers : the live brokers. Their order matters where none has a rack; of two with one id the last rack counts.
     topic : `start_partition_id` continues a topic that has that many partitions; below 0 it means 0.
-    random : draws the start index and then the shift, where no start index is given.
+    random : draws the start index and then the shift, if no start index is given.
     fixed_start_index : where to start, for both; None or below 0 means random.
 
     Raises
@@ -87,7 +87,7 @@ class BrokerWalk:
     Parameters
     ----------
     ids : (n,) int32. racks : (n,) int32, each one's rack as an index; None where racks do not count.
-    n_racks : how many racks there are; 0 where they do not count.
+    n_racks : number of racks; 0 if they do not count.
     """
 
     ids: Int32s

@@ -29,7 +29,7 @@ SEEDS = 200
 def envelope(brokers: Sequence[Broker], topic: NewTopic) -> Envelope:
     """The possible outcomes of placing one topic, over all draws of `admin_utils.place`.
 
-    Every pair of a start index and a shift is an outcome, n² in all. They are all looked at where the incomplete blocks
+    Every pair of a start index and a shift is an outcome, n² in all. They are enumerated if the incomplete blocks
     are few enough; else the bounds count each of their replicas as one that any broker may get.
 
     Raises the errors of `admin_utils.check`. Draws nothing.
@@ -107,7 +107,7 @@ def _whole(replicas: Int32s, blocks: _Blocks) -> Int64s:
 
 
 def _see_all(observed: ObservedRange, replicas: Int32s, whole: Int64s, blocks: _Blocks, *, starts: int) -> None:
-    """Take in every draw: each of n shifts with each of `starts` start indices, 1 where that makes no difference."""
+    """Take in every draw: each of n shifts with each of `starts` start indices, 1 if that makes no difference."""
     numbers = blocks.first, blocks.head, blocks.whole, blocks.tail, blocks.steps
     spreads = np.stack([observed.least_spread, observed.widest_spread], axis=1)
     kernel.widen(replicas, whole, numbers, starts, observed.lowest, observed.highest, spreads)

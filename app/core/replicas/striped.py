@@ -4,7 +4,7 @@ Hard constraints
     The replicas of a partition are on distinct brokers. Its leader is not fenced.
 Goals, in order
     1. Each partition is spread over as many racks as it can be.
-    2. Fenced brokers are used only where a rack has no unfenced one left.
+    2. Fenced brokers are used only if a rack has no unfenced one left.
     3. Leaders and replicas are balanced over brokers, unless racks differ in size: goal 1 comes first.
 
 Algorithm
@@ -130,7 +130,7 @@ def place_on(racks: "Racks", topic: NewTopic, *, random: JavaRandom, rejections:
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """Where the lists, two a rack, and the racks begin."""
+    """Offsets at which the lists, two a rack, and the racks begin."""
 
     lists: tuple[int, ...]
     rack: int
@@ -187,7 +187,7 @@ class Racks:
         return self.unfenced if self.unfenced > 1 else max(1, partitions)
 
     def draw_offsets(self, random: JavaRandom) -> Offsets:
-        """Draw where the lists and the racks begin."""
+        """Draw the offsets of the lists and the racks."""
         sizes = self.sizes.tolist()
         lists = [0] * len(sizes)
         for rack in self.hash_order.tolist():

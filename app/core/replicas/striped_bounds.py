@@ -26,7 +26,7 @@ instead of brokers, stands for all orders and offsets of its lists:
     There the racks' order is any, too, so that the offset of the racks, which turns that order around, is nothing new.
 
 One thing does pass from an epoch to the next. Partitions are numbered anew in each epoch, and a list forgets how many
-of its brokers were taken when it is used by a partition of another number than the last time. So where the first
+of its brokers were taken when it is used by a partition of another number than the last time. So if the first
 partition to use a list in an epoch has the number of the last one that used it in the epoch before, the list goes on
 with the remaining brokers. That is `carried`. It matters only up to the number by which every list that is
 used at all has been used:
@@ -155,7 +155,7 @@ class _Survey:
         return self._over_kinds(self._range(ways))
 
     def _find_ways(self) -> list[_Way]:
-        """All that a later epoch can start from, as far as it makes a difference; nothing where that is too much."""
+        """All that a later epoch can start from, as far as it makes a difference; empty if that is too much."""
         before = self._first_epochs(self._length)
         carried = {self._by_kind(epoch.carried) for epoch in before}
         order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
@@ -193,7 +193,7 @@ class _Survey:
         return _distinct_orders(tuple(tuple(racks) for racks in alike.values()))
 
     def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch | None:
-        """One epoch, or None where the limit is reached."""
+        """One epoch, or None if the limit is reached."""
         key = order, carried, partitions, offset
         if key not in self._epochs:
             # Setting it up takes as long as placing some 4,000 replicas, and 400 more for each rack.

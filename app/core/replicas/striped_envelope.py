@@ -1,6 +1,6 @@
 """The envelope of the striped placer: the possible outcomes for one topic, over all of its draws.
 
-Every outcome of the striped placer for one topic, where they are few enough to be walked through.
+The outcomes are enumerated if they are few enough, else bounded.
 
 Outcomes that differ only in which brokers of a list have which counts are one: all of those can happen, for the first
 epoch turns a list's counts around among its brokers, and the later ones hand them out in any way. So an outcome is, for
@@ -37,7 +37,7 @@ class _TooMany(Exception):
 def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> ObservedRange | None:
     """Take in every outcome, brokers in the order of `racks.members`.
 
-    None where that takes more than about `limit` steps; a step is a matter of microseconds.
+    None if that takes more than about `limit` steps of some microseconds.
     """
     length = racks.epoch_length(partitions)
     later_epochs = max(0, -(-partitions // length) - 1)
@@ -172,13 +172,13 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
 
     Parameters
     ----------
-    seeds : how many seeds are sampled where the outcomes are too many to enumerate; fewer, but no fewer than 2, where
-        placing the topic so often would take long. The result says how many it were.
+    seeds : number of sampled seeds if the outcomes are too many to enumerate; fewer, but at least 2, if placing
+        the topic takes long. The result has their number.
     first_seed : sampled are the seeds `independent_seed(first_seed, i)`, so that each can be replayed.
 
     Returns
     -------
-    Enumerated where the outcomes are few: where the topic has no more partitions than there are unfenced brokers (in
+    Enumerated if the outcomes are few: if the topic has no more partitions than there are unfenced brokers (in
     up to some 200 racks), and for a few reshuffles of small clusters; else proven bounds and sampled ranges.
 
     Raises the errors of `striped.place`. Draws nothing.

@@ -132,7 +132,7 @@ class _Reader(GeneratedReader):
         return sums
 
     def nested_offset_sums(self) -> dict[TaskId, int]:
-        """Those of versions 7 to 9, by subtopology."""
+        """Offset sums of versions 7 to 9, by subtopology."""
         sums: dict[TaskId, int] = {}
         for _ in range(self.count("taskOffsetSums")):
             subtopology = self._subtopology()
@@ -142,7 +142,7 @@ class _Reader(GeneratedReader):
         return sums
 
     def task_offset_sums(self) -> dict[TaskId, int]:
-        """Those of version 10 and later, task by task."""
+        """Offset sums of version 10 and later, task by task."""
         sums: dict[TaskId, int] = {}
         for _ in range(self.count("taskOffsetSums")):
             task = self._task()

@@ -42,7 +42,7 @@ def require_unique(text: str | bytes, members: int) -> None:
 
 
 def position_of_repeated(text: str) -> int:
-    """Where the first member that is repeated in its object comes again, in a text that is JSON and has one."""
+    """Offset at which the first repeated member of an object recurs, in a JSON text that has one."""
     objects: list[set[str]] = []
     last: re.Match[str] | None = None
     for token in _TOKEN.finditer(text):

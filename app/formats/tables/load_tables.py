@@ -14,7 +14,7 @@ from app.formats.syntax.quantities import byte_size, share
 from app.formats.tables.topic_tables import csv_row, write_csv
 
 Loads = Mapping[str, Mapping[str, Mapping[str, Any]]]
-"""By broker id and resource, as the answer of a plan has them."""
+"""Loads by broker id and resource, as in the answer of a plan."""
 NAMES: Mapping[str, str] = {
     "disk": "disk",
     "nic_in": "NIC in",

@@ -216,7 +216,7 @@ _ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = {
     "int32": ("signed integers, or text of their digits", _from_numbers(32)),
     "int64": ("signed integers, or text of their digits", _from_numbers(64)),
 }
-"""By encoding: the expected type of a column, and the function from its distinct values to keys."""
+"""Encodings: the expected type of a column, and the function from its distinct values to keys."""
 
 KERNEL = Kernel("key_counts", prepare, run)
 OF_FILES = Kernel("key_counts_of_files", prepare, run_over_files)

@@ -33,7 +33,7 @@ from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_MEMBER, Int32s
 
 FEWEST_ORDERED_TOPICS = 2
-"""With fewer topics there is no order of topics."""
+"""Least number of topics that can be in an order."""
 MOST_PHASES = 8
 """A cooperative group that still moves partitions after this number of phases does not converge."""
 

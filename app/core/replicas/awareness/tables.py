@@ -124,7 +124,7 @@ class Load:
         return cls(np.zeros(len(layout.ids), np.int64), np.zeros(len(layout.ids), np.int64))
 
     def plus(self, present: Mapping[int, tuple[int, int]], layout: Layout) -> "Load":
-        """With leaders and replicas that brokers have already, by id."""
+        """This load plus leaders and replicas that brokers have already, by id."""
         more = np.array([present.get(broker, (0, 0)) for broker in layout.ids.tolist()], np.int64)
         return Load(self.leaders + more[:, 0], self.replicas + more[:, 1])
 

@@ -110,7 +110,7 @@ def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
 
 
 def _costs_by_level(tree: Tree, demand: RowDemand) -> tuple[list[list[list[_Cost]]], list[list[list[_Cost]]]]:
-    """By level and node: the costs of its first, second … replica below it, and together with its own."""
+    """For each level and node, the costs of its first, second … replica below it, and together with its own."""
     below: list[list[list[_Cost]]] = []
     mine: list[list[list[_Cost]]] = [[[()] for _ in tree.brokers]]
     for level in range(len(tree.parents), 0, -1):

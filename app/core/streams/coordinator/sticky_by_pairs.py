@@ -221,7 +221,7 @@ class _Group:
         return any(self._lacks_pairs())
 
     def _lacks_pairs(self) -> Iterator[bool]:
-        """Of each task, whether some other task shares no process with it."""
+        """Whether some other task shares no process with it, for each task."""
         every = (1 << len(self._bit_of)) - 1
         return (self._partners(bit) | bit != every for bit in self._bit_of.values())
 

@@ -22,7 +22,7 @@ from app.core.streams.model import Bools
 NONE = -1
 SMALLEST_INT = -(2**31)
 ENOUGH_CYCLES = 10
-"""So many for each arc, where they may not end, that they do not."""
+"""Cancelled cycles for each arc, after which cancelling is taken not to terminate."""
 
 
 class Residual(NamedTuple):
