@@ -50,7 +50,7 @@ class AttributeExposure(Record):
     spanning_share: float
     """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
     losses: dict[str, ValueLoss]
-    """By value, sorted."""
+    """The losses by value, sorted."""
 
 
 class AuditEntryDocument(Record):
