@@ -1,6 +1,6 @@
 """Registries whose values are imported when one is first read.
 
-A module that only names what it registers starts fast: a service that lists kinds of plans imports no planner. A test
+A module that only names registered values starts fast: a service that lists kinds of plans imports no planner. A test
 resolves every reference and holds it to the same layers as an import.
 """
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, cast
 _IS_RICH_LOADED = "rich" in sys.modules
 if not _IS_RICH_LOADED:
     sys.modules["rich"] = None  # type: ignore[assignment] # so that the import fails, as if it was not installed
-import structlog  # noqa: E402 -- as above
+import structlog  # noqa: E402
 
 if not _IS_RICH_LOADED:
     del sys.modules["rich"]
 
-from app.errors.quotation import escaped  # noqa: E402 -- as above
+from app.errors.quotation import escaped  # noqa: E402
 
 if TYPE_CHECKING:
     import psycopg
@@ -203,7 +203,6 @@ def _write_traceback(stream: TextIO, exception: structlog.typing.ExcInfo) -> Non
 
 
 def _traceback_document(exc_info: structlog.typing.ExcInfo) -> list[dict[str, Any]]:
-    """A traceback as JSON."""
     _remove_values(exc_info[1])
     return _WITHOUT_LOCALS(exc_info)
 
@@ -213,7 +212,7 @@ def _remove_values(exception: BaseException | None) -> None:
     if "psycopg" not in sys.modules:
         return
     import psycopg  # noqa: PLC0415 -- processes without a database do without
-    import sqlalchemy as sa  # noqa: PLC0415 -- as above
+    import sqlalchemy as sa  # noqa: PLC0415
 
     seen: set[int] = set()
     remaining = [exception]

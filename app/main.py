@@ -1,6 +1,6 @@
-"""The API, put together: its processes, and what surrounds each request before `app.operations` answers it.
+"""The API, put together: its processes, and the middleware around `app.operations`.
 
-`uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started what that needs.
+`uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started the API's processes.
 """
 
 # The objects that imports create stay: a quarter of a second of collections would find none to free.
@@ -70,7 +70,7 @@ _PRELOADED = (
     "app.main",
     *(reference.partition(":")[0] for reference in ROUTERS.references.values()),
     "app.web.console",
-    # What functions import when a request needs it; the solvers bring pandas, which is most of their 35 MB.
+    # Modules that functions import when a request needs them; the solvers bring pandas, which is most of their 35 MB.
     "app.api.forms",
     "app.api.openapi.document",
     "app.api.problems.codes",
@@ -175,7 +175,7 @@ def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths
 
 
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
-    """Add what every request passes before it is known whether it takes a slot; what is added last is outermost."""
+    """Add the middleware that precedes the choice of a slot; the last added is outermost."""
     app.add_middleware(Compression)
     app.add_middleware(Checks, checks=(no_overload(admission), no_nul))
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
@@ -227,7 +227,7 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
 
 
 def serve_slot(connection: Connection, folder: Path, settings: Settings) -> None:
-    """Serve the requests of a slot: what `SlotDispatch` has passed on, without what every request has passed before."""
+    """Serve the requests of a slot, passed on by `SlotDispatch`, without the middleware before it."""
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise ValueError("the parent states the database")

@@ -29,7 +29,7 @@ EAGER_PATHS = ("/healthz", "/readyz", "/metrics", "/static/")
 SIGN_IN_PATHS = ("/sign-in", "/sign-out")
 """Beginnings of the paths that sign browsers in and out: only the process that listens sends requests to the issuer."""
 _OWN_TRACES: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False}
-"""What FastAPI is to report by itself: nothing. `app.tracing` and `app.api.http.metrics` do, and it would look at the
+"""FastAPI reports nothing by itself. `app.tracing` and `app.api.http.metrics` do, and it would look at the
 environment for each request whether it has to."""
 _BY_KEY = "/use-key"
 """The path at which a browser asks for an API key, where it could sign in instead."""

@@ -31,9 +31,9 @@ from app.services.spark_master import LOCAL, PATTERN
 
 _ORIGIN = r"^('self'|https?://[A-Za-z0-9*.\[\]:-]+)$"
 _SPARE_THREADS = 8
-"""For static files and progress streams, which need no admission, and checks of keys."""
+"""Threads for static files and progress streams, which need no admission, and checks of keys."""
 _SPARE_CONNECTIONS = 4
-"""For the examples that are stored at the start, and for progress streams of sweeps."""
+"""Database connections for the examples that are stored at the start, and for progress streams of sweeps."""
 _PREFIX = "RACKPLAN_"
 SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
@@ -48,7 +48,7 @@ _OF_OTHERS = frozenset({"URL", "KEY", "TEAM", "COMPILED", "SCREENSHOTS"})
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """What a log says of each variable with the prefix that is no setting, and which setting it may be meant to be."""
+    """Log messages about variables with the prefix that are no settings, with the probably intended setting."""
     known = [name.upper() for name in Settings.model_fields]
     names = [name.upper().removeprefix(_PREFIX) for name in sorted(environment) if name.upper().startswith(_PREFIX)]
     unknown = [name for name in names if name not in known and name not in _OF_OTHERS]
@@ -56,7 +56,7 @@ def unknown_variables(environment: Mapping[str, str]) -> list[str]:
 
 
 class Settings(Limits, Quotas, OidcOptions, BaseSettings):
-    """Every setting of the service and its worker, with those of its base classes. Raises `SettingNotValid`."""
+    """Every setting of the service and its worker, with inherited ones. Raises `SettingNotValid`."""
 
     # Lists are texts with commas in the environment, not JSON.
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, enable_decoding=False, frozen=True)
@@ -85,7 +85,7 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     allowed_origins: tuple[str, ...] = ()
     """Origins that may call the API from a browser, separated by commas (CORS)."""
     frame_ancestors: tuple[Annotated[str, StringConstraints(pattern=_ORIGIN)], ...] = ()
-    """Origins whose pages may embed those of Rackplan, separated by commas; 'self' is its own."""
+    """Origins whose pages may embed Rackplan's, separated by commas; 'self' is its own."""
     allowed_hosts: tuple[str, ...] = ()
     """Host names, besides localhost, that a service on a loopback address answers to (behind a proxy), separated by
     commas."""
@@ -187,7 +187,7 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
 
     @property
     def outbound(self) -> Outbound:
-        """What the service may call."""
+        """The addresses that the service may call."""
         return Outbound(self.webhooks, self.webhook_networks)
 
     @property

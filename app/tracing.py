@@ -43,9 +43,9 @@ def start(process: str, version: str) -> None:
     if not is_configured(os.environ):
         return
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 — if configured
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 — as above
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 — as above
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 — as above
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
     os.environ.setdefault("OTEL_SERVICE_NAME", "rackplan")
     resource = Resource.create({"service.version": version, "rackplan.process": process})
@@ -55,7 +55,7 @@ def start(process: str, version: str) -> None:
 
 
 def stop() -> None:
-    """Export what is left, and no span from now on."""
+    """Export the remaining spans, and none from now on."""
     global _tracer, _provider
     provider, _provider, _tracer = _provider, None, None
     if provider is not None:
@@ -84,7 +84,7 @@ def span(name: str, kind: str = "internal", **attributes: str | int | float) -> 
 
 
 def annotate(span: "Span | None", *, name: str | None = None, **attributes: str | int | float) -> None:
-    """Add what is known at the end of a span, and perhaps its name."""
+    """Add attributes at the end of a span, and perhaps its name."""
     if span is None:
         return
     if name is not None:
@@ -116,7 +116,7 @@ def continued(traceparent: str | None) -> Iterator[None]:
         yield
         return
     from opentelemetry import context  # noqa: PLC0415 — see `start`
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 — as above
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415
 
     token = context.attach(TraceContextTextMapPropagator().extract({"traceparent": traceparent}))
     received = _received.set(traceparent)
@@ -139,7 +139,7 @@ def traceparent() -> str | None:
 
 
 def origin() -> str | None:
-    """What this task was given by `continued`, else the current span: tasks of one sweep are siblings, not a chain."""
+    """The span that `continued` gave this task, else the current one: tasks of one sweep are siblings, not a chain."""
     return None if _tracer is None else _received.get() or traceparent()
 
 

@@ -56,7 +56,7 @@ def main() -> None:
     spark = _spark(settings)
     pool = _slots(settings) if settings.solver_processes else None
     with Database(settings.database_url, quotas=settings.quotas) as database, spark or nullcontext():
-        # Not `asyncio.run`, which waits for the tasks that it cancels: those of a pool that opens ignore it.
+        # Not `asyncio.run`, which waits for the tasks that it cancels: tasks of an opening pool ignore it.
         # They end with the process.
         asyncio.new_event_loop().run_until_complete(
             _run(

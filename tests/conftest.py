@@ -1,4 +1,4 @@
-"""What tests run against: a real Postgres, migrated, and the real service on a socket."""
+"""Fixtures of tests: a real Postgres, migrated, and the real service on a socket."""
 
 import gc
 import signal
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 profiles.register()
 
-# Where several files are tested at once, the processes that do so ignore Ctrl-C, and what tests start would inherit it.
+# Where several files are tested at once, the processes that do so ignore Ctrl-C, and children would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ VECTORS = ROOT / "tests" / "vectors"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Add the rules by which tests are distributed, left out and judged."""
-    # Nothing of what is imported and collected is garbage; looking for it takes a tenth of the time. Not when this
+    # Imported and collected objects are not garbage; looking for it takes a tenth of the time. Not when this
     # module is imported: benchmarks and fuzzing import it, too, and their garbage would stay.
     gc.disable()
     for rules in (premises, profiles):
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take what was imported and collected, which stays until the end, out of later collections of garbage."""
+    """Exclude imported and collected objects, which stay until the end, from later collections of garbage."""
     gc.freeze()
     gc.enable()
 
@@ -119,7 +119,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Spark"]:
     has the files that use it run by one process.
     """
     from app.jobs.spark import Spark  # noqa: PLC0415 -- PySpark takes half a second to import; few files need it
-    from tests.jobs.cluster import quick_java  # noqa: PLC0415 -- as above
+    from tests.jobs.cluster import quick_java  # noqa: PLC0415
 
     with Spark("local[2]", properties=quick_java(tmp_path_factory.mktemp("driver"))) as spark:
         yield spark
@@ -128,10 +128,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Spark"]:
 @pytest.fixture(scope="module")  # its event loop runs until the end, and other tests of the process have their own
 def chromium() -> Iterator["Chromium"]:
     """The system's Chromium, headless."""
-    # What drives it takes half a second to import; few files need it.
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- as above
+    # Its driver takes half a second to import; few files need it.
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
-    from tests.web.chromium import CHROMIUM  # noqa: PLC0415 -- as above
+    from tests.web.chromium import CHROMIUM  # noqa: PLC0415
 
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed; `make tools` installs it")
@@ -143,7 +143,7 @@ def chromium() -> Iterator["Chromium"]:
 
 @pytest.fixture(scope="module")
 def windows(chromium: "Chromium") -> Iterator["BrowserContext"]:
-    """What the pages of a module share: the process that renders them, and the scripts that it has compiled."""
+    """Shared by the pages of a module: the process that renders them, and the scripts that it has compiled."""
     with chromium.new_context() as windows:
         yield windows
 
@@ -151,7 +151,7 @@ def windows(chromium: "Chromium") -> Iterator["BrowserContext"]:
 @pytest.fixture
 def visit(windows: "BrowserContext", address: str) -> Iterator["Visit"]:
     """A page of the service in a browser that has no cookie; the service stores nothing else in browsers."""
-    from tests.web.chromium import Visit  # noqa: PLC0415 -- as above
+    from tests.web.chromium import Visit  # noqa: PLC0415
 
     windows.clear_cookies()
     visit = Visit(windows.new_page(), address)

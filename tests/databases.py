@@ -48,7 +48,7 @@ _SETTLED_WITHIN_S = 60.0
 def folder_of_postgres() -> Iterator[Path]:
     """A temporary folder that every account can pass: in memory if that has a GiB to spare.
 
-    On a busy disk tests of Postgres do little but wait for `fsync`. Killing processes leaves what was written to files
+    On a busy disk tests of Postgres do little but wait for `fsync`. Killing processes leaves bytes written to files
     in either place; only a power cut would tell them apart.
     """
     with tempfile.TemporaryDirectory(prefix="rackplan-tests-", dir=_memory_with_room()) as folder:
@@ -57,7 +57,7 @@ def folder_of_postgres() -> Iterator[Path]:
 
 
 def _memory_with_room() -> Path | None:
-    memory = Path("/dev/shm")  # noqa: S108 -- what goes there goes into a new folder of its own
+    memory = Path("/dev/shm")  # noqa: S108 -- files go into a new folder
     if not os.access(memory, os.W_OK | os.X_OK):
         return None
     state = os.statvfs(memory)
@@ -72,7 +72,7 @@ def create(name: str, *, server: str, template: str) -> None:
 
 @contextmanager
 def copied(template: str, *, server: str) -> Iterator[Database]:
-    """A new database, dropped in the end together with what is still connected to it."""
+    """A new database, dropped in the end together with its connections."""
     name = f"test_{token_hex(8)}"
     create(name, server=server, template=template)
     try:

@@ -1,4 +1,4 @@
-"""A document as tests read it: its tables, and its blocks of commands and what they print."""
+"""A document as tests read it: its tables, and its blocks of commands and output."""
 
 import re
 import subprocess

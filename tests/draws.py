@@ -2,11 +2,11 @@
 
 Hypothesis takes some 50 µs for each choice, and more for each strategy that is made in passing, so that a group of six
 members took 8 ms. Here a block of bytes is one draw, and a choice takes a byte or more of it, in half a microsecond.
-What is lost is Hypothesis's view of the parts: a failing case is shrunk by its bytes, of which smaller ones mean
-smaller numbers, earlier elements and shorter lists. Numbers of small ranges are uniform, those of large ranges have a
+Hypothesis's view of the parts is lost: a failing case is shrunk by its bytes, of which smaller ones mean
+smaller numbers, earlier elements and shorter lists. Numbers of small ranges are uniform, numbers of large ranges have a
 uniform number of bits, and the lengths of lists are uniform.
 
-The names and arguments are those of `hypothesis.strategies`, and both kinds can be parts of each other. A file that
+The names and arguments are as in `hypothesis.strategies`, and both kinds can be parts of each other. A file that
 imports this module as `st` says that its cases are of this kind.
 """
 
@@ -51,9 +51,9 @@ P = ParamSpec("P")
 
 _BLOCK = binary(min_size=64, max_size=64)
 _LENGTHS = 10
-"""A list without a `max_size` has so many elements more than its `min_size` at most."""
+"""Elements beyond its `min_size` that a list without a `max_size` has at most."""
 _ATTEMPTS = 10
-"""An element that has to be new, or to pass a filter, is chosen so many times at most."""
+"""An element that has to be new, or to pass a filter, is chosen this number of times at most."""
 
 
 class Source:
@@ -179,7 +179,7 @@ def tuples(*strategies: SearchStrategy[Any]) -> Compact[tuple[Any, ...]]:
 
 
 def builds(build: Callable[..., T], *args: SearchStrategy[Any], **kwargs: SearchStrategy[Any]) -> Compact[T]:
-    """What a function makes of values of strategies."""
+    """Results of a function of values of strategies."""
     return Compact(
         lambda source: build(
             *[source.draw(strategy) for strategy in args],

@@ -30,7 +30,7 @@ class Calls:
         self.of: Counter[CodeType] = Counter()
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
-        """What `threading.setprofile` calls."""
+        """The function for `threading.setprofile`."""
         if self.is_on and event == "call" and frame.f_code.co_filename.startswith(APP):
             self.of[frame.f_code] += 1
 
@@ -76,7 +76,7 @@ def main() -> None:
                 answer = client.post(path, json={**body, "labels": {"number": str(number)}})
                 calls.is_on = False
                 answer.raise_for_status()
-            print(f"{path:24} {calls.summary()}")  # noqa: T201 -- it is what the command is for
+            print(f"{path:24} {calls.summary()}")  # noqa: T201 -- the command's purpose
 
 
 if __name__ == "__main__":

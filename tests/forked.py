@@ -2,8 +2,8 @@
 
 An interpreter that imports the worker or the service takes two seconds of CPU to do so, and a command half a second to
 one; the suite starts some eighty of them. A fork is a process like any other: it has an environment, signals and an
-end of its own, and can be killed. What reads the environment while Python or a library starts, such as PYTHONHASHSEED,
-PYTHONPATH or a setting of numba, needs a new interpreter instead, and so does what is said of imports.
+end of its own, and can be killed. Code that reads the environment when Python or a library starts, as PYTHONHASHSEED,
+PYTHONPATH or a setting of numba, needs a new interpreter instead, and so do tests of imports.
 """
 
 import multiprocessing
@@ -21,20 +21,20 @@ _ROOT = Path(__file__).parents[1]
 _COMMAND = "from app.cli import main; main()"
 _CONTEXT: ForkServerContext = multiprocessing.get_context("forkserver")
 PRELOADED = ("tests.forked", "app.worker", "app.main", "app.cli.serving", "app.cli.checking", "app.cli.service")
-"""What the process imports from which others are forked; there is one for all of a test's process."""
+"""Imports of the process from which others are forked; there is one for all of a test's process."""
 _CONTEXT.set_forkserver_preload(list(PRELOADED))
 _STARTS_WITHIN_S = 20.0
 
 
 class Forked:
-    """A process that runs; what `subprocess.Popen` offers of it."""
+    """A running process, with part of the interface of `subprocess.Popen`."""
 
     def __init__(
         self, code: str, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, ...], cwd: Path
     ) -> None:
         ends = time.monotonic() + _STARTS_WITHIN_S
         while True:
-            # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end what they start.
+            # No daemon of `multiprocessing`: the service starts processes of its own. Fixtures end their processes.
             self._process = _CONTEXT.Process(target=_run, args=(code, [*arguments], dict(environment), files, cwd))
             try:
                 self._process.start()
@@ -87,7 +87,7 @@ def start(
 
     Parameters
     ----------
-    code : what it runs; `rackplan` by default.
+    code : the code to run; `rackplan` by default.
     arguments : the command line that the code finds, as `sys.argv` has it.
     environment : all of its variables.
     out, err : the files that it prints to.

@@ -1,4 +1,4 @@
-"""An address whose machine changes, as that of a host name does."""
+"""An address whose machine changes, as a host name's does."""
 
 import socket
 from collections.abc import Iterator

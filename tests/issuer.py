@@ -1,6 +1,6 @@
 """A small OpenID Connect provider for tests, on loopback, in a thread and an event loop of its own.
 
-It has what a sign-in and a resource server use: discovery, keys that rotate, authorization code flow with PKCE, which
+It supports sign-ins and resource servers: discovery, keys that rotate, authorization code flow with PKCE, which
 it demands, a token endpoint that authenticates its client, and RP-initiated logout. Whatever is not right is an error,
 as at a provider in service; tokens that are wrong are made by `token` alone.
 """
@@ -33,7 +33,7 @@ _SESSION = "provider-session"
 
 @dataclass(frozen=True)
 class Code:
-    """What an authorization code was given for."""
+    """The grant of an authorization code."""
 
     user: str
     redirect_uri: str
@@ -48,7 +48,7 @@ class Provider:
     Parameters
     ----------
     users : claims of each person by name. redirects, returns : addresses that are registered for the client.
-    reads : how often the keys were read. listed : what is published in place of the keys.
+    reads : how often the keys were read. listed : published in place of the keys.
     answers_with : status of every answer, if it is not to work. changes : of the discovery document.
     id_claims : changes of ID tokens. ended : the subjects of sessions that were ended.
     """

@@ -1,4 +1,4 @@
-"""Brokers that speak Kafka's wire protocol on loopback, one listener each, and tell what a capture holds.
+"""Brokers that speak Kafka's wire protocol on loopback, one listener each, and answer from a capture.
 
 Nothing here is a Kafka broker: it answers the requests by which a client reads a cluster, from a `Cluster` and its
 log directories, and closes the connection on any other. The bytes are written as Kafka's protocol guide says, field
@@ -54,7 +54,7 @@ KAFKA_4_0: Versions = MappingProxyType(
         CONSUMER_GROUPS: (0, 1),
     }
 )  # fmt: skip
-"""What a broker of Kafka 4.0 offers of these messages, first and last version."""
+"""Versions of these messages in a broker of Kafka 4.0, first and last version."""
 KAFKA_4_4: Versions = MappingProxyType({**KAFKA_4_0, SHARE_GROUPS: (1, 1), STREAMS_GROUPS: (0, 1)})
 """As above, of Kafka 4.4."""
 KAFKA_2_3: Versions = MappingProxyType(
@@ -68,7 +68,7 @@ KAFKA_2_3: Versions = MappingProxyType(
 UNSUPPORTED_VERSION, LEADER_NOT_AVAILABLE, SASL_AUTHENTICATION_FAILED, CLUSTER_AUTHORIZATION_FAILED = 35, 5, 58, 31
 TOPIC_AUTHORIZATION_FAILED = 29
 NO_OPERATIONS = -(2**31)
-_LARGEST_REQUEST_BYTES = 100 * 2**20  # Kafka's socket.request.max.bytes; what says more is no request of Kafka's
+_LARGEST_REQUEST_BYTES = 100 * 2**20  # Kafka's socket.request.max.bytes; a larger one is no request of Kafka's
 CLUSTER_ID = "rEkO8ZGqSnm5vFcaSeHw0A"
 TOTAL_BYTES, USABLE_BYTES = 2**40, 2**39
 
@@ -185,14 +185,14 @@ def _varint(value: int) -> bytes:
 
 @dataclass
 class LiveCluster:
-    """What the brokers tell.
+    """Answers of the brokers.
 
     Parameters
     ----------
     refuses : messages that the principal may not send: answered with CLUSTER_AUTHORIZATION_FAILED.
     others : groups of no consumers, by id their protocol. fails : group ids by the error of their description.
     member_bytes : bytes in place of the subscriptions of the members of a classic group, by group id.
-    becomes : what the cluster is as soon as it has once listed the reassignments in progress.
+    becomes : the cluster as soon as it has once listed the reassignments in progress.
     stalls_at : a message that is never answered.
     password : of the user `rackplan`; None where a listener is PLAINTEXT.
     features : by name the lowest and highest level that brokers support, and the finalized one.
@@ -225,7 +225,7 @@ class LiveCluster:
             for broker in self.alive:
                 listener = _listener(self, broker.id)
                 if broker.id in but:
-                    # The system gives out free ports in turn, so that of a closed listener stays free for a while.
+                    # The system gives out free ports in turn, so that a closed listener's stays free for a while.
                     with listener as port:
                         self.ports[broker.id] = port
                 else:
@@ -233,7 +233,7 @@ class LiveCluster:
             yield ",".join(f"127.0.0.1:{self.ports[broker.id]}" for broker in self.alive)
 
     def answer(self, request: Read, broker: int) -> Written:
-        """What `broker` answers."""
+        """The answer of `broker`."""
         body = Written(flexible=request.flexible)
         write = {
             API_VERSIONS: self._api_versions,
@@ -251,7 +251,7 @@ class LiveCluster:
         return body.tags(self._features() if request.api == API_VERSIONS and self.features else {})
 
     def _features(self) -> dict[int, bytes]:
-        """The tagged fields of ApiVersions: what is supported, the epoch of what is finalized, and that."""
+        """The tagged fields of ApiVersions: supported features, the epoch of finalized ones, and these."""
         supported, finalized = Written(flexible=True), Written(flexible=True)
         levels = list(self.features.items())
         supported.array(levels, lambda f: supported.string(f[0]).numbers("hh", *f[1][:2]).tags())
@@ -560,7 +560,7 @@ class _Handler(socketserver.StreamRequestHandler):
     server: "_Listener"
 
     def handle(self) -> None:
-        """Answer until the client hangs up, or asks for what is not served here."""
+        """Answer until the client hangs up, or sends an unsupported request."""
         live, is_known = self.server.live, self.server.live.password is None
         while len(size := self.rfile.read(4)) == 4 and int.from_bytes(size) < _LARGEST_REQUEST_BYTES:
             request = Read(self.rfile.read(int.from_bytes(size)))

@@ -1,4 +1,4 @@
-"""Failures of Kafka's code that tests alone raise, with what they write or predict beside the service."""
+"""Failures of Kafka's code that tests alone raise, for texts and predictions made beside the service."""
 
 from app.errors.kafka import KafkaRefuses
 

@@ -139,7 +139,7 @@ def _topic(name: str, lists: list[list[int]], sizes: list[int], rates: list[floa
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a placement moves, and the largest and the smallest load of the brokers that are left, over their mean."""
+    """Moved bytes of a placement, and the largest and the smallest load of the remaining brokers, over their mean."""
 
     moved_replicas: int
     moved_bytes: int
@@ -157,7 +157,7 @@ def evaluate(
     removed: Sequence[int] = (),
     added: Mapping[int, str] = {},
 ) -> Figures:
-    """Count what any planner's placement is; topics that are not in it stay.
+    """Measure any planner's placement; topics that are not in it stay.
 
     Parameters
     ----------

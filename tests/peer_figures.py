@@ -1,4 +1,4 @@
-"""What other planners make of the clusters of `peer_clusters`, and the requests that are compared with each.
+"""Results of other planners for the clusters of `peer_clusters`, and the requests that are compared with each.
 
 Measured in November 2026 with their own code, each result counted by `peer_clusters.evaluate`: Cruise Control with its
 default thresholds, about 9 % of the mean; topicmappr; kafka-tools. Bytes and replicas that a table of these runs
@@ -34,8 +34,8 @@ class PeerCase:
 
     Parameters
     ----------
-    within : the loads whose ends the request bounds: ours have to be within those of the peer, too.
-    compared : figures of which ours are at most those of each peer.
+    within : the loads whose ends the request bounds: ours have to be within the peer's, too.
+    compared : figures in which ours are at most each peer's.
     is_quick : whether the request takes under three seconds of CPU time.
     """
 

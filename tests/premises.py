@@ -41,7 +41,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         if report is not None:
             report(statistics)
 
-    with collector.with_value(count):  # type: ignore[arg-type] # its type is that of its first value
+    with collector.with_value(count):  # type: ignore[arg-type] # its type is its first value's
         outcome = yield
     reached, passed_by = counts["valid"], counts["invalid"]
     if reached + passed_by < FEWEST_JUDGED or item.get_closest_marker("filtered") or profiles.is_shortened(item):

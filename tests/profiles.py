@@ -17,13 +17,13 @@ STARTS_SOMETHING = {"postgres", "start_worker", "run_service", "spark", "install
 """Fixtures that start Postgres, a service, a worker, a JVM or a compilation; most tests of `tests/api` have one."""
 _USUAL_EXAMPLES = 100
 _COSTLY_SHARE = 0.2
-"""Of the examples of a costly law, those of `make test`."""
+"""Share of the examples of a costly law that `make test` runs."""
 _Law = TypeVar("_Law", bound=Callable[..., None])
 _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
 
 
 def register() -> None:
-    """Register the profiles of Hypothesis: `default`, `ci`, whose draws are the same each time, and those of targets.
+    """Register the profiles of Hypothesis: `default`, `ci`, whose draws are the same each time, and those for targets.
 
     Hypothesis itself chooses one of the first two, `ci` in CI, and the profiles of targets repeat their draws if that
     does. Machines are noisy: an example that takes long is no failure, and the first one may load compiled loops.
@@ -50,7 +50,7 @@ def examples(count: int) -> settings:
 
 
 def costly(count: int = _USUAL_EXAMPLES) -> Callable[[_Law], _Law]:
-    """A law whose examples take seconds: `make test` takes some of so many, and `make test-long` the others.
+    """A law whose examples take seconds: `make test` takes some of them, and `make test-long` the others.
 
     How many of the first meet its premises is not judged: `make test-long` does so.
     """
@@ -95,7 +95,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count what a selection leaves out, by target and file. A process of several sends it to the one that reports."""
+    """Count tests that a selection leaves out, by target and file. One process of several reports it."""
     if not items:
         return
     config = items[0].config
@@ -116,7 +116,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """State what a selection left out, and how to run it: by file, unless only some tests were selected."""
+    """State tests that a selection left out, and how to run them: by file, unless only some tests were selected."""
     left_out = config.stash.get(_LEFT_OUT, Counter[tuple[str, str]]())
     if config.option.markexpr.startswith("not "):
         for (_, file), count in sorted(left_out.items()):

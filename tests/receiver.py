@@ -24,7 +24,7 @@ Reply = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass(slots=True)
 class Receiver:
-    """What was received, and how the next requests are answered: by `replies` in order, then by 200."""
+    """Received requests, and how the next requests are answered: by `replies` in order, then by 200."""
 
     port: int = 0
     received: list[Received] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Receiver:
             return self.replies.pop(0) if self.replies else answers(200)
 
     def wait_for(self, requests: int, *, within_s: float = 60) -> list[Received]:
-        """What was received, once it is so many requests."""
+        """The received requests, once `requests` have arrived."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.received) >= requests, within_s), self.received
             return list(self.received)

@@ -49,7 +49,7 @@ def settings() -> Rows:
             "" if field.default in (None, (), {}) else code(_default(field.default)),
             meanings[name],
         )
-        # The fields of base classes come first; the table ends with those of OIDC and the limits.
+        # The fields of base classes come first; the table ends with OIDC and the limits.
         for name, field in sorted(
             Settings.model_fields.items(),
             key=lambda item: (item[0] in Limits.model_fields, item[0] in OidcOptions.model_fields),
@@ -111,7 +111,7 @@ def bench_results() -> Rows:
 
 
 def peer_results() -> Rows:
-    """What other planners made of other clusters."""
+    """Results of other planners for other clusters."""
     return [
         (
             case.cluster,

@@ -1,7 +1,7 @@
 """`python -m tests.release FOLDER`: everything that a release consists of, the same to the byte for the same sources.
 
     rackplan-….tar.gz, .whl          the source distribution, and the wheel that it gives; the client's two as well
-    rackplan-…-image.tar             what the build of the images reads
+    rackplan-…-image.tar             input of the build of the images
     rackplan-….cdx.json, NOTICE      the packages that are installed with it, as CycloneDX, and their licences
     SHA256SUMS                       of all of these, for `sha256sum --check`
 
@@ -26,7 +26,7 @@ IMAGE_FOLDERS = ("app", "client", "deploy", "docs", "migrations")
 
 
 def lacks(version: str, changelog: str, tags: list[str]) -> Iterator[str]:
-    """What a release of this version lacks, with the text of the changelog and the tags of the commit."""
+    """Missing parts of a release of this version, with the text of the changelog and the tags of the commit."""
     if not re.search(rf"^## {re.escape(version)}( |$)", changelog, re.MULTILINE):
         yield f"CHANGELOG.md has no section `## {version}`"
     if f"v{version}" not in tags:
@@ -74,7 +74,7 @@ def _image() -> bytes:
 
 
 def main() -> int:
-    """Build a release, or print what it lacks."""
+    """Build a release, or print its missing parts."""
     options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
     folder = Path(next(argument for argument in sys.argv[1:] if argument not in options))
     tags = subprocess.run(["git", "tag", "--points-at"], cwd=ROOT, check=True, capture_output=True, text=True).stdout

@@ -1,6 +1,6 @@
 """`rackplan` for scripts of a shell: each command is forked from a process that has imported it (`tests.forked`).
 
-What a script starts is a small program that sends its arguments, environment, folder and files to this process, and
+A command of a script is a small program that sends its arguments, environment, folder and files to this process, and
 ends as the command ends.
 """
 

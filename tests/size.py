@@ -1,6 +1,6 @@
 """The size of `app`: `python -m tests.size` prints it by room, `--check` holds the total to `docs/size.md`.
 
-Counted are lines of code: no blank lines, comments or docstrings. A function's statements include those of functions in
+Counted are lines of code: no blank lines, comments or docstrings. A function's statements include nested functions in
 it; its McCabe number counts branches, loops, handlers, conditional expressions, comprehensions and `and`/`or`.
 """
 

@@ -1,7 +1,7 @@
 """A second reader of YAML, by YAML 1.2 alone: a line ends at LF, CR LF or CR, and nowhere else.
 
-It reads what manifests have: comments, block mappings and sequences, literal blocks, plain and quoted scalars. Anything
-else is a ValueError. All scalars are texts.
+It reads the syntax of manifests: comments, block mappings and sequences, literal blocks, plain and quoted scalars.
+Anything else is a ValueError. All scalars are texts.
 """
 
 import json

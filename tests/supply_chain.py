@@ -51,7 +51,7 @@ _CLASSIFIED = {
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A package of a lock. `marker` is the condition of its installation; empty if there is none."""
+    """A package of a lock. `marker` is the condition of its installation; may be empty."""
 
     name: str
     version: str
@@ -70,7 +70,7 @@ def pins(lock: str) -> list[Pin]:
 
 
 def license_of(name: str) -> str | None:
-    """What the metadata of an installed package states, as SPDX; None if it is not installed."""
+    """The licence in the metadata of an installed package, as SPDX; None if it is not installed."""
     try:
         stated: Any = metadata.metadata(name)  # a message of e-mail, which its type does not say
     except metadata.PackageNotFoundError:
@@ -83,7 +83,7 @@ def license_of(name: str) -> str | None:
 
 
 def problems(locks: dict[str, str]) -> Iterator[str]:
-    """What is wrong with locks: texts by their names."""
+    """Errors of locks: texts by their names."""
     for name, text in locks.items():
         locked = pins(text)
         lines = [line for line in text.splitlines() if re.match(r"[^\s#]", line)]
@@ -152,7 +152,7 @@ def _expression(name: str) -> str:
 
 
 def main() -> int:
-    """Print what is wrong, or the document."""
+    """Print errors, or the document."""
     locks = {name: (ROOT / name).read_text(encoding="utf-8") for name in LOCKS}
     if "--sbom" in sys.argv[1:]:
         sys.stdout.buffer.write(sbom(locks["requirements.lock"]))

@@ -1,4 +1,4 @@
-"""What `docs/awareness.md` says is what the code holds, and what it shows is what happens."""
+"""`docs/awareness.md` agrees with the code, and shows the real output."""
 
 import httpx
 import pytest

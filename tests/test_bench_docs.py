@@ -1,4 +1,4 @@
-"""`docs/bench.md`: what its commands print, without a service."""
+"""`docs/bench.md`: the output of its commands, without a service."""
 
 import pytest
 

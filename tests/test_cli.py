@@ -51,7 +51,7 @@ def used_data_dir(data_dir: Path, migrated_data_dir: Path) -> Path:
 
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
-    """What the command is started with; nothing of the tests' own settings."""
+    """The environment of the command; nothing of the tests' own settings."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
     # Most of the tests need neither a JVM nor slots.
     own = {"DATA_DIR": str(data_dir), "PORT": "0", "SPARK_EARLY": "no", "SOLVER_PROCESSES": "0"}
@@ -102,7 +102,7 @@ class Serving:
             )
 
     def said(self, count: int) -> list[str]:
-        """The first lines that it prints, once it has printed so many."""
+        """The first lines that it prints, once it has printed `count`."""
         ends = time.monotonic() + HANGS_AFTER_S
         while True:
             said = self._out.read_text() if self._out.exists() else ""
@@ -119,7 +119,7 @@ class Serving:
         return [parent, *parent.children(recursive=True)]
 
     def ctrl_c(self) -> int:
-        """What a terminal does."""
+        """Acts like a terminal."""
         os.killpg(self.process.pid, signal.SIGINT)
         return self.process.wait(30)
 
@@ -149,7 +149,7 @@ def bit(number: signal.Signals) -> int:
 
 
 def is_one_line(said: str) -> bool:
-    """Whether a failure is one line, besides what Kafka says."""
+    """Whether a failure is one line, besides Kafka's message."""
     first, *further = said.splitlines()
     return first.startswith("rackplan: ") and all(line.startswith("  Kafka: ") for line in further)
 
@@ -379,7 +379,7 @@ class TestPlanReplicas:
 
 
 class TestPlanGroup:
-    """Offline, from what the Kafka tools printed: the same core and the same JSON."""
+    """Offline, from the Kafka tools' output: the same core and the same JSON."""
 
     TEXTS = (
         *("--topics", str(SAMPLES / "kafka-topics-describe.txt")),
@@ -402,7 +402,7 @@ class TestPlanGroup:
         snapshot = client.post("/v1/snapshots", files={name: (None, text) for name, text in parts.items()}).json()
         body = {"snapshot_id": snapshot["id"], "group": "billing", "events": [{"lose_rack": "use1-az2"}]}
         online = client.post("/v1/plans/group", json=body).json()
-        # What was not stored has no id, time, snapshot or hash of one.
+        # An unstored plan has no id, time, snapshot or hash of one.
         differing = {"id", "created_at", "snapshot_id", "hash", "request"}
         assert {name: offline[name] for name in online.keys() - differing} == {
             name: online[name] for name in online.keys() - differing
@@ -571,7 +571,7 @@ def test_a_revision_that_does_not_exist(used_data_dir: Path) -> None:
 
 @pytest.mark.slow
 def test_a_failure_acts_on_no_terminal(data_dir: Path) -> None:
-    """What an option or a file holds is repeated as escapes."""
+    """Text of options and files is repeated as escapes."""
     hostile = "\x1b]0;owned\x07\x9b31m\u202e"
     failed = rackplan(
         *("plan", "replicas", "--cluster", "c", "--brokers", str(SAMPLES / "kafka-broker-api-versions.txt")),

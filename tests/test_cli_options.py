@@ -25,7 +25,7 @@ STATED = [(kind, option, path) for kind, fields_ in OF_KIND.items() for option, 
 
 
 def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A schema without references, or those of which it has to be one."""
+    """A schema without references, or the alternatives of which it has to be one."""
     while "$ref" in schema:
         schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     yield schema

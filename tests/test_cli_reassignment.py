@@ -1,4 +1,4 @@
-"""`rackplan plan reassignment`: offline, from what the Kafka tools printed; the same core and the same JSON."""
+"""`rackplan plan reassignment`: offline, from the Kafka tools' output; the same core and the same JSON."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ DOWN = "-two-brokers-down"
 
 @dataclass(frozen=True)
 class Done:
-    """What a command printed, and how it ended."""
+    """Output and exit code of a command."""
 
     status: object
     printed: bytes
@@ -89,7 +89,7 @@ class TestPlan:
         request = ReassignmentRequest(remove_brokers=[105])
         service = json.loads(plan_json(draft_plan(PLANNER, request, cluster(), Limits())))
         assert untimed(plan) == untimed(service)
-        # What 105 holds has to go, whoever plans: no plan moves less than that.
+        # The replicas of 105 have to go: no plan moves less than that.
         on_105 = [(topic.replicas == 105).any(axis=1) for topic in cluster().topics]
         least = sum(int(topic.size_bytes[has].sum()) for topic, has in zip(cluster().topics, on_105, strict=True))
         certificate = plan["certificate"]
@@ -139,7 +139,7 @@ class TestPlan:
 
 
 class TestRequest:
-    """Options say what a request's fields say, and a file may say all of them instead."""
+    """Options state a request's fields, and a file may state all of them instead."""
 
     @pytest.mark.parametrize(
         ("arguments", "body"),
@@ -296,7 +296,7 @@ class TestExports:
 
 
 class TestRejections:
-    """Bad input is a line on standard error, with what resolves a conflict below it, and status 2."""
+    """Bad input is a line on standard error, with the remedy of a conflict below it, and status 2."""
 
     @pytest.mark.parametrize(
         ("arguments", "reason"),
@@ -344,7 +344,7 @@ class TestRejections:
 
 
 def assert_rejected(done: Done, reason: str) -> None:
-    """Hold a command to have failed in one line that says why, with what belongs to it indented below."""
+    """Hold a command to have failed in one line with the reason, with details indented below."""
     assert reason in done.said
     assert (done.status, done.printed) == (2, b"")
     first, *below = done.said.splitlines()

@@ -1,4 +1,4 @@
-"""The commands on a service: the same words, what they print, and their exit codes."""
+"""The commands on a service: the same words, their output, and their exit codes."""
 
 import json
 import os

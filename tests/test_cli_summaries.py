@@ -1,4 +1,4 @@
-"""What a plan looks like on a terminal."""
+"""Plans on a terminal."""
 
 import re
 

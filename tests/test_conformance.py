@@ -29,7 +29,7 @@ def altered(case: str) -> dict[str, object]:
 
 
 def run(folder: Path) -> tuple[int, str]:
-    """The exit code of the command, and what it prints."""
+    """The exit code and the output of the command."""
     output = StringIO()
     return main([str(folder)], output), output.getvalue()
 

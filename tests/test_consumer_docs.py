@@ -1,4 +1,4 @@
-"""What `docs/consumers.md` says is what the code holds, and what it shows is what happens."""
+"""`docs/consumers.md` agrees with the code, and shows the real output."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""`docs/copysets.md`: what its commands print."""
+"""`docs/copysets.md`: the output of its commands."""
 
 import httpx
 import pytest

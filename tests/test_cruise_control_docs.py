@@ -1,4 +1,4 @@
-"""What `docs/coming-from-cruise-control.md` maps is accepted unchanged, and what it shows is what happens."""
+"""The mappings of `docs/coming-from-cruise-control.md` are accepted unchanged, and it shows the real output."""
 
 import json
 import re

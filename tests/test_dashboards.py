@@ -1,6 +1,6 @@
-"""The dashboard and the alert rules ask for what `/metrics` has: names, labels and values of labels that exist.
+"""The dashboard and the alert rules ask for metrics of `/metrics`: names, labels and values of labels that exist.
 
-No PromQL parser is among the libraries. What is read here is its grammar as far as the files use it: every token is
+No PromQL parser is among the libraries. Read here is its grammar as far as the files use it: every token is
 known, brackets match, functions and modifiers are Prometheus' own, ranges stand where a function needs them.
 """
 
@@ -46,7 +46,7 @@ def queries() -> Iterator[tuple[str, str]]:
 
 
 def tokens(query: str) -> list[tuple[str, str]]:
-    """Kind and text of each token; fails at what is none."""
+    """Kind and text of each token; fails at anything else."""
     found, at = [], 0
     while query[at:].strip():
         token = TOKEN.match(query, at)
@@ -159,7 +159,7 @@ def test_every_metric_of_the_service_is_on_the_dashboard(series: dict[str, dict[
 
 
 def test_a_served_scrape_has_the_metrics(client: httpx.Client, series: dict[str, dict[str, set[str]]]) -> None:
-    """So that those above, which are made here, are those of a service."""
+    """So that the metrics above, which are made here, are a service's."""
     client.get("/v1/plans")
     scraped = {f.name for f in text_string_to_metric_families(client.get("/metrics").text)}
     names = {name.removesuffix("_total").removesuffix("_bucket").removesuffix("_count") for name in series}

@@ -1,6 +1,6 @@
 """The Dockerfile and docker-compose.yml agree with the code and with each other.
 
-No engine is needed: the files are parsed, and each check says what is wrong with them. Each check is also given files
+No engine is needed: the files are parsed, and each check reports their errors. Each check is also given files
 with one mistake in them, and has to find it.
 """
 
@@ -32,7 +32,7 @@ TEXTS = [
     for name in ("Dockerfile", "docker-compose.yml", ".dockerignore", "deploy/proxy/nginx.conf")
 ]
 MASTER, WORKER = ("org.apache.spark.deploy." + daemon for daemon in ("master.Master", "worker.Worker"))
-GIVEN = re.compile(r"\$\{\w+:\?[^}]+\}")  # what the operator has to give
+GIVEN = re.compile(r"\$\{\w+:\?[^}]+\}")  # set by the operator
 LOCKED = re.compile(r"^([\w.-]+)==([\w.]+).*\\\n(?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", re.MULTILINE)
 QUOTED = re.compile(r"^#   docker .* (?:rackplan|api) (rackplan .*)$", re.MULTILINE)
 PROBED = re.compile(r"HTTPConnection\('127\.0\.0\.1', (.*?), timeout")
@@ -49,13 +49,13 @@ class Image:
         return [rest for each, rest in self.instructions if each == word]
 
     def argv(self, word: str) -> list[str]:
-        """What a CMD or HEALTHCHECK runs; nothing where it is in the shell's form, which keeps signals to itself."""
+        """The command of a CMD or HEALTHCHECK; nothing if it is in the shell's form, which keeps signals to itself."""
         command = re.search(r"\[.*\]", "".join(self.all(word)[-1:]))
         return list(json.loads(command[0])) if command else []
 
 
 class Service:
-    """A service of the compose file with what its image brings, or an image that is run as it is."""
+    """A service of the compose file with its image's settings, or an image that is run as it is."""
 
     def __init__(self, image: Image, given: dict[str, Any]) -> None:
         self.image, self.given = image, given
@@ -71,7 +71,7 @@ class Service:
 
 
 class Deployment:
-    """What the files say."""
+    """Contents of the files."""
 
     def __init__(self, dockerfile: str, compose: str, dockerignore: str, proxy: str) -> None:
         self.written, self.ignored, self.proxy = dockerfile + compose, dockerignore.splitlines(), proxy
@@ -120,7 +120,7 @@ def settings(found: Deployment) -> Iterator[str]:
 
 
 def copies(found: Deployment) -> Iterator[str]:
-    """What is copied exists and reaches the builder; what is private does not."""
+    """Copied files exist and reach the builder; private ones do not."""
     for stage, image in found.images.items():
         for *sources, _ in (rest.split() for rest in image.all("COPY")):
             if sources[0].startswith("--from="):
@@ -189,7 +189,7 @@ def ports(found: Deployment) -> Iterator[str]:
 
 
 def accounts(found: Deployment) -> Iterator[str]:
-    """Nothing runs as root or can become it, and what is written to belongs to the account that writes."""
+    """Nothing runs as root or can become it, and written folders belong to the writing account."""
     for name, each in found.everything.items():
         made = " ".join(rest for rest in each.image.all("RUN") if f"--owner={each.user} " in rest).split()
         yield from (
@@ -203,7 +203,7 @@ def accounts(found: Deployment) -> Iterator[str]:
 
 
 def database(found: Deployment) -> Iterator[str]:
-    """The URLs, the health check, the version and the folder are those of the Postgres that is started."""
+    """The URLs, the health check, the version and the folder are the started Postgres's."""
     postgres = found.services["postgres"]
     role, name, password = (postgres.environment.get(f"POSTGRES_{key}") for key in ("USER", "DB", "PASSWORD"))
     for each in found.services.values():
@@ -264,7 +264,7 @@ def java(found: Deployment) -> Iterator[str]:
 
 
 def wiring(found: Deployment) -> Iterator[str]:
-    """Services use what is declared, wait for what can be waited for, and reach what they name."""
+    """Services use declared resources, wait for services with a health check, and reach named hosts."""
     networks, volumes = found.parsed["networks"], found.parsed["volumes"]
     outward = {network for network, given in networks.items() if not (given or {}).get("internal")}
     for name, each in found.services.items():
@@ -405,7 +405,7 @@ MISTAKES: list[tuple[Check, str, str]] = [
 
 @pytest.mark.parametrize("check", dict.fromkeys(check for check, _, _ in MISTAKES))
 def test_the_files_agree_with_the_code(check: Check) -> None:
-    """What the checks say is the law; each has a mistake below, so that none is empty."""
+    """The checks are the law; each has a mistake below, so that none is empty."""
     assert not list(check(Deployment(*TEXTS)))
 
 
@@ -417,7 +417,7 @@ def test_a_mistake_is_found(check: Check, right: str, wrong: str) -> None:
 
 
 def test_the_commands_make_a_secret_that_protects_spark(tmp_path: Path) -> None:
-    """Run as they are written, twice: the file has what Spark needs, others cannot reach it, and no two are alike."""
+    """Run as they are written, twice: the file meets Spark's needs, others cannot reach it, and no two are alike."""
     compose = (ROOT / "docker-compose.yml").read_text()
     commands = re.findall(r"(?m)^#   ((?:mkdir|python3|printf) .*secrets.*)$", compose)[1:]
     written = []

@@ -1,4 +1,4 @@
-"""What `docs/groups.md` says is what the code holds, and what it shows is what happens."""
+"""`docs/groups.md` agrees with the code, and shows the real output."""
 
 import re
 from typing import Any, get_args

@@ -144,7 +144,7 @@ def unguarded_imports(nodes: Sequence[ast.AST]) -> list[int]:
 
 
 def test_threads_import_modules_of_the_application_one_at_a_time() -> None:
-    """What is imported within a function is imported while other threads run."""
+    """Imports within a function happen while other threads run."""
     assert {path: lines for path in THREADED if (lines := unguarded_imports(nodes_of(path)))} == {}
 
 
@@ -220,7 +220,7 @@ FORBIDDEN_CALLS = frozenset(
         *("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"),
     }
 )
-"""Calls that make code, or objects of any class, of what they are given; or that hand it to a shell."""
+"""Calls that make code, or objects of any class, of their argument; or that hand it to a shell."""
 LITERAL_ONLY = frozenset({"importlib.import_module", "import_module"})
 """Calls whose first argument is written in the source."""
 EXCEPTIONS = {
@@ -251,7 +251,7 @@ def dangerous_calls(nodes: Sequence[ast.AST]) -> list[str]:
 
 
 def _imported_names(nodes: Sequence[ast.AST]) -> dict[str, str]:
-    """What each name of a file was imported as: `{"np": "numpy", "loads": "pickle.loads"}`."""
+    """The imported object of each name of a file: `{"np": "numpy", "loads": "pickle.loads"}`."""
     names: dict[str, str] = {}
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -262,7 +262,7 @@ def _imported_names(nodes: Sequence[ast.AST]) -> dict[str, str]:
 
 
 def _called_name(called: ast.expr, aliases: dict[str, str]) -> str:
-    """The dotted name of what is called, as it was imported; the last two parts of a longer one."""
+    """The dotted name of the callee, as it was imported; the last two parts of a longer one."""
     written = ast.unparse(called)
     first, _, rest = written.partition(".")
     full = aliases.get(first, first) + (f".{rest}" if rest else "")
@@ -328,7 +328,7 @@ class TestDataStaysData:
                     assert "{# Safe: " in lines[number - 1], f"{template.name}:{number + 1} gives no reason"
 
     def test_no_module_marks_text_as_safe_markup(self) -> None:
-        """Templates escape what they are given; `Markup` would let a text through unescaped."""
+        """Templates escape values; `Markup` would let a text through unescaped."""
         for path in (ROOT / "app").rglob("*.py"):
             assert not {module for module in imported(path) if module.startswith("markupsafe")}, path
 
@@ -397,7 +397,7 @@ def test_options_of_placement_algorithms_are_named_in_the_registry_alone() -> No
 
 
 def test_nothing_below_the_resolved_problem_sees_a_reassignment_request() -> None:
-    """Solvers, verifiers and reports read the problem; what they miss there belongs into it."""
+    """Solvers, verifiers and reports read the problem; missing data belongs into it."""
     folder = ROOT / "app" / "services" / "reassignment"
     for path in (
         *folder.glob("reports/*.py"),

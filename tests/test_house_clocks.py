@@ -20,7 +20,7 @@ WALL_CLOCKS = {
     "app/web/administration/keys.py": "an expiry in days from now",
     "app/web/pages.py": "how long ago something was, in words",
 }
-"""What else compares moments uses the clock of the database; pauses and deadlines of requests use monotonic clocks."""
+"""Other comparisons of moments use the clock of the database; pauses and deadlines of requests use monotonic clocks."""
 _READ = {"now", "utcnow", "today", "time", "time_ns", "localtime", "gmtime", "ctime", "strftime"}
 _OF = {"datetime", "date", "time"}
 
@@ -44,7 +44,7 @@ def wall_clocks(source: str) -> Iterator[int]:
 
 
 def test_wall_clocks_are_read_where_it_is_stated() -> None:
-    """Leases, expiries and deadlines that are compared with one are off by what the clocks differ by."""
+    """Leases, expiries and deadlines that are compared with one are off by the clocks' difference."""
     found = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "app").rglob("*.py")

@@ -1,4 +1,4 @@
-"""What `docs/keys.md` says is what the code holds, and what it shows is what happens."""
+"""`docs/keys.md` agrees with the code, and shows the real output."""
 
 import os
 import re

@@ -123,7 +123,7 @@ def taken(cluster: LiveCluster) -> tuple[tuple[RecordedGroup, ...], list[str]]:
 
 
 def test_groups_of_every_type_are_read() -> None:
-    """By the message of their type, with what the coordinator knows of each member."""
+    """By the message of their type, with the coordinator's facts about each member."""
     cluster = running(*ALL)
     assert taken(cluster) == (ALL, [])
     asked = {CLASSIC_GROUPS, LIST_GROUPS, CONSUMER_GROUPS, SHARE_GROUPS, STREAMS_GROUPS}

@@ -74,14 +74,14 @@ SASL: Mapping[str, object] = MappingProxyType(
 
 @pytest.fixture(scope="module", autouse=True)
 def earlier_tests_are_no_garbage() -> None:
-    """Leave out what earlier files hold, which stays: looking through it takes a second after each test."""
+    """Leave out objects of earlier files, which stay: looking through it takes a second after each test."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def client_has_ended() -> Iterator[None]:
-    """Leave no thread behind that the command would leave behind on its end, nor what it holds."""
+    """End the threads that the command leaves at its end, and free their objects."""
     yield
     for thread in threading.enumerate():
         if thread.name == "rackplan-live":
@@ -90,7 +90,7 @@ def client_has_ended() -> Iterator[None]:
 
 
 def captured(topics: str = TOPICS, *, brokers: str = BROKERS) -> LiveCluster:
-    """The cluster of a capture, and what its texts say of the disks of the brokers that were up.
+    """The cluster of a capture, and its texts' data about disks of live brokers.
 
     The captures were made one after another and replicas moved meanwhile. A broker reports only replicas it has.
     """
@@ -105,7 +105,7 @@ def captured(topics: str = TOPICS, *, brokers: str = BROKERS) -> LiveCluster:
 
 
 def only_replicas(disks: BrokerLogDirs, cluster: Cluster) -> BrokerLogDirs:
-    """The log directories without what the broker is no replica of."""
+    """The log directories without partitions of which the broker is no replica."""
     holders = {
         (topic.name, partition): replicas
         for topic in cluster.topics
@@ -130,7 +130,7 @@ def taken(
 
 
 OWN_LIMITS_S = 25.0
-"""The client's own limits begin at 30 s; what ends earlier has ended because of ours, however busy the machine is."""
+"""The client's own limits begin at 30 s; an earlier end is due to ours, however busy the machine is."""
 
 
 def unreachable(bootstrap: str, *, timeout_s: float = 20, properties: Mapping[str, object] = NO_PROPERTIES) -> str:
@@ -143,7 +143,7 @@ def unreachable(bootstrap: str, *, timeout_s: float = 20, properties: Mapping[st
 
 @st.composite
 def running(draw: st.DrawFn) -> LiveCluster:
-    """Some brokers, at least one of them alive, topics on them and elsewhere, and what is on their disks."""
+    """Some brokers, at least one of them alive, topics on them and elsewhere, and the content of their disks."""
     ids = draw(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=4, unique=True))
     racks = st.none() | st.sampled_from(["", "a", "az–1"])
     brokers = [Broker(broker, draw(racks), fenced=i > 0 and draw(st.booleans())) for i, broker in enumerate(ids)]
@@ -212,7 +212,7 @@ def test_what_is_taken_is_what_the_brokers_tell(cluster: LiveCluster) -> None:
 
 @pytest.mark.parametrize("topics", [TOPICS, REASSIGNING])
 def test_a_live_cluster_and_its_captured_texts_are_one_snapshot(topics: str) -> None:
-    """Reading the nine brokers gives what the Kafka tools' texts about them give, moves and sizes included."""
+    """Reading the nine brokers equals reading the Kafka tools' texts, moves and sizes included."""
     cluster = captured(topics)
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)
@@ -314,7 +314,7 @@ def test_the_release_is_that_of_the_newest_metadata_version_that_brokers_support
 
 
 def test_a_broker_that_just_died_costs_no_more_than_its_sizes() -> None:
-    """It is advertised still and takes no connection: the sizes are those of the other replicas."""
+    """It is advertised still and takes no connection: the sizes come from the other replicas."""
     cluster = captured()
     with cluster.listening(but=[103]) as bootstrap:
         found = taken(bootstrap)
@@ -356,7 +356,7 @@ def test_without_a_name_it_is_kafkas_own_id() -> None:
 
 
 class TestUnreachable:
-    """What is wrong is one line that names the server; nothing waits longer than its timeout."""
+    """An error is one line that names the server; nothing waits longer than its timeout."""
 
     def test_connection_refused(self) -> None:
         server = f"127.0.0.1:{closed_port()}"
@@ -397,7 +397,7 @@ class TestUnreachable:
         assert time.monotonic() - started < OWN_LIMITS_S
 
     def test_a_broker_that_stops_answering(self) -> None:
-        """What the client waits for after it has connected is bounded by the same time."""
+        """Waits of the client after it has connected are bounded by the same time."""
         cluster = captured()
         cluster.stalls_at = DESCRIBE_CLUSTER
         started = time.monotonic()
@@ -422,7 +422,7 @@ class TestSecrets:
     def test_a_wrong_password_is_rejected_and_not_printed(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         cluster = captured()
-        cluster.password = "another"  # noqa: S105 — as above
+        cluster.password = "another"  # noqa: S105
         with cluster.listening() as bootstrap:
             reason = unreachable(bootstrap.partition(",")[0], timeout_s=3, properties=SASL)
         assert "Invalid username or password" in reason
@@ -432,7 +432,7 @@ class TestSecrets:
         assert tries == 1, "an account may be locked after some"
 
     def test_a_listener_that_speaks_another_protocol(self) -> None:
-        """TLS to a plain listener, a plain client to one that wants a password: both end and say what was spoken."""
+        """TLS to a plain listener, a plain client to one that wants a password: both end and name the protocol."""
         cluster = captured()
         cluster.password = PASSWORD
         with cluster.listening() as bootstrap:
@@ -473,7 +473,7 @@ class TestProperties:
         ],
     )
     def test_what_it_does_not_take(self, given: str, expected: str) -> None:
-        """It says which one and what it has to be, never what was given: that may be a secret."""
+        """It names the property and the valid values, never the given one: that may be a secret."""
         with pytest.raises(ConflictingFields) as caught:
             live_client.properties([given])
         assert caught.value.detail.startswith(expected)
@@ -523,7 +523,7 @@ class TestCommand:
         assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", f"rackplan: {message}\n")
 
     def test_a_server_that_never_answers_cannot_hold_it(self) -> None:
-        """Not even by what the client cannot bound: the command ends at its time, with the client's thread waiting."""
+        """Not even if the client's wait is unbounded: the command ends in time, with the client's thread waiting."""
         started = time.monotonic()
         cluster = captured()
         cluster.stalls_at = LOG_DIRS

@@ -1,4 +1,4 @@
-"""What a log line repeats of a request stays inside its line, for people as for programs."""
+"""Text of a request in a log line stays inside its line, for people as for programs."""
 
 import fcntl
 import io

@@ -1,4 +1,4 @@
-"""`docs/losses.md`: what its commands print."""
+"""`docs/losses.md`: the output of its commands."""
 
 import httpx
 import pytest

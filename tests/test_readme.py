@@ -1,4 +1,4 @@
-"""The README, the quickstart, the pages on plans, jobs, teams and formats: their commands print what they show."""
+"""The README, the quickstart, the pages on plans, jobs, teams and formats: their commands print the shown output."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the pages on reassignments say is what the code holds, and what they show is what happens."""
+"""The pages on reassignments agree with the code, and show the real output."""
 
 import dataclasses
 import re

@@ -1,6 +1,6 @@
-"""What `rackplan serve` does when its Postgres is killed: real kills of real processes, one service for all of them.
+"""Recovery of `rackplan serve` when its Postgres is killed: real kills of real processes, one service for all of them.
 
-Every wait is for an event; its limit is that of a hang.
+Every wait is for an event; its limit detects a hang.
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""A release is the same to the byte for the same sources, and is what its checksums say."""
+"""A release is the same to the byte for the same sources, and matches its checksums."""
 
 import hashlib
 import tarfile

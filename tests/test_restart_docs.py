@@ -1,4 +1,4 @@
-"""What `docs/restarts.md` says is what the code holds, and what it shows is what happens."""
+"""`docs/restarts.md` agrees with the code, and shows the real output."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""What docs/spark.md says is what the tests on a real cluster do."""
+"""docs/spark.md agrees with the tests on a real cluster."""
 
 import os
 import re

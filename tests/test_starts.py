@@ -1,8 +1,8 @@
-"""What keeps the suite at its time: a test starts an interpreter or a session only if it needs one of its own.
+"""Limits that keep the suite fast: a test starts an interpreter or a session only if it needs one of its own.
 
 An interpreter that imports the application takes 0.5 to 2 s of CPU, a session of Spark 5 to 10. Services, workers and
 commands are forked (`tests/forked.py`, `tests/shell.py`), or run in the process of the test, and tests of one process
-share its session. What takes long by its nature is marked `long`, with a quick test of the same promise beside it, and
+share its session. A test that takes long by its nature is marked `long`, with a quick test of the same promise, and
 a law whose examples take seconds is `costly` (`tests/profiles.py`).
 """
 

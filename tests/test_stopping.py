@@ -1,6 +1,6 @@
 """How `rackplan serve` stops: real signals to real processes, and nothing of them is left.
 
-Every wait is for an event; its limit is that of a hang. `python -m benchmarks first_answers` measures the times.
+Every wait is for an event; its limit detects a hang. `python -m benchmarks first_answers` measures the times.
 """
 
 import json
@@ -324,7 +324,7 @@ def test_an_upload_in_progress_gets_a_problem(used_data_dir: Path) -> None:
                 b"POST /v1/snapshots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 b'Content-Length: 1000\r\n\r\n{"cluster": '
             )
-            # The answer to a later request shows that the service has read what was sent before.
+            # The answer to a later request shows that the service has read the earlier bytes.
             assert service.client.get("/healthz").status_code == 200
             service.process.terminate()
             answer = b"".join(iter(lambda: upload.recv(65536), b""))

@@ -1,4 +1,4 @@
-"""What `docs/streams.md` says is what the code holds, and what it shows is what happens."""
+"""`docs/streams.md` agrees with the code, and shows the real output."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The check of locks and licences finds what is wrong; the document of components is the same each time."""
+"""The check of locks and licences finds errors; the document of components is the same each time."""
 
 import json
 

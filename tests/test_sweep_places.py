@@ -10,7 +10,7 @@ from app.services.sweeps.kind import SweepKind
 from tests.conftest import ROOT
 
 BY_MODULE = {kind.resolve.__module__.removeprefix("app.services.sweeps."): kind for kind in KINDS.values()}
-"""By the name that the kind has on every floor: that of the module of its service."""
+"""By the name that the kind has on every floor: its service's module."""
 ROOMS = {name: f"core/{name}" for name in BY_MODULE} | {
     "draws": "core/replicas",
     "reassignment": "services/reassignment",

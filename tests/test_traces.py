@@ -123,7 +123,7 @@ def _collector() -> Iterator[tuple[receiver.Receiver, str]]:
 
 
 def spans(received: list[receiver.Received]) -> list[Span]:
-    """The spans of what a collector has received, in the order in which they ended."""
+    """The spans that a collector has received, in the order in which they ended."""
     exports = [ExportTraceServiceRequest.FromString(r.body.encode(errors="surrogateescape")) for r in received]
     assert {r.path for r in received} == {"/v1/traces"}
     return [

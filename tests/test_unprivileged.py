@@ -143,7 +143,7 @@ def test_it_drops_over_roots_data_and_root_can_use_the_data_again(readable: tupl
     closed = data.parent / "closed"
     closed.mkdir(mode=0o700)
     plans: list[str] = []
-    # A worker, which takes seconds to start, is of the account if the service is; that of root's is in a test below.
+    # A worker, which takes seconds to start, is of the account if the service is; root's is in a test below.
     for options, uid in (((), account), (("--no-worker", "--allow-root"), "0"), (("--no-worker",), account)):
         with served(data, *options, first=readable, cwd=closed) as (service, client):
             plans.append(planned(client))

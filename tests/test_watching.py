@@ -50,7 +50,7 @@ def watching(errors: Path, *arguments: str) -> Iterator[forked.Forked]:
 
 
 def wait_for(folder: Path, files: int) -> list[Path]:
-    """The snapshots in a folder, once there are so many."""
+    """The snapshots in a folder, once there are `files`."""
     until = time.monotonic() + WITHIN_S
     while len(written := sorted(folder.glob("snapshot-*.json"))) < files:
         assert time.monotonic() < until, written
@@ -129,7 +129,7 @@ def test_a_destination_is_required() -> None:
 
 
 def test_the_cron_job_of_the_documentation_runs_the_command(tmp_path: Path) -> None:
-    """It is YAML, and its arguments are those of the command."""
+    """It is YAML, and its arguments are the command's."""
     [manifest] = [text for kind, text in Document(ROOT / "docs" / "watch.md").blocks if kind == "yaml"]
     job = yaml.safe_load(manifest)
     assert (job["apiVersion"], job["kind"]) == ("batch/v1", "CronJob")

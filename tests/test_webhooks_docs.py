@@ -1,4 +1,4 @@
-"""`docs/webhooks.md`: the verification that it prints accepts what is sent, and its numbers are the code's."""
+"""`docs/webhooks.md`: the printed verification accepts sent deliveries, and its numbers are the code's."""
 
 import asyncio
 import re

@@ -4,12 +4,12 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
     plan_commands.py  the commands `rackplan plan …`, whose options options.json lists
     plan_options.py   the fields of requests that these options become
-    check_commands.py  `rackplan check` and `rackplan diff`, with options of options.json; checking.py: what they do;
+    check_commands.py  `rackplan check` and `rackplan diff`, with options of options.json; checking.py: their work;
                       gate_files.py: JUnit and SARIF
     planning.py       a plan of files, and the cluster that they describe; the partitions of the keys of a file
     compiling.py      `rackplan compile`
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`
-    service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: what they share
+    service_commands.py  `rackplan sweep`, `jobs`, `plans`, `share`, `usage`, `ledger`; service.py: shared code
     api_commands.py   `rackplan call`, `rackplan snapshots`, and changes of plans
     serving.py        `rackplan serve`, and the database of the commands that need one
     unprivileged.py    drops root's rights
@@ -112,7 +112,7 @@ def serve(
     # Settings are read from the environment, by the worker and its processes as well.
     stated = {"RACKPLAN_HOST": host, "RACKPLAN_PORT": port, "RACKPLAN_DATA_DIR": data_dir}
     os.environ.update({name: value for name, value in stated.items() if value is not None})
-    gc.disable()  # until all is imported: what imports create stays
+    gc.disable()  # until all is imported: imports create no garbage
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     serving.serve(with_worker=worker, allow_root=allow_root)
@@ -133,7 +133,7 @@ def migrate(
 ) -> None:
     """Upgrade the schema of the database."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.store import migrations  # noqa: PLC0415 — as above
+    from app.store import migrations  # noqa: PLC0415
 
     with serving.database() as database:
         with database.engine.connect() as connection:
@@ -156,7 +156,7 @@ def backup(
 ) -> None:
     """Write a backup of the database to a file. The service may run meanwhile."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.store import backup as backups  # noqa: PLC0415 — as above
+    from app.store import backup as backups  # noqa: PLC0415
 
     with serving.database() as database:
         manifest = backups.write(database, file)
@@ -174,9 +174,9 @@ def restore(
 ) -> None:
     """Restore a backup into an empty database. It is migrated, and the hash of every plan and snapshot verified."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.services import backups as restored  # noqa: PLC0415 — as above
-    from app.store import backup as backups  # noqa: PLC0415 — as above
-    from app.store import migrations  # noqa: PLC0415 — as above
+    from app.services import backups as restored  # noqa: PLC0415
+    from app.store import backup as backups  # noqa: PLC0415
+    from app.store import migrations  # noqa: PLC0415
 
     with serving.database() as database:
         manifest = backups.restore(database, file, overwrite=overwrite)
@@ -273,7 +273,7 @@ def _reader(
     properties_file: Path | None,
     timeout_s: float,
 ) -> Callable[[], bytes]:
-    """What reads the cluster and returns its document; what could not be read goes to standard error.
+    """A function that reads the cluster and returns its document; unreadable parts go to standard error.
 
     Raises `ExtraNotInstalled` if the admin client is not installed.
     """
@@ -285,8 +285,8 @@ def _reader(
         raise ExtraNotInstalled(
             "reading a running cluster requires kafka-python; `make kafka`, where Rackplan was installed, adds it"
         ) from None
-    from app.core.kafka_versions import normal_release  # noqa: PLC0415 — as above
-    from app.formats.snapshots import snapshot_json  # noqa: PLC0415 — as above
+    from app.core.kafka_versions import normal_release  # noqa: PLC0415
+    from app.formats.snapshots import snapshot_json  # noqa: PLC0415
 
     configured = live_client.properties(properties or (), properties_file)
     stated = normal_release(kafka_version)

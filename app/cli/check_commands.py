@@ -37,7 +37,7 @@ def check(**options: Any) -> None:
 def diff(**options: Any) -> None:
     """Compare a cluster with topics as they are to be."""
     with uncollected():
-        from app.cli import checking  # noqa: PLC0415 — as above
+        from app.cli import checking  # noqa: PLC0415
 
     if not options["desired"]:
         raise typer.BadParameter("state at least one file", param_hint="--desired")

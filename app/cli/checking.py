@@ -38,7 +38,7 @@ ReadT = TypeVar("ReadT")
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a check compares, and the conditions under which it fails.
+    """Input of a check, and the conditions under which it fails.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Gate:
         cluster as it is without any.
     desired : files of topics as they are to be, or folders of such files.
     fail_on : conditions; see `app.services.checks.conditions`.
-    request : resources of the cluster, and what a reassignment is allowed.
+    request : resources of the cluster, and limits of a reassignment.
     """
 
     files: Sequence[Path] = ()
@@ -61,11 +61,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A check, the differences from a desired state if there is one, and what the conditions say.
+    """A check, differences from a desired state if one is given, and the results of the conditions.
 
     Parameters
     ----------
-    undecided : partitions whose unknown `min.insync.replicas` leaves out a condition that is usual; 0 if there is none.
+    undecided : partitions whose unknown `min.insync.replicas` leaves out a usual condition, or 0.
     places : of the topics that files state. place : of everything else.
     """
 
@@ -106,7 +106,6 @@ class Verdict:
         return gate_files.junit(self.cluster, list(self.outcomes), found)
 
     def as_sarif(self) -> bytes:
-        """SARIF 2.1.0."""
         return gate_files.sarif(self.check, self.differences, list(self.outcomes), self.places, self.place)
 
     def show(self) -> None:
@@ -133,7 +132,7 @@ class Verdict:
 def check(cluster: Cluster, gate: Gate) -> Verdict:
     """Check a cluster, or a reassignment of it, and compare it with the desired topics.
 
-    Raises what reading the files does, `IllegalReassignment`, and `ConflictingFields` for an unknown condition.
+    Raises the errors of reading the files, `IllegalReassignment`, and `ConflictingFields` for an unknown condition.
     """
     malformed: list[MalformedText] = []
     wanted = list(_read(_desired_files(gate.desired), desired_topics.read, malformed))
@@ -162,7 +161,7 @@ def _undecided(gate: Gate, subject: Subject) -> int:
 
 
 def _default_conditions(gate: Gate, subject: Subject) -> Iterator[str]:
-    """The conditions for what the gate states: violations, and losses as far as they can be decided."""
+    """The conditions for the gate's input: violations, and losses as far as they can be decided."""
     yield "violations"
     if subject.losses_before is None:
         losses = subject.check.measures.losses
@@ -205,9 +204,9 @@ def _checked(cluster: Cluster, gate: Gate, given: Sequence[tuple[Path, Reassignm
 def request_of(
     limits: Sequence[str], capacity: Sequence[str], request: Path | None, *, allow_lower_factor: bool
 ) -> HealthRequest:
-    """The resources of the cluster, as options and a file of the API's request state them, and what is allowed.
+    """Resources and limits, as options and a file of the API's request state them.
 
-    Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
+    Raises `ConflictingFields` for an unknown limit, `MalformedText`, and the errors of the API's model.
     """
     options = {"limit": limits, "capacity": capacity}
     fields = {name: plan_options.OF_KIND["reassignment"][name] for name in options}
@@ -246,7 +245,7 @@ def report(
 
 
 def diff(cluster: Cluster, desired: Sequence[Path]) -> Differences:
-    """Compare a cluster with topics as they are to be. Raises what reading the files does."""
+    """Compare a cluster with desired topics. Raises the errors of reading the files."""
     malformed: list[MalformedText] = []
     wanted = list(_read(_desired_files(desired), desired_topics.read, malformed))
     _require_none(malformed)
@@ -283,7 +282,7 @@ def show_differences(differences: Differences) -> None:
 
 
 def show_health(health: Health) -> None:
-    """Print what is above a limit, what fails first, and the least repair."""
+    """Print the exceeded limits, the first failures, and the least repair."""
     over = [(one.broker, one.resource, one.value, one.limit) for one in health.over_limit]
     if over:
         table(("broker", "resource", "value", "limit"), over, title="above a limit")
@@ -310,7 +309,7 @@ def _remedy(difference: TopicDifference) -> str:
 def _read(
     files: Iterable[Path], read: Callable[[str], ReadT], malformed: list[MalformedText]
 ) -> Iterator[tuple[Path, ReadT]]:
-    """What each file has; of one that cannot be read the failure, which names it, is added to those of the others."""
+    """Each file's content; the failure of an unreadable one names the file and is collected."""
     for file in files:
         try:
             yield file, read(decode(read_input(file), file.name))

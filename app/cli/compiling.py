@@ -16,7 +16,7 @@ _LINES = 10
 
 
 def compile_loops(processes: int | None, *, as_json: bool) -> None:
-    """Compile what the cache lacks, and say how much and how long; as JSON without progress.
+    """Compile missing loops, and print their number and the time; as JSON without progress.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def sarif(
 
     Parameters
     ----------
-    places : of topics. default : of what is about no topic, or one without a place.
+    places : of topics. default : of results about no topic, or about one without a place.
     """
 
     def result(rule: str, level: str, text: str, topic: str | None = None) -> dict[str, Json]:

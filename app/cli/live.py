@@ -165,7 +165,7 @@ def _moves(admin: AdminClient, cautions: list[str]) -> Moves:
 
 
 def _topic(members: Members, moves: Moves) -> Topic:
-    """The topic, without sizes. The replicas of a partition in a reassignment are those of that answer."""
+    """The topic, without sizes. The replicas of a partition in a reassignment come from that answer."""
     name = members["name"]
     partitions = sorted(members["partitions"], key=lambda partition: int(partition["partition_index"]))
     moving = [moves.get((name, partition["partition_index"]), {}) for partition in partitions]

@@ -49,7 +49,7 @@ def properties(given: Sequence[str], file: Path | None = None) -> Mapping[str, o
     those that begin with `#` or `!` are ignored, and a value is taken literally, without escapes. Values may be
     secrets and are in no message.
 
-    Raises `ConflictingFields` for what is no `key=value`, an unknown key or a value that the key does not take.
+    Raises `ConflictingFields` for a text without `=`, an unknown key or an invalid value.
     """
     texts = [(f"--property {number}", text) for number, text in enumerate(given, start=1)]
     if file is not None:
@@ -86,7 +86,7 @@ def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: fl
         for host, port in servers:
             logged.clear()
             try:
-                # The client lets its time go by before it fails. A plain connection says at once what is wrong.
+                # The client lets its time go by before it fails. A plain connection fails at once, with the reason.
                 socket.create_connection((host, port), connects_within_s).close()
                 admin = _admin(host, port, configured, connects_within_s=connects_within_s, timeout_s=timeout_s)
             except CLIENT_ERRORS as failed:
@@ -143,7 +143,7 @@ def _boolean(text: str) -> bool:
     return text.lower() == "true"
 
 
-# What would make the client take up other connections, as a proxy or a cloud's own authentication does, is left out.
+# Without properties that make the client open other connections, as a proxy or a cloud's authentication does.
 _PROPERTIES: Mapping[str, Callable[[str], object]] = {
     "client_id": str,
     "security_protocol": _one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),

@@ -28,7 +28,7 @@ Message: TypeAlias = Any
 _GROUPS_AT_ONCE = 100
 _CLASSIC = "classic"
 _OF_CONSUMERS = ("consumer", "")
-"""Protocols of classic groups whose members are consumers, unlike those of Kafka Connect and of schema registries."""
+"""Protocols of classic groups whose members are consumers, unlike in Kafka Connect and schema registries."""
 
 
 class _Unreadable(Exception):
@@ -138,7 +138,7 @@ def _of_coordinator(group: Message, group_type: str, topics: Collection[str]) ->
 
 
 def _member(member: Message, topics: Collection[str]) -> RecordedMember:
-    """A member: the description of a share group has neither static members nor targets, that of Streams has tasks."""
+    """A member: share groups describe neither static members nor targets; Streams groups describe tasks."""
     target, fields = getattr(member, "target_assignment", None), dict[str, Any]()
     if hasattr(member, "process_id"):
         fields |= {"process_id": member.process_id, "tasks": _tasks(member.assignment), "target_tasks": _tasks(target)}

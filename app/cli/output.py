@@ -33,7 +33,7 @@ def read_input(file: Path) -> bytes:
 
 
 def hand_over(document: bytes, output: Path | None) -> None:
-    """Write a document to a file, or print it if there is none. Raises `OutputNotWritable`."""
+    """Write a document to a file if one is given, else print it. Raises `OutputNotWritable`."""
     if output is None or str(output) == "-":
         sys.stdout.buffer.write(document)
         return
@@ -57,7 +57,7 @@ def deliver(document: bytes, output: Path | None, *, as_json: bool) -> None:
 
 
 def tell(sentence: str, facts: Mapping[str, object], *, as_json: bool) -> None:
-    """Print what a command has done as a sentence, or the facts of it as a line of JSON."""
+    """Print a command's result as a sentence, or as a line of JSON."""
     typer.echo(dumps(facts).decode() if as_json else sentence)
 
 
@@ -67,7 +67,7 @@ def listed(texts: Iterable[str] | None) -> list[str]:
 
 
 def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> NoReturn:
-    """Say on standard error why a command fails, with what Kafka says and what resolves a conflict, and end it.
+    """Print on standard error why a command fails, with Kafka's message and a way to resolve a conflict, and exit.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ def fail_with(failure: Failure) -> NoReturn:
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
     """Print rows below headings; columns of numbers are aligned to the right."""
     from rich import box  # noqa: PLC0415 — it takes 0.1 s, and few commands print tables
-    from rich.console import Console  # noqa: PLC0415 — as above
-    from rich.table import Table  # noqa: PLC0415 — as above
-    from rich.text import Text  # noqa: PLC0415 — as above
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     written = [list(row) for row in rows]
     printed = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)

@@ -175,7 +175,7 @@ def inputs_of(options: Mapping[str, Any]) -> "Inputs":
 
 
 def cluster_of(options: Mapping[str, Any]) -> "Cluster":
-    """The cluster that the files of a command describe, or that of a snapshot of the service."""
+    """The cluster of the files of a command, or of a snapshot of the service."""
     inputs = inputs_of(options)
     if options["url"] is None or not inputs.is_remote:
         return inputs.cluster()
@@ -196,7 +196,7 @@ def _plan_keys(options: Mapping[str, Any]) -> None:
 
 
 def _register(kind: str, row: Mapping[str, Any]) -> None:
-    """Register `rackplan plan KIND`: the options of its files come before its own, those of its result after them."""
+    """Register `rackplan plan KIND`: the options of files precede its own; the options of results follow."""
 
     def command(**options: Any) -> None:
         if kind == "keys":

@@ -44,7 +44,7 @@ def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callab
 
 
 def _names(texts: Sequence[str]) -> Json:
-    """One name as a text, several as a list: problems are then those of the form that was meant."""
+    """One name as a text, several as a list, so that problems name the intended form."""
     names = list(dict.fromkeys(listed(texts)))
     return names[0] if len(names) == 1 else names
 
@@ -67,7 +67,7 @@ def _broker(text: str) -> dict[str, Json]:
 
 
 def _or_word(read: Callable[[str], Json]) -> Callable[[str], Json]:
-    """What `read` makes of a text, or the text itself: the API rejects words that it does not have."""
+    """The value that `read` returns, or the text itself: the API rejects unknown words."""
 
     def read_or_word(text: str) -> Json:
         try:
@@ -196,7 +196,7 @@ def _topic_sets(texts: Sequence[str]) -> Json:
 
 
 def named_topics(topics: Iterable[str] | None, file: Path | None) -> list[str]:
-    """Topics by their options, and those of a file for Kafka's `--topics-to-move-json-file`. Raises `MalformedText`."""
+    """Topics of options, and of a file for Kafka's `--topics-to-move-json-file`. Raises `MalformedText`."""
     of_file = () if file is None else reassignment.read_topics_to_move(decode(read_input(file), "topics_to_move"))
     return [*listed(topics), *of_file]
 
@@ -244,7 +244,7 @@ def capacities(texts: Sequence[str]) -> dict[str, dict[str, Json]]:
 
 
 def _amount(number: str) -> int | float | None:
-    """A number as typed, such as `4TB`; None of what is no number."""
+    """A number as typed, such as `4TB`; None unless it is a number."""
     try:
         return number_of(number)
     except ValueError:

@@ -3,7 +3,7 @@
 The options of a command become the fields of the request's body, which the API's own model validates. So the rules of a
 field are in one place, and a command means the same with and without a service.
 
-What commands share that read files: the cluster that these describe, requests with their validation, documents.
+Shared code of commands that read files: their cluster, requests with their validation, documents.
 
 A module a command imports the services of its kind alone: importing is most of the time that a plan of a file takes.
 """
@@ -56,9 +56,9 @@ class Inputs:
     Parameters
     ----------
     files : texts of Kafka's tools and a snapshot, recognized by their contents, in any order.
-    parts : files by what they are known to be: `brokers`, `topics`, `log_dirs`, `groups`, `features`.
+    parts : files of a known type: `brokers`, `topics`, `log_dirs`, `groups`, `features`.
     snapshot : a file with a snapshot, or the id of a snapshot of a service.
-    name : the cluster's; None is that of the snapshot, or `offline`.
+    name : the cluster's; None for the snapshot's, or `offline`.
     """
 
     files: Sequence[Path] = ()
@@ -79,13 +79,13 @@ class Inputs:
         return not files and (is_id if self.snapshot is not None else self.name is not None)
 
     def cluster(self) -> Cluster:
-        """The cluster that the files describe; what is noticed in the texts is a warning on standard error.
+        """The cluster that the files describe; remarks on the texts are warnings on standard error.
 
         A snapshot is a whole cluster. Texts beside it add what it lacks: groups.
 
         Raises
         ------
-        MalformedText : a file cannot be read, or there is none. InvalidField : of a snapshot.
+        MalformedText : a file cannot be read or is missing. InvalidField : of a snapshot.
         ConflictingFields : there are two snapshots, or other texts that list brokers or topics beside one.
         """
         with uncollected():
@@ -205,7 +205,7 @@ class Export:
 
 
 def body_of(options: Mapping[str, Json], request: Path | None) -> Json:
-    """The body of a request: the fields that options state, or those of a file.
+    """The body of a request: the fields of options, or of a file.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def body_of(options: Mapping[str, Json], request: Path | None) -> Json:
 def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
     """Plan on the cluster that the files describe, if there are any; the plan as the API writes it, or an export.
 
-    Raises what the service of the kind does, and `ConflictingFields` for an unknown format.
+    Raises the errors of the kind's service, and `ConflictingFields` for an unknown format.
     """
     found = KINDS[kind]
     if export.name is None and (export.batch is not None or export.is_inverse):
@@ -273,7 +273,7 @@ def body_of_keys(
 def place_keys(body: Mapping[str, Json]) -> bytes:
     """Find the partitions of the keys, as the API writes them.
 
-    Raises what the service does, `InvalidField`, and `MalformedKey` with the number of the line.
+    Raises the errors of the service, `InvalidField`, and `MalformedKey` with the number of the line.
     """
     from app.services import keys  # noqa: PLC0415 — the core comes with it
 

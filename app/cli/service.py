@@ -26,9 +26,9 @@ def as_json(document: object) -> bytes:
 
 @contextmanager
 def connected(url: str) -> Iterator[Any]:
-    """A client of the service; what the service rejects ends the command with its detail.
+    """A client of the service; a rejected request ends the command with its detail.
 
-    The key or access token is that of the environment, `RACKPLAN_KEY`: options of a command are visible to others.
+    The key or access token is read from `RACKPLAN_KEY`, since options of a command are visible to others.
     """
     import rackplan  # noqa: PLC0415 — most commands need no HTTP
 
@@ -62,7 +62,7 @@ def place_keys(url: str, body: Mapping[str, Json]) -> bytes:
 
 
 def cluster(url: str, inputs: "Inputs") -> "Cluster":
-    """The cluster of a snapshot of the service: that of an id, or the newest one of a name."""
+    """The cluster of a snapshot of the service: by id, or the newest one of a name."""
     from app.formats.snapshots import snapshot_json  # noqa: PLC0415 — most commands need no arrays
 
     with connected(url) as client:
@@ -78,7 +78,7 @@ def cluster(url: str, inputs: "Inputs") -> "Cluster":
 def operations() -> list[str]:
     """The ids of the operations of the API that the client has, sorted."""
     import rackplan  # noqa: PLC0415 — most commands need no HTTP
-    from rackplan.flows import iteration, operation  # noqa: PLC0415 — as above
+    from rackplan.flows import iteration, operation  # noqa: PLC0415
 
     members = inspect.getmembers_static(rackplan.Client, lambda member: isinstance(member, operation | iteration))
     return [name for name, _ in members]
@@ -143,7 +143,7 @@ def _uploaded(client: Any, inputs: "Inputs") -> Mapping[str, Any]:
 
 
 def _mapping(body: Json) -> Mapping[str, Json]:
-    """A body as the keyword arguments of the client; what is no object ends the command."""
+    """A body as the keyword arguments of the client; any other JSON ends the command."""
     if not isinstance(body, Mapping):
         fail("A field is invalid", "the request has to be a JSON object", {}, code=WRONG_INPUT)
     return body

@@ -1,4 +1,4 @@
-"""`rackplan sweep`, `jobs`, `plans`, `share`, `usage` and `ledger`: what a service has, and what it runs.
+"""`rackplan sweep`, `jobs`, `plans`, `share`, `usage` and `ledger`: resources and jobs of a service.
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
@@ -38,9 +38,9 @@ def _results(output: Output = None, as_json: AsJson = False, url: Url = None) ->
 
 
 def command(group: typer.Typer, name: str, columns: tuple[str, ...]) -> Callable[[Callable[..., Found]], None]:
-    """Register a command that prints what a function finds with a client of the service, its first parameter.
+    """Register a command that prints a function's result; its first parameter is a client of the service.
 
-    The command has the docstring and the other parameters of the function, and those of its output.
+    The command has the docstring and the other parameters of the function, and options of output.
     """
 
     def registered(find: Callable[..., Found]) -> None:

@@ -47,7 +47,7 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     ------
     AddressInUse : nothing is started then.
     ApiKeyNeeded : other machines can reach the address, and there is no API key.
-    MachineRefuses : what `embedded.running` raises.
+    MachineRefuses : from `embedded.running`.
     """
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
@@ -62,7 +62,7 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
         signal.signal(number, _stop)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
-    # The API is imported, which takes longer than anything else here, while other processes prepare what it needs.
+    # The API, whose import takes longer than anything else here, is imported while other processes start.
     Thread(target=import_module, args=("app.main",), daemon=True).start()
     try:
         _serve(settings, with_worker=with_worker, wanted=wanted)
@@ -164,10 +164,10 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[object] | None = None) -> None:  # type: ignore[override] # theirs is of socket
         for begin_to_stop in self._when_stopping:
             begin_to_stop()
-        await super().shutdown(sockets)  # type: ignore[arg-type] # as above
+        await super().shutdown(sockets)  # type: ignore[arg-type]
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override] # theirs is of socket
-        await super().startup(sockets)  # type: ignore[arg-type] # as above
+        await super().startup(sockets)  # type: ignore[arg-type]
         if not self.started:
             return
         for begin in self._when_started:
@@ -206,7 +206,7 @@ def _allow_files(needed: int) -> None:
     """Raise this process's limit of open files as far as the system permits.
 
     Most systems allow 1,024 unless a process sets more, and a connection beyond the limit is closed without an answer,
-    that of a health check as well.
+    even for a health check.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:

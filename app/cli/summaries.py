@@ -16,7 +16,7 @@ _MOST_ROWS = 40
 
 
 def show(document: bytes) -> None:
-    """Print what a plan, or placed keys, says: what moves, where replicas are, violations and warnings."""
+    """Print a summary of a plan, or of placed keys: moves, replicas, violations and warnings."""
     answer: Mapping[str, Any] = orjson.loads(document)
     if "partitioners" in answer:
         _keys(answer)

@@ -32,7 +32,7 @@ class StoreUnavailable(Exception):
 
 
 def seconds(text: str) -> float:
-    """The seconds of a duration, such as `90`, `30s`, `5m` or `1h`; a usage error if it is none."""
+    """The seconds of a duration, such as `90`, `30s`, `5m` or `1h`; a usage error if malformed."""
     parsed = re.fullmatch(r"([1-9][0-9]{0,5})([smh]?)", text, re.ASCII)
     if parsed is None:
         raise typer.BadParameter(
@@ -42,7 +42,7 @@ def seconds(text: str) -> float:
 
 
 def watch(read: Callable[[], bytes], store: Store, *, last: str | None, every_s: float, is_once: bool) -> None:
-    """Read a cluster every so often, and store it if its content differs from the last that was stored.
+    """Read a cluster every `every_s` seconds, and store it if its content differs from the last that was stored.
 
     A cluster or service that does not answer is tried again after a pause that doubles up to `every_s`.
 
@@ -52,7 +52,7 @@ def watch(read: Callable[[], bytes], store: Store, *, last: str | None, every_s:
     last : hash of the document that was stored last, as by an earlier run; None if it is not known.
     is_once : read once; then a failure is raised.
 
-    Raises `OutputNotWritable`, and with `is_once` what `read` raises.
+    Raises `OutputNotWritable`, and with `is_once` the errors of `read`.
     """
     pause_s = min(_FIRST_PAUSE_S, every_s)
     while True:

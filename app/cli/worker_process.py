@@ -53,7 +53,7 @@ def become(*, allow_root: bool) -> None:
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     unprivileged.drop(settings, allow_root=allow_root, with_data=False)
-    # Not as `__main__`: what is sent to the processes of slots is looked up by the name of its module.
+    # Not as `__main__`: slots look up functions that are sent to them by module name.
     import_module("app.worker").main()
 
 

@@ -4,8 +4,8 @@ It imports the standard library, numpy, numba and the exact solvers, and of this
 no clock, log, I/O, environment or hidden randomness: every random number comes from a generator that the caller passes.
 
     compiled/     loops that numba compiles, their signatures and their cache; alone in that it reads and writes files
-    model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out; cordoned brokers (KIP-1066), and
-                  what Kafka rejects because of them; the characters that no name may have
+    model.py      Broker, Cluster, Topic, NewTopic, Placement: input and output; cordoned brokers (KIP-1066), and
+                 the changes that Kafka rejects because of them; the characters that no name may have
     recorded.py   consumer groups as a snapshot has them
     kafka_versions.py  releases of Kafka, and the ranges of releases for which an algorithm holds
     replica_lists.py padded replica lists: stacked, compared, counted by broker
@@ -22,7 +22,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     streams/      Kafka Streams: assignment of active, standby and warm-up tasks
     capacity/     the capacity model: load of each broker, failures, headroom, cost; its sweeps
     sweeps/       axes, fields, sampling and the scoring loop of sweeps of any kind
-    measures/     balance, rack safety and exposure: what every plan reports
+    measures/     balance, rack safety and exposure: reported by every plan
 """
 
 ENGINE_VERSION = 2

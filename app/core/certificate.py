@@ -1,7 +1,7 @@
 """The certificate of an optimisation: the value reached beside a proven lower bound.
 
 Every planner that optimises returns one record a goal, so that reports, sweeps and verifiers read all of them alike. A
-goal that is maximised is certified as the minimisation of what it misses: partitions that are *not* read in rack.
+goal that is maximised is certified as the minimisation of its shortfall: partitions that are *not* read in rack.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ ExactT = TypeVar("ExactT", int, Fraction)
 
 @dataclass(frozen=True, slots=True)
 class Certificate(Generic[ExactT]):
-    """A minimised value, a lower bound on it, and what the bound was proven against.
+    """A minimised value, a lower bound on it, and the constraints of the bound.
 
     Parameters
     ----------
-    minimised : what the value counts, with its unit: `moved bytes`, `leader changes`, `largest load`.
+    minimised : the counted quantity, with its unit: `moved bytes`, `leader changes`, `largest load`.
     value : of the answer.
     lower_bound : no answer within `constraints` has a smaller value.
     solver : the algorithm that found the answer.

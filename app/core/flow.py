@@ -27,7 +27,7 @@ class Network:
 
     Parameters
     ----------
-    supplies : (nodes,) int64, what each node sends out (> 0) or takes in (< 0); they sum to zero.
+    supplies : (nodes,) int64, supply (> 0) or demand (< 0) of each node; they sum to zero.
     tails, heads : (arcs,) int32 nodes. capacities : (arcs,) int64 >= 0.
     """
 
@@ -62,7 +62,7 @@ class InfeasibleFlow(Exception):
 
 
 def largest_cost(nodes: int) -> int:
-    """The largest cost of an arc for which a network of so many nodes is solved exactly in 64 bits."""
+    """The largest cost of an arc for which a network of `nodes` is solved exactly in 64 bits."""
     return LARGEST_PRODUCT // (nodes + 2)
 
 
@@ -155,7 +155,7 @@ def cheapest_amounts(network: Network, costs: Int64s) -> Int64s:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaxFlow:
-    """A maximum flow. amount : what passes. is_sink_side : (nodes,) bool, the sink's side of a minimum cut.
+    """A maximum flow. amount : its value. is_sink_side : (nodes,) bool, the sink's side of a minimum cut.
 
     The sink's side are the nodes from which the sink can be reached through residual capacity.
     """
@@ -183,7 +183,7 @@ def max_flow(tails: Int32s, heads: Int32s, capacities: Int64s, *, source: int, s
 
     Source: Goldberg and Tarjan, "A new approach to the maximum-flow problem" (1988), in OR-tools.
     """
-    from ortools.graph.python import max_flow as solvers  # noqa: PLC0415 — as above
+    from ortools.graph.python import max_flow as solvers  # noqa: PLC0415
 
     solver = solvers.SimpleMaxFlow()
     solver.add_arcs_with_capacity(tails, heads, capacities)

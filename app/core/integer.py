@@ -19,8 +19,8 @@ def small_model_solver(deterministic_time: float) -> Any:
 def integer_solver() -> Any:
     """A solver whose answer is the same every time, and which leaves the signals of the process alone.
 
-    By default CP-SAT handles SIGINT while it solves and then restores the default of the operating system, whatever was
-    there before: the next SIGINT would end the process at once, without what it does to stop. And it has one worker,
+    By default CP-SAT handles SIGINT while it solves and then restores the default handler, whatever was
+    there before: the next SIGINT would end the process at once, without an orderly stop. And it has one worker,
     since the answer of several depends on timing.
 
     Returns

@@ -27,7 +27,7 @@ class KafkaVersion:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read `4.1`, `4.1.2`, or what builds and vendors append to it: `4.1.0-SNAPSHOT`, `3.9.0.redhat-1`.
+        """Read `4.1`, `4.1.2`, or a build's or vendor's suffix: `4.1.0-SNAPSHOT`, `3.9.0.redhat-1`.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class KafkaRange:
         return {"from": self.from_, "to": self.to}
 
     def intersection(self, other: "KafkaRange") -> "KafkaRange | None":
-        """The releases that are in both; None if there is none."""
+        """The releases that are in both, or None."""
         first = max(self, other, key=lambda each: KafkaVersion.of(each.from_))
         last = min(self, other, key=lambda each: _last(each.to))
         return KafkaRange(first.from_, last.to) if KafkaVersion.of(first.from_) <= _last(last.to) else None
@@ -81,7 +81,7 @@ MEASURED = KafkaRange("4.0.0", "4.4")
 NEWEST = KafkaVersion.of(SUPPORTED.to)
 """The release that is meant where neither a request nor its snapshot states one."""
 Controller: TypeAlias = Literal["kraft", "zookeeper"]
-"""What elects leaders and places new partitions: Kafka's own quorum, or a broker with the help of ZooKeeper."""
+"""The elector of leaders, which places new partitions: Kafka's own quorum, or a broker with ZooKeeper."""
 _KRAFT_SINCE, _ZOOKEEPER_BEFORE = KafkaVersion(3, 3), KafkaVersion(4, 0)
 """The release in which KRaft is ready for production (KIP-833), and the one without ZooKeeper."""
 _ASSIGNMENT_INTERVALS = KafkaVersion(4, 3)
@@ -97,7 +97,7 @@ def controller_of(release: str | None) -> Controller | None:
 def has_assignment_interval(version: KafkaVersion) -> bool:
     """Whether the coordinator computes the assignment of a group at most once an interval (KIP-1263).
 
-    `group.consumer.assignment.interval.ms`, and those of share and streams groups, are 1000 by default since 4.3.
+    `group.consumer.assignment.interval.ms`, and its like for share and streams groups, are 1000 by default since 4.3.
     """
     return version >= _ASSIGNMENT_INTERVALS
 

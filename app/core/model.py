@@ -3,7 +3,7 @@
 Assignments are int32 arrays of broker ids, one row a partition, one column a replica; column 0 is the preferred
 leader. Rows of unequal length are padded on the right with `NO_REPLICA`.
 
-Cordoned brokers (KIP-1066): which there are, and what Kafka rejects because of them.
+Cordoned brokers (KIP-1066): which there are, and the changes that Kafka rejects because of them.
 
 A broker is cordoned if all its log directories are. Since 4.3 the controller places no new partition there of its own
 accord. Since 4.3.2 it also rejects replica lists of callers (topics, partitions, reassignments) that contain a cordoned
@@ -90,7 +90,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Cordon:
-    """What is cordoned of a broker: Kafka assigns no new replica to it (KIP-1066, since 4.3).
+    """The cordoned part of a broker: Kafka assigns no new replica to it (KIP-1066, since 4.3).
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class LogDirectory:
 
     Parameters
     ----------
-    total_bytes, usable_bytes : of its file system, all of it and what is free; None if unknown (KIP-827, since 3.3).
+    total_bytes, usable_bytes : of its file system, in all and free; None if unknown (KIP-827, since 3.3).
     is_offline : its disk has failed, so that it takes no replica.
     """
 
@@ -146,7 +146,7 @@ class Topic:
     adding, removing : (partitions, widest) int32, padded; zero columns if no partition is being reassigned.
     size_bytes : (partitions,) int64 bytes of the largest replica on disk, or `UNKNOWN_SIZE`.
     topic_id : 16 bytes in URL-safe base64, 22 characters; None if unknown, as before Kafka 2.8.
-    ingress_bytes_per_s : (partitions,) float64, what producers write, NaN if unknown; None if unknown for all.
+    ingress_bytes_per_s : (partitions,) float64, the producers' writes, NaN if unknown; None if unknown for all.
     log_dirs : (partitions, widest) int32, for each of `replicas` the index of its directory in `Cluster.log_dirs` of
         its broker, or `NO_LOG_DIR`; None if unknown for all.
     future_log_dirs : likewise, the directory that the replica is being moved to within its broker; None if there is
@@ -209,7 +209,7 @@ class Topic:
         return Assignment(self.partition_ids, np.take_along_axis(remaining, self._destination_order, axis=1))
 
     def at_destination(self, of_replicas: Int32s) -> Int32s:
-        """(partitions, widest) int32 values of `replicas`, in the order of those of `destination`."""
+        """(partitions, widest) int32 values of `replicas`, in the order of `destination`."""
         if not self.removing.size:
             return of_replicas
         remaining = np.where(self._is_removed, np.int32(NO_LOG_DIR), of_replicas)
@@ -269,7 +269,7 @@ class Cluster:
 
     @property
     def controller(self) -> Controller | None:
-        """The kind of controller: the reported one, else that of the release; None if it is unknown."""
+        """The kind of controller: reported, else the release's; None if unknown."""
         return self.reported_controller or controller_of(self.kafka_version)
 
     def topic(self, name: str) -> Topic | None:

@@ -1,4 +1,4 @@
-"""What every failure is, and the categories that decide what a caller can do about one."""
+"""The base of all failures, and the categories that decide how a caller can react."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 FieldPath: TypeAlias = tuple[str | int, ...]
-"""Where the offending value is in the record of the request: `("topics", 0, "partitions")`."""
+"""Path of the offending value in the record of the request: `("topics", 0, "partitions")`."""
 
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -36,7 +36,7 @@ class Failure(Exception):
 
 
 class Unprocessable(Failure):
-    """Category: the request is well formed, but what it states is impossible or contradictory."""
+    """Category: the request is well formed, but impossible or contradictory."""
 
 
 class NotFound(Failure):

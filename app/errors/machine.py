@@ -8,7 +8,7 @@ class MachineRefuses(Failure):
 
 
 class SettingNotValid(MachineRefuses, title="A setting is not valid"):
-    """A setting has a value that it may not have; names the environment variable, the value and what is allowed."""
+    """A setting has an invalid value; names the environment variable, the value and the allowed values."""
 
 
 class DataFolderUnreachable(MachineRefuses, title="The data folder is not accessible"):
@@ -32,7 +32,7 @@ class EmbeddedPostgresFailed(MachineRefuses, title="The embedded Postgres is not
 
 
 class AccountUnusable(MachineRefuses, title="The unprivileged account cannot be used"):
-    """Root has no account `nobody`, or cannot run a program as that account; carries the system's reason."""
+    """The system has no account `nobody`, or root cannot run a program as that account; carries the system's reason."""
 
 
 class ExtraNotInstalled(MachineRefuses, title="An optional part of Rackplan is not installed"):
@@ -72,7 +72,7 @@ class OutputNotWritable(MachineRefuses, title="The file cannot be written"):
 
 
 class BackupUnreadable(MachineRefuses, title="The backup cannot be used"):
-    """The file is no backup, is damaged, or was written by a newer version; or what it restored is not what it says."""
+    """The file is no backup, is damaged, or of a newer version; or the restored data differ from its manifest."""
 
 
 class DatabaseNotEmpty(MachineRefuses, title="The database is not empty"):

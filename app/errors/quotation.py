@@ -2,7 +2,7 @@ r"""How messages repeat text from outside: shortened to a stated length, and wit
 
 Control characters, line and paragraph separators, bidirectional controls and everything else that is not printable are
 written as the escapes of a Python string (`\x1b`, `\u202e`), so that a message cannot forge a second line of a log,
-move a cursor or reverse what follows it.
+move a cursor or reverse the text after it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +11,17 @@ from difflib import get_close_matches
 from app.errors.failure import Failure, Json
 
 QUOTED_CHARACTERS = 200
-"""At most so many characters of one text from outside are quoted in a message."""
+"""Limit of the characters of one text from outside that a message quotes."""
 DETAIL_CHARACTERS = 2_000
-"""A whole message has at most so many characters, whatever it quotes."""
+"""Limit of the characters of a whole message."""
 CONTEXT_CHARACTERS = 1_000
-"""A text in the context of a failure has at most so many characters: every name that Kafka allows is whole."""
+"""Limit of the characters of a text in the context of a failure: every name that Kafka allows is whole."""
 CONTEXT_ITEMS = 1_000
-"""A list of texts in the context of a failure has at most so many items."""
+"""Limit of the items of a list of texts in the context of a failure."""
 
 
 def escaped(text: str, *, keep: str = "") -> str:
-    """The text with every character that is not printable written as an escape, but for those of `keep`."""
+    """The text with every character that is not printable written as an escape, except characters of `keep`."""
     if text.isprintable():
         return text
     return "".join([c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text])
@@ -29,7 +29,7 @@ def escaped(text: str, *, keep: str = "") -> str:
 
 def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
     """The text escaped and cut to `limit` characters, the last of which is `…` if any is left out."""
-    # An escape is longer than its character: what is cut off is not worth escaping.
+    # An escape is longer than its character: the cut rest need not be escaped.
     written = escaped(text[: limit + 1])
     return written if len(written) <= limit else written[: limit - 1] + "…"
 

@@ -105,4 +105,4 @@ class LogOfAnotherPlan(Unprocessable, title="The log is of another plan"):
 
 
 class SnapshotTooOld(Unprocessable, title="The snapshot is older than the plan's"):
-    """The snapshot that progress is computed from is older than that of the plan; has both times."""
+    """The snapshot for the progress is older than the plan's; has both times."""

@@ -80,7 +80,7 @@ class TooFewValues(Unprocessable, title="Too few failure domains for the policy"
 
 
 class CopysetsImpossible(Unprocessable, title="The brokers cannot have such replica sets"):
-    """No replica sets have the scatter width, or racks are too unequal for them; states what lifts it."""
+    """No replica sets have the scatter width, or racks are too unequal for them; states a remedy."""
 
 
 class ImpossibleValue(Unprocessable, title="A value is invalid"):
@@ -180,7 +180,7 @@ class NotExportable(Unprocessable, title="The plan does not fit this format"):
 
 
 class MalformedText(Unprocessable, title="The text or bytes are malformed"):
-    """A text, document or byte string of Kafka cannot be read; names the line or byte offset and what was expected."""
+    """A text or byte string of Kafka cannot be read; names the line or byte offset and the expected content."""
 
     def __init__(
         self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json
@@ -196,11 +196,11 @@ class MalformedText(Unprocessable, title="The text or bytes are malformed"):
 
     @property
     def expected(self) -> str:
-        """What the reader expected there; empty if it is not one thing."""
+        """The content that the reader expected there; empty if it is not a single one."""
         return str(self.context["expected"])
 
     def relocated(self, *, line: int | None, source: str | None, path: FieldPath) -> "MalformedText":
-        """This failure at another line: that of the upload `source`, of which the text that was read is a part."""
+        """This failure at the line of the upload `source`, of which the text is a part."""
         context = {name: value for name, value in self.context.items() if name not in ("line", "expected")}
         reason = self.detail if self.line is None else self.detail.removeprefix(f"line {self.line}: ")
         moved = MalformedText(reason, line=line, expected=self.expected, path=path, **context)

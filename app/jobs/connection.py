@@ -40,7 +40,7 @@ _PROTECTIONS = {
     name: re.compile(rf"^[ \t]*+{re.escape(name)}[ \t=:]++true\b", re.MULTILINE)
     for name in ("spark.authenticate", "spark.network.crypto.enabled")
 }
-"""What keeps others on a network from running code on executors, and from reading what crosses."""
+"""Settings that keep others on a network from running code on executors and from reading traffic."""
 _STARTING = threading.Lock()  # PySpark reads the environment of the process, and allows one context at a time
 
 

@@ -51,7 +51,7 @@ class Cause:
 
 
 def causes(error: BaseException | None) -> Iterator[Cause]:
-    """The chain of JVM exceptions behind an error of PySpark, the outermost first; empty if there is none.
+    """The chain of JVM exceptions behind an error of PySpark, the outermost first; may be empty.
 
     The JVM must still run: the exceptions are its objects.
     """

@@ -1,4 +1,4 @@
-"""What a worker does beside its jobs: it finds the jobs of dead workers, and deletes what is old.
+"""Housekeeping of a worker beside its jobs: it finds the jobs of dead workers, and deletes expired rows.
 
 Nothing of it is a task of the queue, whose periodic tasks follow the clock of the worker's machine: if that is set back
 by a day, no dead worker is found for a day, and if it is set forward, 17,280 searches are queued. Here pauses are

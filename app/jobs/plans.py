@@ -27,7 +27,7 @@ _POLLED_EVERY_S = 0.5
 """How often it is looked whether a running job has been cancelled."""
 
 _OF_THE_DATABASE = {failure.__name__: failure for failure in (DatabaseUnavailable, StorageFull)}
-"""What is no fault of a job, which is tried again until it passes."""
+"""Failures that are not the job's fault: it is retried until they pass."""
 
 
 class AttemptFailed(Exception):
@@ -114,7 +114,7 @@ class PlanSlots:
 
 
 async def _called(slot: Slot, job_id: UUID) -> dict[str, Any] | None:
-    """What the slot notes about an attempt; None if its process has ended."""
+    """The slot's note about an attempt; None if its process has ended."""
     try:
         noted, _ = await slot.call(job_id.bytes, (tracing.traceparent() or "").encode())
     except SlotEnded:

@@ -46,7 +46,7 @@ HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker without a heartbeat for so long is considered dead, and its jobs are run again."""
 _CONFIRMED_AFTER_HEARTBEATS = 2
-"""A worker has missed so many before it is considered dead, whatever the clock of the database says."""
+"""Missed heartbeats after which a worker is considered dead, whatever the clock of the database says."""
 _DECISION = datetime.fromtimestamp(0, UTC)
 """Stands for the moment at which a retry is decided."""
 _OF_EARLIER_RELEASES = (
@@ -56,7 +56,7 @@ _OF_EARLIER_RELEASES = (
     "forget_deliveries",
     "forget_audit_entries",
 )
-"""Tasks that workers of earlier releases queue, which may run beside this one; `housekeeping` does what they did."""
+"""Tasks that workers of earlier releases queue, which may run beside this one; `housekeeping` replaces them."""
 CONNECTION_TIMEOUT_S = 5.0
 RECONNECTED_AFTER_S = 1.0
 """The pause after the connection to the database is lost."""
@@ -79,7 +79,7 @@ class _Retry(procrastinate.BaseRetryStrategy):
     """A job that is handed back is due at once; one that raised waits `after_s`.
 
     Every exception is retried without an end: a failure that the caller can correct has ended the job before, and so
-    has the last of the attempts that `attempts` counts. What a receiver of webhooks answers is no exception.
+    has the last of the attempts that `attempts` counts. The answer of a receiver of webhooks is no exception.
     """
 
     def __init__(self, *, after_s: int) -> None:
@@ -99,10 +99,10 @@ class _Retry(procrastinate.BaseRetryStrategy):
 class _Queue(JobManager):
     """The queue, in which teams take turns, and retries are timed by the clock of the database.
 
-    A task is that of the team with the fewest running tasks, and of several the one whose last turn is the longest ago;
+    The next task belongs to the team with the fewest running tasks; of several, to that whose last turn is longest ago;
     within a team tasks begin in their order. The library would take them in the order in which they were queued.
 
-    The library adds the pause before a retry to the clock of the worker's machine. If that is an hour ahead, what is
+    The library adds the pause before a retry to the clock of the worker's machine. If that is an hour ahead, a task
     handed back by one worker would wait for an hour. Here it is the distance of a moment from `_DECISION`.
     """
 
@@ -139,7 +139,7 @@ _RETRY_DELIVERY = _Retry(after_s=30)
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What tasks work with, as `run` has it."""
+    """Services of tasks, as `run` has them."""
 
     database: Database
     limits: Limits
@@ -150,7 +150,7 @@ class _Work:
 
     @staticmethod
     def of(context: procrastinate.JobContext) -> "_Work":
-        """What the task of this context works with."""
+        """The services of this context's task."""
         work: _Work = context.additional_context["work"]
         return work
 
@@ -160,7 +160,7 @@ class _Work:
 
 
 async def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
-    """Run one stored job, in a slot if the worker has slots. What is unexpected is retried, until it ends the job."""
+    """Run one stored job, in a slot if the worker has slots. Unexpected failures are retried; the last ends it."""
     work = _Work.of(context)
     async with _counted(work, RUN_JOB, UUID(job_id)):
         if work.slots is None:
@@ -179,7 +179,7 @@ def _log_plan(job_id: str, outcome: PlanOutcome) -> None:
 
 
 async def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
-    """Score one chunk of a sweep, and queue the next one. What is unexpected is retried, until it ends the sweep."""
+    """Score one chunk of a sweep, and queue the next one. Unexpected failures are retried; the last ends it."""
     work = _Work.of(context)
     async with _counted(work, RUN_SWEEP, UUID(sweep_id)):
         await work.in_thread(partial(_run_chunk, work.database, work.spark, UUID(sweep_id), work.limits))
@@ -201,7 +201,7 @@ def _run_chunk(database: Database, spark: "Spark | None", sweep_id: UUID, limits
 
 @asynccontextmanager
 async def _counted(work: _Work, task: str, row_id: UUID) -> AsyncIterator[None]:
-    """Count an attempt that fails unexpectedly; what is raised is retried, and nothing is after the last attempt."""
+    """Count an attempt that fails unexpectedly; raised failures are retried, but not after the last attempt."""
     try:
         yield
     except (DatabaseUnavailable, StorageFull, ServiceBusy):
@@ -218,7 +218,7 @@ async def _counted(work: _Work, task: str, row_id: UUID) -> AsyncIterator[None]:
 
 
 def _nothing(**_: Any) -> None:
-    """What a task of an earlier release does here."""
+    """Run a task of an earlier release: do nothing."""
 
 
 async def deliver_webhook(
@@ -246,7 +246,7 @@ async def run(
     Plans are made in the slots of the lane, or in this process if it is None. Without Spark, sweeps fail.
 
     Running jobs that do not end within `FINISHED_WITHIN_S` are handed back: their threads still run when this function
-    returns, and have to end with the process. What such a thread stores is not stored twice by the next worker.
+    returns, and have to end with the process. The next worker does not store their rows twice.
 
     Losing the connection to the database ends a queue's own loop. It is started again, and so are unfinished jobs.
     """
@@ -337,7 +337,7 @@ async def _run_queue(
 
 async def _stop(worker: Worker, stop_requested: asyncio.Event) -> None:
     await stop_requested.wait()
-    worker.stop()  # type: ignore[no-untyped-call] # as above
+    worker.stop()  # type: ignore[no-untyped-call]
 
 
 def _traced(task: str, run_one: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:

@@ -35,7 +35,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-u
 
 
 def write_archive(folder: Path) -> Path:
-    """Write the archive of what executors run into a folder; the same code makes the same file, byte for byte."""
+    """Write the archive of the executors' code into a folder; the same code makes the same file, byte for byte."""
     paths = sorted({path for pattern in _SHIPPED for path in _PACKAGE.glob(pattern)})
     draft = folder / "archive"
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:

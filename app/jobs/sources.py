@@ -57,7 +57,7 @@ class Step:
     Parameters
     ----------
     kernel, payload, schema : as `Spark.run` has them.
-    together : turns the rows of this kernel into those of the next one, as a `groupBy` does. The last column,
+    together : turns the rows of this kernel into the input of the next one, as a `groupBy` does. The last column,
         `kernels.loop.FAILURE`, has to stay the last, and every row in which it is not null has to stay.
     """
 

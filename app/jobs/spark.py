@@ -106,7 +106,7 @@ class Spark:
         return self._connection is not None
 
     def session(self) -> SparkSession:
-        """The session, started now if there is none or if it was lost.
+        """The session, started now unless it is running.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Spark:
         Parameters
         ----------
         kernel : its name in `app.jobs.kernels.registry`.
-        payload : what the kernel's `prepare` reads; sent to every executor once.
+        payload : input of the kernel's `prepare`; sent to every executor once.
         over : the rows, or a preceding step that creates them.
         schema : of the rows that the kernel yields.
         group : for `cancel`; jobs of different groups share the executors fairly.
@@ -305,7 +305,7 @@ def _collected(
 ) -> pa.Table:
     kernel, _, schema = job
     context = connection.session.sparkContext
-    # The trace's id in what Spark itself shows: its event log, its UI, its REST API.
+    # The trace's id in Spark's own event log, UI and REST API.
     traceparent = tracing.traceparent()
     context.setJobGroup(group, f"{kernel} of {group}" if traceparent is None else f"{kernel} of {group}, {traceparent}")
     context.setLocalProperty(TRACEPARENT, traceparent)  # type: ignore[arg-type] # None removes it
@@ -340,7 +340,7 @@ def _destroy(broadcast_job: "Broadcast[tuple[str, Payload, bytes]]") -> None:
 def _gist(text: str) -> str:
     """The most informative line of an error of Spark, for display.
 
-    The error of Python, else that of the last task that failed, else the last line that is no frame of a stack.
+    The error of Python, else of the last task that failed, else the last line that is no frame of a stack.
     """
     errors = [line.strip() for line in _PYTHON_ERROR.findall(text)]
     own = [line for line in errors if not line.startswith(("org.apache.spark", "java.", "pyspark."))]

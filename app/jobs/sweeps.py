@@ -108,7 +108,7 @@ def _keys(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
 
 
 _WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = {"key_skew": _keys}
-"""By kind, how a sweep that is measured whole is scored; every other kind is scored range by range."""
+"""Functions that score a sweep that is measured whole, by kind; every other kind is scored range by range."""
 
 
 def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, limit_s: int, ended: Event) -> None:

@@ -20,11 +20,11 @@ from app.services.webhooks import Answer, Attempt
 from app.store.database import Database
 
 TIMEOUT_S = 10.0
-"""For a connection, and for each piece of an answer."""
+"""Limit for connecting, and for each piece of an answer."""
 ENDS_WITHIN_S = 30.0
 """An attempt takes no longer, however slowly an answer arrives."""
 RESPONSE_BYTES = 1024
-"""So much of an answer is read, and shown with the delivery."""
+"""Limit of the bytes of an answer that are read, and shown with the delivery."""
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": f"rackplan/{__version__}"}
 
 
@@ -33,7 +33,7 @@ class Sender:
 
     Parameters
     ----------
-    outbound : what may be called.
+    outbound : the addresses that may be called.
     resolve : the resolver of host names.
     """
 
@@ -68,7 +68,7 @@ class Sender:
         await asyncio.to_thread(record, attempt, answer)
 
     async def send(self, attempt: Attempt) -> Answer:
-        """Send an attempt; what goes wrong is in the answer."""
+        """Send an attempt; failures are in the answer."""
         try:
             async with asyncio.timeout(ENDS_WITHIN_S):
                 target = await asyncio.to_thread(self._outbound.target, attempt.url, self._resolve)
@@ -100,7 +100,7 @@ class Sender:
     async def _sent(
         client: httpx.AsyncClient, url: str, target: Target, headers: Mapping[str, str], body: str
     ) -> Answer:
-        # The certificate has to be that of the name, not of the address.
+        # The certificate has to match the name, not the address.
         extensions = {"sni_hostname": target.host.strip("[]")}
         content = body.encode()
         async with client.stream("POST", url, content=content, headers=headers, extensions=extensions) as response:

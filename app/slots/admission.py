@@ -1,18 +1,16 @@
 """Admission control: how many requests are served concurrently, how many wait, and when one is rejected.
 
-What a request would wait is estimated when it arrives from what is ahead of it (`expectation`), and it is rejected if
-that is longer than the limit. No request is rejected while a slot is idle. Later requests of others may begin before
-it, since slots are shared equally, so that its wait has a limit as well.
+The wait of a request is estimated at its arrival from the requests ahead of it, and it is rejected if that is longer
+than the limit. No request is rejected while a slot is idle. Later requests of others may begin before it, since slots
+are shared equally, so that its wait has a limit as well.
 
 A request that needs the database, or a thread for long, has to be admitted first. It is admitted when its body has been
 read, so that slow senders delay no other request. From then on every request takes in the same order: slot, thread,
 connection. There are at least as many threads and connections as slots (`Settings` checks it), so that no request waits
 for one of the three while it has another.
 
-How long a request is expected to wait for a slot, from how long others have taken.
-
-The wait is that of list scheduling: the requests in slots end after what is expected to remain of each, and those that
-wait begin in their order, each in the slot that is free first. It depends on what is ahead of a request alone.
+The wait follows from list scheduling: requests in slots end after their expected remaining time, and waiting ones
+begin in their order, each in the slot that is free first. It depends on the requests ahead alone.
 """
 
 import asyncio
@@ -29,12 +27,12 @@ from typing import NamedTuple
 from app.errors.access import ServiceBusy
 
 _WEIGHT = 0.2
-"""Weight of the newest request in the mean of its class: the mean is that of some nine requests."""
+"""Weight of the newest request in the mean of its class: the mean covers some nine requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is known of a request before it is served.
+    """A request before it is served.
 
     Parameters
     ----------
@@ -48,7 +46,7 @@ class Work:
 
 
 UNKNOWN = Work("", 0, 0.05)
-"""Of a request of which nothing is known."""
+"""The class of an unknown request."""
 
 
 class Durations:
@@ -68,7 +66,7 @@ class Durations:
 
 
 def remaining_s(expected_s: float, age_s: float) -> float:
-    """What is expected to remain of a request of this age: the rest of its expected time, at least its age.
+    """Expected remaining time of a request of this age: the rest of its expected time, at least its age.
 
     A request that has outlasted its expectation is expected to take as long again.
     """
@@ -80,7 +78,7 @@ def wait_s(remaining: Iterable[float], waiting: Iterable[float]) -> float:
 
     Parameters
     ----------
-    remaining : what remains of each slot's request, in seconds; 0 of an idle slot. There is a slot.
+    remaining : of each slot's request, in seconds; 0 of an idle slot. There is a slot.
     waiting : the times in a slot that are expected of those that wait, in their order.
     """
     free = list(remaining)
@@ -103,7 +101,7 @@ class Capacity:
     ----------
     concurrent : requests that are served at the same time.
     queued : requests that wait for one of these to end.
-    queue_s : longest wait of a request, in seconds: what was expected may be wrong.
+    queue_s : longest wait of a request, in seconds: the estimate may be wrong.
     expected_s : longest expected wait with which a request is admitted, in seconds.
     """
 
@@ -115,7 +113,7 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Slots that there are and that are occupied, requests that wait for one, and what another one would wait."""
+    """All slots, occupied ones, requests that wait for one, and the expected wait of another."""
 
     slots: int
     occupied: int
@@ -124,14 +122,14 @@ class Occupancy:
 
 
 class Caller(NamedTuple):
-    """Whose a request is: slots are shared equally among teams, and within a team among its keys."""
+    """The caller of a request: slots are shared equally among teams, and within a team among its keys."""
 
     team: str
     key: str
 
 
 ANYONE = Caller("", "")
-"""Of a request of which the caller is not known."""
+"""The caller of a request without a known one."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -146,7 +144,7 @@ class _Waiting:
 class Admission:
     """Admits requests in turns: of the teams, of the keys of each team, and by arrival. Belongs to one event loop.
 
-    The turn is that of the team, and then of its key, that has waited longest since one of its requests began. If the
+    The next turn belongs to the team, and then to its key, that has waited longest since its last request began. If the
     queue is full, the newest request of the key that has most in it makes way for one of a key that has fewer.
 
     Parameters
@@ -172,7 +170,7 @@ class Admission:
 
     @property
     def expected_wait_s(self) -> float:
-        """What a request that arrived now and began last is expected to wait, in seconds; 0 if a slot is idle."""
+        """Expected wait of a request that arrives now and begins last, in seconds; 0 if a slot is idle."""
         return self._wait_s(self._waiting)
 
     def _wait_s(self, ahead: Iterable[_Waiting]) -> float:
@@ -181,7 +179,7 @@ class Admission:
         return wait_s(self._remaining_s(), (self._durations.expected_s(each.work) for each in ahead))
 
     def _remaining_s(self) -> list[float]:
-        """What is expected to remain of each slot's request."""
+        """Expected remaining time of each slot's request."""
         now, expected_s = self._clock(), self._durations.expected_s
         passed_on = [0.0] * (self._capacity.concurrent - len(self._served))
         return passed_on + [remaining_s(expected_s(work), now - began) for work, began in self._served.values()]
@@ -246,7 +244,7 @@ class Admission:
         finally:
             del self._served[request]
             seconds = self._clock() - began
-            # The time of one that was stopped says something only if it is longer than what was expected.
+            # The time of one that was stopped says something only if it is longer than expected.
             if is_whole or seconds > self._durations.expected_s(work):
                 self._durations.add(work, seconds)
             self._pass_on()
@@ -287,7 +285,7 @@ class Admission:
             self._pass_on()
 
     def _busy(self, reason: str, expected_s: float) -> ServiceBusy:
-        """The rejection; it is to be tried again when what is ahead of it is expected to have begun."""
+        """The rejection; to be tried again when the requests ahead are expected to have begun."""
         concurrent = self._capacity.concurrent
         return ServiceBusy(
             f"{concurrent} requests are being served and {reason}; try again",

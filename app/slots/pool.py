@@ -27,7 +27,7 @@ from app.slots import server
 from app.slots.admission import ANYONE, UNKNOWN, Admission, Caller, Capacity, Occupancy, Work
 
 UNKNOWN_EXIT_CODE = 255
-"""Of a process that was killed together with the server that had forked it, which alone knows its exit code."""
+"""Exit code of a process that was killed together with the server that forked it, which alone knows the code."""
 NO_PROCESS = "no process can be started"
 """The state of a pool whose last start of a process has failed."""
 _POLLING_S = 0.1

@@ -1,4 +1,4 @@
-"""The process of a slot: answers what its connection brings, one call at a time, until the connection is closed.
+"""The process of a slot: answers the calls of its connection, one at a time, until the connection is closed.
 
 It has a limit on its memory, and ends by itself if an answer has left it much larger than it was: freed memory that the
 C library keeps returns to the system with the process.
@@ -27,11 +27,11 @@ Answer: TypeAlias = Callable[[bytes, bytes], tuple[dict[str, object], bytes]]
 
 
 def run(answer: Answer, connection: Connection, *, memory_mib: int) -> None:
-    """Answer what comes over a connection until the other end closes it.
+    """Answer the calls over a connection until the other end closes it.
 
     Parameters
     ----------
-    memory_mib : memory that an answer may allocate, in MiB, beyond what the process has at the start.
+    memory_mib : memory that an answer may allocate, in MiB, beyond the process's own at the start.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

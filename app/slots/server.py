@@ -1,6 +1,6 @@
 """The server process of `multiprocessing` from which slots are forked, and the folder of its socket.
 
-It is an interpreter of its own, which imports once what slots share.
+It is an interpreter of its own, which imports the slots' shared modules once.
 """
 
 import os
@@ -45,7 +45,7 @@ def _parent() -> str:
 
 
 def remove_files() -> None:
-    """Remove the files of the slots, before a process ends without what Python does at its end."""
+    """Remove the files of the slots, before a process ends without Python's exit handlers."""
     if scratch.cache_info().currsize:
         scratch().remove()
 

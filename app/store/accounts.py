@@ -1,4 +1,4 @@
-"""The account of Postgres if root starts the service, and what that account can reach.
+"""The account of Postgres if root starts the service, and the files that it can reach.
 
 An ordinary user runs everything as itself. Postgres rejects root, so root's Postgres runs as `nobody`, an account that
 every system has (initdb looks its account up, so an unlisted number does not work), and the service drops to it if it
@@ -19,7 +19,7 @@ from typing import IO
 from app.errors.machine import AccountUnusable
 
 SHELTER = Path("/var/lib/rackplan")
-"""Where root puts Postgres' programs and data if the account cannot reach the caller's own."""
+"""Root's folder for Postgres' programs and data if the account cannot reach the caller's own."""
 
 # For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts. `$1` is the
 # test of a folder: that it can be passed, or listed as well.
@@ -133,7 +133,7 @@ def current() -> Account:
 
 
 def name_of(uid: int) -> str:
-    """Name an account for a message; its number where the system does not list it."""
+    """Name an account for a message; by number if the system does not list it."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

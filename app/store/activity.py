@@ -38,7 +38,7 @@ class Activity:
     jobs, sweeps : how many there are, by kind, state and the code of the failure, which is empty unless they failed.
     scenarios_per_s : scenarios scored in the last minute over 60 s, for each kind with an unfinished sweep or a rate.
     deliveries : deliveries to webhooks, by state.
-    queue : for each task of jobs, sweeps and deliveries, what is due.
+    queue : due jobs, sweeps and deliveries, by task.
     """
 
     jobs: dict[tuple[str, str, str], int]

@@ -1,4 +1,4 @@
-"""Where the database is: one address, or several, of which a new connection takes the first that will do."""
+"""Addresses of the database: one, or several, of which a new connection takes the first suitable one."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ _PORT = 5432
 _PARTS = re.compile(
     r"(?P<before>[^:/?#]+://(?:[^/?#]*@)?)(?P<hosts>[^/?#@]*)(?P<database>/[^?#]*)?(?:\?(?P<query>.*))?"
 )
-# A machine that is gone answers nothing, and what is sent to it is repeated for a quarter of an hour unless this says
+# A machine that is gone answers nothing, and packets to it are repeated for a quarter of an hour unless this says
 # otherwise. Nothing is sent while a statement is awaited: keepalives find out then.
 _NOTICES_WITHIN = {
     "keepalives_idle": 5,
@@ -40,6 +40,6 @@ def parsed(url: str) -> sa.URL:
 
 
 def parameters(url: sa.URL) -> dict[str, Any]:
-    """What a connection of the driver takes: the URL's parameters, and limits for what the URL does not state."""
+    """Parameters of a connection of the driver: the URL's, and limits that the URL does not state."""
     _, stated = url.get_dialect()().create_connect_args(url)
     return {**_NOTICES_WITHIN, **stated}

@@ -75,7 +75,7 @@ class ApiKeys(Rows[ApiKey]):
 
         Parameters
         ----------
-        team : if None, that of the transaction.
+        team : by default the transaction's.
         """
         secret = PREFIX + token_urlsafe(32)
         row = insert(api_keys).values(
@@ -93,7 +93,7 @@ class ApiKeys(Rows[ApiKey]):
         return created, secret
 
     def authenticate(self, secret: str) -> PresentedKey | None:
-        """The key with this secret, expired or not; None if there is none or it was revoked."""
+        """The key with this secret, expired or not; None if it is unknown or revoked."""
         has_expired = sa.func.coalesce(api_keys.c.expires_at <= sa.func.now(), False)
         query = sa.select(has_expired, _is_use_due(), *self._columns).where(
             api_keys.c.key_hash == key_hash(secret), api_keys.c.revoked_at.is_(None)
@@ -141,7 +141,7 @@ class ApiKeys(Rows[ApiKey]):
 
         Parameters
         ----------
-        team : if None, that of the transaction.
+        team : by default the transaction's.
         """
         revoked = (
             api_keys.update()
@@ -162,5 +162,5 @@ def _is_use_due() -> sa.ColumnElement[bool]:
 
 
 def key_hash(secret: str) -> str:
-    """What is stored of a secret."""
+    """The stored hash of a secret."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.store.transaction import Record, Rows
 
 ENDED = ("succeeded", "failed", "cancelled")
-"""The states of what runs no more."""
+"""The states of ended runs."""
 Count = Literal["failures", "losses"]
 """Attempts that failed unexpectedly, and workers that were lost during one."""
 

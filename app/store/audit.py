@@ -31,7 +31,7 @@ class Actor:
 
     Parameters
     ----------
-    name : of the key, or of the subject of the token; None if there is none.
+    name : of the key, or of the subject of the token; None without one.
     key_id : the UUID of the key, as a text.
     team : that is acted for, or `teams.ALL`; None if it is not known.
     address : of the client. request_id : of the request. Both are None for a command.
@@ -46,7 +46,7 @@ class Actor:
 
 
 COMMAND = Actor("command")
-"""Whatever runs outside of requests."""
+"""The actor of changes outside of requests."""
 _ACTING: ContextVar[Actor] = ContextVar("acting", default=COMMAND)
 
 
@@ -69,12 +69,12 @@ _OF_AN_ACTOR = tuple(field.name for field in fields(Actor))
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """What happened.
+    """An entry to add.
 
     Parameters
     ----------
     action : `METHOD /path/{template}` of a request, or a change by name, such as `key.created`.
-    resource : path of what was made, or of the request; the name of a key.
+    resource : path of the created resource, or of the request; the name of a key.
     status : HTTP status of the answer; None if there was none, and of changes.
     code : of the problem that was the answer.
     count : of equal requests that the entry is for.
@@ -109,20 +109,20 @@ class AuditEntry:
     """`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; `unknown`: no valid
     credentials; `command`: a command of the operator."""
     name: str | None
-    """Name of the API key; null if there is none."""
+    """Name of the API key; null without one."""
     key_id: str | None
     """Id of the API key, since names are used again; null if none."""
     team: str | None
     """Team that was acted for, `*` for all; null if it is not known."""
     address: str | None
-    """IP address of the client; null if there is none."""
+    """IP address of the client; null if unknown."""
     request_id: str | None
     """Id of the request, as in the log; null for a command."""
     action: str
     """Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`, `share_link.created`,
     `share_link.revoked`, `share_links.revoked`."""
     resource: str | None
-    """Path of what was made, else of the request; name of a key."""
+    """Path of the created resource, else of the request; name of a key."""
     status: int | None
     """HTTP status of the answer; null if the client left, or a change."""
     code: str | None
@@ -146,7 +146,6 @@ class AuditFilter:
     status: int | None = None
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
-        """The conditions on rows."""
         texts = ("actor", "name", "address", "request_id", "action", "resource")
         found = equal(audit_entries, **{name: getattr(self, name) for name in texts})
         found += [] if self.status is None else [audit_entries.c.status == self.status]

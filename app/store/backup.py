@@ -50,8 +50,6 @@ _SEQUENCES = """
 
 @dataclass(frozen=True, slots=True)
 class TableBackup:
-    """One table of a backup."""
-
     columns: Sequence[str]
     rows: int
     sha256: str
@@ -59,7 +57,7 @@ class TableBackup:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup has: the revision of its schema, and its tables by name."""
+    """The manifest of a backup: the revision of its schema, and its tables by name."""
 
     revision: str
     tables: Mapping[str, TableBackup]
@@ -117,7 +115,7 @@ def restore(database: Database, file: Path, *, overwrite: bool) -> Manifest:
         with zipfile.ZipFile(file) as archive:
             manifest = _manifest(archive)
             _check_content(archive, manifest)
-    # What the library raises for a damaged archive, of compression methods, keys and offsets that there are not.
+    # Raised by the library for a damaged archive, of unknown compression methods, keys and offsets.
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -237,9 +235,9 @@ def _fill(connection: sa.Connection, archive: zipfile.ZipFile, manifest: Manifes
         raise BackupUnreadable(f"schema {manifest.revision} has no table {missing[0]}, of which the backup has rows")
     driver = _driver(connection)
     for name in _ordered(connection, known):
-        # The rows of what triggers write, such as events of the queue, are in the backup.
+        # Rows that triggers write, such as events of the queue, are in the backup.
         driver.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(sql.Identifier(name)))
-        driver.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))  # what a migration has stored
+        driver.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))  # rows that a migration has stored
     for name in _ordered(connection, known):
         if name in manifest.tables:
             _load(driver, archive, name, manifest.tables[name])

@@ -25,7 +25,7 @@ def candidates(wanted: Path, *, shelter: Path) -> tuple[Path, Path]:
 def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path) -> Path:
     """Decide where the data lives, and make the folder.
 
-    The wanted folder, where the account can reach it. Otherwise, if `may_relocate`, a folder of the shelter that is
+    The wanted folder, if the account can reach it. Otherwise, if `may_relocate`, a folder of the shelter that is
     always the same for the same wanted folder; a shelter once used stays in use, so that opening a parent later does
     not hide the data. Data that is already in the wanted folder is never left behind for an empty shelter.
 

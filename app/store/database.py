@@ -45,7 +45,7 @@ class Sessions(Store):
         return secret
 
     def find(self, secret: str, *, issuer: str) -> Mapping[str, Any] | None:
-        """The caller of a session that has not expired; None if there is none."""
+        """The caller of a session that has not expired, or None."""
         c = sessions.c
         query = sa.select(c.caller).where(
             c.secret_hash == key_hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
@@ -54,7 +54,7 @@ class Sessions(Store):
         return caller
 
     def end(self, secret: str) -> Mapping[str, Any] | None:
-        """End a session; return its caller, or None if there is none."""
+        """End a session; return its caller, or None."""
         ended = sessions.delete().where(sessions.c.secret_hash == key_hash(secret)).returning(sessions.c.caller)
         caller: Mapping[str, Any] | None = self._writing.scalar(ended)
         return caller
@@ -64,10 +64,10 @@ _KEY_BYTES = 32
 
 
 class InstallationKeys(Store):
-    """Keys of the installation in one transaction, by what they are for."""
+    """Keys of the installation in one transaction, by purpose."""
 
     def of(self, purpose: str) -> bytes:
-        """The key for a purpose, made now if there is none."""
+        """The key for a purpose, made now if missing."""
         query = sa.select(installation_keys.c.key).where(installation_keys.c.purpose == purpose)
         key: bytes | None = self._reading.scalar(query)
         if key is None:
@@ -78,12 +78,12 @@ class InstallationKeys(Store):
         return bytes(key)
 
     def forget(self, beginning: str) -> None:
-        """Delete the keys whose purpose begins like this: what they have signed is no longer valid."""
+        """Delete the keys whose purpose begins like this: their signatures become invalid."""
         begins = installation_keys.c.purpose.startswith(beginning, autoescape=True)
         self._writing.execute(installation_keys.delete().where(begins))
 
     def rotate(self, purpose: str) -> None:
-        """Replace the key for a purpose: what the present one has signed is no longer valid."""
+        """Replace the key for a purpose: its signatures become invalid."""
         fresh = {"key": token_bytes(_KEY_BYTES), "created_at": sa.func.now()}
         row = insert(installation_keys).values(purpose=purpose, **fresh)
         self._writing.execute(row.on_conflict_do_update(index_elements=[installation_keys.c.purpose], set_=fresh))

@@ -37,7 +37,7 @@ _START_ATTEMPTS = 6
 _ANSWER_WITHIN_S = 15.0
 
 # For one small service on a shared machine. Committed transactions are on disk (`fsync`, `synchronous_commit`). The log
-# has what the operator can act on: no statements, no values of users.
+# has only lines for the operator: no statements, no values of users.
 _SETTINGS: dict[str, str | int] = {
     "unix_socket_directories": "",
     "max_connections": 60,
@@ -248,7 +248,7 @@ def _initialise(folder: Path, *, account: Account, programs: Programs) -> None:
         file.flush()
         os.fsync(file.fileno())
     if account.borrowed:
-        for path in (password, new):  # the folder last: from then on the account can change what is in it
+        for path in (password, new):  # the folder last: from then on the account can change its content
             os.chown(path, account.uid, account.gid)
     answer = account.run(
         [

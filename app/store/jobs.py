@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class StartedJob:
-    """What a worker runs: a request of one kind of plan, for the team whose job it is."""
+    """A job that a worker runs: a request of one kind of plan, for the job's team."""
 
     team: str
     kind: str

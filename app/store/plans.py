@@ -112,7 +112,7 @@ class Plans(Rows[PlanHead]):
         return page_of(self._reading, plans, ListedPlan, *conditions, before=before, size=size)
 
     def change(self, plan_id: UUID, change: PlanChange) -> PlanHead:
-        """Change what is beside a plan and append to its history, or raise `PlanNotFound`."""
+        """Change a plan's status, labels or notes and append to its history, or raise `PlanNotFound`."""
         head = self.get(plan_id, for_update=True)
         changed = plans.update().where(plans.c.id == plan_id)
         values = changed.values(

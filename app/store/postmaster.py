@@ -41,7 +41,7 @@ class Postmaster:
     ----------
     cluster : the cluster folder, absolute.
     pid : the server process.
-    child : the same process where this process started it; None where it was found running.
+    child : the same process if this process started it; None if it was found running.
     """
 
     def __init__(self, cluster: Path, pid: int, child: subprocess.Popen[bytes] | None) -> None:
@@ -74,7 +74,6 @@ class Postmaster:
         raise EmbeddedPostgresFailed(detail, folder=str(self.cluster), pid=self.pid)
 
     def has_ended(self) -> bool:
-        """Whether the process has ended."""
         if self._child is not None:
             return self._child.poll() is not None
         return not works_in(self.pid, self.cluster)
@@ -97,7 +96,7 @@ class Postmaster:
 def find(cluster: Path) -> Postmaster | None:
     """Find the server that runs over a cluster; the caller must hold the data folder's lock.
 
-    What a dead server left in `postmaster.pid` is removed. Postgres copes with most of it, but not with an empty file
+    A dead server's `postmaster.pid` is removed. Postgres copes with most of it, but not with an empty file
     after a power cut, nor with a number that now belongs to another process of the same user. Removing the file risks
     nothing: a server that is alive after all still owns the shared memory that is keyed by the folder, and a second
     one refuses to start over that.

@@ -18,7 +18,7 @@ MOST_CHANGES = 100
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A snapshot without its document. `summary` has what a list shows: counts and warnings.
+    """A snapshot without its document. `summary` is for lists: counts and warnings.
 
     A cluster may return to an earlier state: `last_seen_at` is when the same snapshot was stored last.
     """
@@ -54,7 +54,7 @@ class PlanHead:
     revision: int = 0
     """The number of all changes."""
     ledger: Mapping[str, Json] | None = None
-    """What the execution took, against what was predicted; None if no log of it was recorded."""
+    """Measured execution against its prediction; None if no log was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ExecutedPlan:
     id: UUID
     """Id of the plan, whose `ledger` has its batches."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan in a few words."""
     cluster: str | None
     """Cluster of the plan."""
     bytes_error: float | None
@@ -94,7 +94,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class ListedPlan:
-    """What a list of plans has of a plan: neither its request, its answer nor its assignments is read for it."""
+    """A plan in a list: neither its request, its answer nor its assignments is read for it."""
 
     id: UUID
     kind: str
@@ -113,7 +113,7 @@ class ListedPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """A change of what is beside a plan; the fields are those of `PlanHead`, with their new values.
+    """A change of a plan's status, labels or notes; the fields are as in `PlanHead`, with their new values.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ class NewPlan:
 
     Parameters
     ----------
-    title, summary : what it changes, and what that takes, in a few words each.
-    solver_seconds : what solving took; not stored, because the same plan is the same bytes.
+    title, summary : its changes and their cost, in a few words each.
+    solver_seconds : time of solving; not stored, because the same plan is the same bytes.
     """
 
     kind: str

@@ -19,13 +19,13 @@ class Scratch:
 
     Parameters
     ----------
-    within : where the folder is made; None for the system's temporary folder.
+    within : the parent of the folder; None for the system's temporary folder.
     """
 
     def __init__(self, prefix: str, *, within: str | None = None) -> None:
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
-            # Not inherited by what this process starts: the lock ends with this process alone.
+            # Not inherited by child processes: the lock ends with this process alone.
             self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             if self.path.exists():
@@ -35,7 +35,7 @@ class Scratch:
             _remove_if_left(other)
 
     def remove(self) -> None:
-        """Remove the folder and what is in it."""
+        """Remove the folder and its content."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock >= 0:
             os.close(self._lock)

@@ -1,6 +1,6 @@
 """Share links that are valid: one row for each, which ends with its revocation or after its expiry.
 
-A row has what a link is for and until when, but not its signature: a list of links does not open them.
+A row has a link's resource and expiry, but not its signature: a list of links does not open them.
 """
 
 from dataclasses import dataclass

@@ -110,7 +110,7 @@ class Snapshots(Rows[Snapshot]):
         """Delete a snapshot that nothing reads, or raise `SnapshotNotFound` or `SnapshotInUse`.
 
         Plans are drawn, compared and exported over their snapshot. Sweeps of the kinds that name one make plans of
-        their scenarios on it. Capacity sweeps have a copy of what they need, and do not count.
+        their scenarios on it. Capacity sweeps have a copy of their input, and do not count.
         """
         # The row is locked first: a plan or sweep that is stored meanwhile is counted, or does not find the snapshot.
         self._lock(snapshot_id, self._is(snapshot_id))
@@ -130,7 +130,7 @@ class Snapshots(Rows[Snapshot]):
 
 
 def _next_seen_at(team: str, cluster: str) -> sa.ColumnElement[datetime]:
-    """Now, or just after the cluster was last seen: what comes later is newer, even if the clock was set back."""
+    """Now, or just after the cluster was last seen: later snapshots are newer, even if the clock was set back."""
     same = (snapshots.c.team == team, snapshots.c.cluster == cluster)
     latest = sa.select(sa.func.max(snapshots.c.last_seen_at) + timedelta(microseconds=1)).where(*same)
     return sa.func.greatest(sa.func.clock_timestamp(), latest.scalar_subquery())

@@ -78,7 +78,7 @@ class _Supervision:
 
 
 def end_orphans(cluster: Path) -> None:
-    """End what is left of a server whose main process has ended; nothing else may run over the cluster.
+    """End the remaining processes of a server whose main process has ended; nothing else may run over the cluster.
 
     A process that serves a client notices the end of the main process when it next waits, and a long statement does
     not wait. The next server does not start before. SIGQUIT ends each as a crash does: commits are in the log.

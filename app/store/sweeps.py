@@ -87,7 +87,6 @@ class RowFilter:
     axes: Mapping[str, str] = field(default_factory=dict)
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
-        """The conditions in SQL."""
         row = sweep_rows.c.row
         equal = [row.contains(dict(self.values))] if self.values else []
         # Step by step: a path of several steps is one array literal, which a comma or brace in a name would change.
@@ -134,7 +133,7 @@ class Sweeps(Attempted[Sweep]):
         return self._reading.scalars(query).one()
 
     def progress(self, sweep_id: UUID, *, recent: int = 3) -> Progress:
-        """Progress of the sweep; rates are those of the last `recent` chunks."""
+        """Progress of the sweep; rates cover the last `recent` chunks."""
         size = sweep_chunks.c.stop - sweep_chunks.c.start
         of_sweep = sweep_chunks.c.sweep_id == sweep_id
         done = self._reading.scalars(sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(of_sweep)).one()
@@ -173,7 +172,6 @@ class Sweeps(Attempted[Sweep]):
         self._set(sweep_id, waiting=reason)
 
     def end(self, sweep_id: UUID, state: str, *, error: Mapping[str, Json] | None = None) -> None:
-        """End the sweep."""
         self._set(sweep_id, state=state, error=error, waiting=None, finished_at=sa.func.now())
         kind, team = self._reading.execute(sa.select(sweeps.c.kind, sweeps.c.team).where(sweeps.c.id == sweep_id)).one()
         data: dict[str, Json] = {

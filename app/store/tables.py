@@ -42,7 +42,7 @@ _IS_TEAM = "team ~ '^[a-z0-9][a-z0-9_-]{0,62}$'"
 
 
 def _of_teams(*, is_listed: bool = True) -> Iterator[SchemaItem]:
-    """What rows of teams have: an id, the team, for which the migrations have policies, and the time of creation.
+    """Columns of rows of teams: an id, the team, for which the migrations have policies, and the time of creation.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _of_teams(*, is_listed: bool = True) -> Iterator[SchemaItem]:
 
 
 def _of_runs(table: str) -> Iterator[SchemaItem]:
-    """What jobs and sweeps have: a state, a deadline and the attempts."""
+    """Columns of jobs and sweeps: a state, a deadline and the attempts."""
     yield Column("kind", Text, nullable=False)
     yield Column("state", Text, nullable=False)
     # Code, detail and context of the failure of one that failed.
@@ -104,13 +104,13 @@ plans = Table(
     Column("hash", Text, nullable=False),
     Column("cluster", Text),
     Column("snapshot_id", Uuid, ForeignKey("snapshots.id"), index=True),
-    # What a list answers of request and answer, so that it reads neither: they may have megabytes.
+    # Parts of request and answer for lists, which read neither: they may have megabytes.
     Column("engine_version", Integer, nullable=False),
     Column("prediction", Text, nullable=False),
     Column("seed", BigInteger),
     Column("title", Text, nullable=False),
     Column("summary", Text, nullable=False),
-    # Beside the plan, which never changes: what its callers write about it. `revision` counts their changes.
+    # Beside the plan, which never changes: callers' notes about it. `revision` counts their changes.
     Column("status", Text, nullable=False, server_default="proposed", index=True),
     Column("labels", JSONB, nullable=False),
     Column("notes", Text),
@@ -119,7 +119,7 @@ plans = Table(
     # JSON, not JSONB: the text is stored as it was written, so that a plan is the same bytes each time it is read.
     Column("request", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
-    # What the execution took, against what was predicted; null until its log is recorded.
+    # Measured execution against its prediction; null until its log is recorded.
     Column("ledger", JSON(none_as_null=True)),
     # Bytes of its topics and of its ledger, which count for the team as soon as the plan is stored; see `team_usage`.
     Column("part_bytes", BigInteger, nullable=False, server_default="0"),
@@ -242,7 +242,7 @@ webhook_deliveries = Table(
     Column("attempts", Integer, nullable=False, server_default="0"),
     # How many attempts there had been at the last replay, which begins the schedule anew.
     Column("attempts_replayed", Integer, nullable=False, server_default="0"),
-    # Of the last attempt: the HTTP status or why there is none, and the beginning of the answer.
+    # Of the last attempt: the HTTP status or the failure, and the beginning of the answer.
     Column("status", Integer),
     Column("error", Text),
     Column("response", Text),

@@ -51,7 +51,7 @@ _GRANTS = (
     # All but the hash, by which only the service's own transactions look keys up.
     f"GRANT SELECT (id, team, name, scopes, created_at, expires_at, last_used_at, revoked_at) ON api_keys TO {ROLE}",
     f"GRANT INSERT, UPDATE (last_used_at, revoked_at) ON api_keys TO {ROLE}",
-    # To put a task on the queue, in the transaction of what it is about; the id is what the statement returns.
+    # To put a task on the queue, in the transaction of its row; the statement returns the id.
     f"GRANT SELECT (id), INSERT ON procrastinate_jobs TO {ROLE}",
     f"GRANT INSERT ON procrastinate_events TO {ROLE}",
     f"GRANT USAGE ON SEQUENCE procrastinate_jobs_id_seq, procrastinate_events_id_seq TO {ROLE}",
@@ -83,7 +83,7 @@ def is_usable(connection: sa.Connection) -> bool:
 
 
 def establish(connection: sa.Connection) -> bool:
-    """Make the role and grant it what requests do, if the account may; whether it can be used then."""
+    """Make the role and grant it the rights of requests, if the account may. Returns whether it can be used."""
     if not is_usable(connection):
         try:
             with connection.begin_nested():
@@ -105,7 +105,7 @@ def _establish(connection: sa.Connection) -> None:
 
 
 DEFAULT, ALL, NONE = "default", "*", ""
-"""The team of what no other team made; every team; no team at all."""
+"""The team of rows without another team; every team; no team at all."""
 LONGEST = 63
 PATTERN = rf"^[a-z0-9][a-z0-9_-]{{0,{LONGEST - 1}}}$"
 _NAME = re.compile(PATTERN, re.ASCII)
@@ -155,7 +155,7 @@ def failure_of(error: BaseException) -> StorageFull | DatabaseUnavailable | None
 
 @contextmanager
 def driver_failures() -> Iterator[None]:
-    """Raise what statements raise from those that go to the driver itself, such as COPY."""
+    """Raise the failures of statements from calls of the driver itself, such as COPY."""
     try:
         yield
     except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as error:
@@ -279,7 +279,7 @@ class Store:
         return DEFAULT if team in (None, ALL) else str(team)
 
     def _visible(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
-        """The condition that rows of a table are those of the team; none if every team's are."""
+        """The condition that rows of a table belong to the team; empty for every team."""
         team = self._transaction.team
         return [] if team in (None, ALL) else [table.c.team == team]
 

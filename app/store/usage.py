@@ -11,7 +11,7 @@ from app.store.tables import jobs, sweeps, team_usage
 from app.store.transaction import Store
 
 SQLSTATE = "RPQTA"
-"""Of the errors of the triggers."""
+"""SQLSTATE of the triggers' errors."""
 QUOTAS = {
     "stored_bytes": "delete plans, snapshots or sweeps",
     "plans": "delete plans",

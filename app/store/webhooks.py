@@ -59,8 +59,8 @@ class Delivery:
     ----------
     body : the document that every attempt sends.
     state : pending, succeeded or failed.
-    attempts, attempts_replayed : attempts so far, and those of them before the last replay.
-    status, error, response : of the last attempt: the HTTP status, or why there is none; the beginning of the answer.
+    attempts, attempts_replayed : attempts so far, and before the last replay.
+    status, error, response : of the last attempt: the HTTP status, or the failure; the beginning of the answer.
     next_attempt_at : None unless it is pending.
     """
 
@@ -174,7 +174,7 @@ class Webhooks(Rows[Webhook]):
         return page_of(self._reading, webhook_deliveries, Delivery, *wanted, before=before, size=size)
 
     def delivery(self, delivery_id: UUID, *, for_update: bool = False) -> Delivery | None:
-        """The delivery, or None if there is none, as after its webhook was deleted; `for_update` locks its row."""
+        """The delivery, or None, as after its webhook was deleted; `for_update` locks its row."""
         query = sa.select(*_DELIVERY).where(webhook_deliveries.c.id == delivery_id)
         row = self._writing.execute(query.with_for_update() if for_update else query).one_or_none()
         return None if row is None else Delivery(*row)

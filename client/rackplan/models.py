@@ -50,7 +50,7 @@ class AttributeExposure(Record):
     spanning_share: float
     """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
     losses: dict[str, ValueLoss]
-    """By value, sorted."""
+    """The losses by value, sorted."""
 
 
 class AuditEntryDocument(Record):
@@ -64,20 +64,20 @@ class AuditEntryDocument(Record):
     """`key`: an API key; `link`: a share link; `anyone`: any process, while the service is open; `unknown`: no valid
     credentials; `command`: a command of the operator."""
     name: str | None
-    """Name of the API key; null if there is none."""
+    """Name of the API key; null without one."""
     key_id: str | None
     """Id of the API key, since names are used again; null if none."""
     team: str | None
     """Team that was acted for, `*` for all; null if it is not known."""
     address: str | None
-    """IP address of the client; null if there is none."""
+    """IP address of the client; null if unknown."""
     request_id: str | None
     """Id of the request, as in the log; null for a command."""
     action: str
     """Method and route of a request, or a change: `key.created`, `key.revoked`, `service.opened`,
     `share_link.created`, `share_link.revoked`, `share_links.revoked`."""
     resource: str | None
-    """Path of what was made, else of the request; name of a key."""
+    """Path of the created resource, else of the request; name of a key."""
     status: int | None
     """HTTP status of the answer; null if the client left, or a change."""
     code: str | None
@@ -1302,7 +1302,7 @@ class ExecutedPlanDocument(Record):
     id: str
     """Id of the plan, whose `ledger` has its batches."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan in a few words."""
     cluster: str | None
     """Cluster of the plan."""
     bytes_error: float | None
@@ -1535,7 +1535,7 @@ class GroupViolation(Record):
 
 
 class Handover(Record):
-    """Numbers of partitions by what happens to them."""
+    """Numbers of partitions by their handover."""
 
     kept: int
     """Number of partitions that are assigned to the same member before and after."""
@@ -1942,8 +1942,8 @@ class Loss(Record):
 
 
 class LossCounts(Record):
-    """What the loss of one rack or broker causes, as numbers of partitions. Those that are offline, or cannot be
-    written, already do not count again."""
+    """Numbers of partitions that the loss of one rack or broker affects, without those already offline or
+    unwritable."""
 
     offline: int
     """Partitions that lose their leader and have no other in-sync replica."""
@@ -2404,7 +2404,7 @@ class PlacedTopic(Record):
 
 
 class PlacementMeasures(Record):
-    """What every plan reports."""
+    """The measures that every plan reports."""
 
     partitions: int
     """Number of partitions."""

@@ -136,7 +136,7 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
             _WORKER.format(heartbeats),
             environment=environment_of(
                 over or database,
-                # What Spark writes is removed with the test's folder, if the worker cannot do so.
+                # Spark's files are removed with the test's folder, if the worker cannot do so.
                 TMPDIR=str(tmp_path),
                 RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path)),
                 **environment,

@@ -1,4 +1,4 @@
-"""What every answer of the service has to be, whatever the resource."""
+"""Rules for every answer of the service, whatever the resource."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -63,5 +63,5 @@ def topic(name: str = "t", partitions: int = 6, replication_factor: int = 3, **f
 
 
 def brokers(count: int, racks: int) -> list[dict[str, Any]]:
-    """Brokers from 1 on, dealt to so many racks; none has a rack where there are 0."""
+    """Brokers from 1 on, dealt to `racks`; without racks if 0."""
     return [{"id": i + 1} | ({"rack": f"r{i % racks}"} if racks else {}) for i in range(count)]

@@ -52,7 +52,7 @@ def plan(client: httpx.Client, **body: Any) -> Json:
 
 
 def codes(found: Json) -> list[str]:
-    """What a plan warns of, by code."""
+    """The warnings of a plan, by code."""
     return [warning["code"] for warning in found["warnings"]]
 
 

@@ -1,4 +1,4 @@
-"""Every route of the application, and who gets what: a route that is not in the table fails the test."""
+"""Every route of the application, and its access rights: a route that is not in the table fails the test."""
 
 import asyncio
 from collections.abc import Iterator
@@ -42,12 +42,12 @@ READ, PLAN, RUN, ADMIN = Scope
 
 @dataclass(frozen=True)
 class Route:
-    """What a route needs.
+    """The requirements of a route.
 
     Parameters
     ----------
     scope : of the key; `OPEN` needs none.
-    of_other : status if path, query or body name what another team has, as if it did not exist; None if they name
+    of_other : status if path, query or body name another team's resource, as if it did not exist; None if they name
         nothing.
     body : JSON, or a form if `is_form`.
     """
@@ -393,7 +393,7 @@ def test_with_too_low_a_scope(caller: Caller, provider: Provider, examples: Data
 
 @pytest.mark.parametrize("by", ["key", "token"])
 def test_what_another_team_has(caller: Caller, provider: Provider, examples: Database, by: str) -> None:
-    """As if it did not exist: 404, never 403; and nothing of it in what is answered."""
+    """As if it did not exist: 404, never 403; and nothing of it in the answer."""
     key(examples, "admin")
     theirs = key(examples, "admin", team="others", name="theirs") if by == "key" else provider.token(team="others")
     named = {each: route.of_other for each, route in ROUTES.items() if route.of_other is not None}
@@ -402,7 +402,7 @@ def test_what_another_team_has(caller: Caller, provider: Provider, examples: Dat
     for each, answer in caller.all(reading, theirs).items():
         assert answer.status_code in (200, 303, 404), each
         assert f'href="/clusters/{CLUSTER}' not in answer.text, each
-        if each[1].startswith("/v1/audit"):  # has what this key did itself
+        if each[1].startswith("/v1/audit"):  # has this key's own actions
             assert '"team":"default"' not in answer.text
         else:
             assert not each[1].startswith("/v1/") or answer.json().get("items", []) == [], each

@@ -23,13 +23,13 @@ from tests.jobs.cluster import wait_for
 from tests.service import NO_AUTHORITIES
 
 WITHIN_S = 60.0
-"""What a burst of the tests takes at most on a machine that is shared; a freeze took as long for one request."""
+"""Upper bound on a burst of the tests on a shared machine; a freeze took as long for one request."""
 READ, PAGE = f"/v1/plans/{EXAMPLE_PLAN_ID}", f"/plans/{EXAMPLE_PLAN_ID}"
 PLAN = next(iter(PLACE_REQUEST.values()))["value"]
 
 
 def at_once(address: httpx.URL, clients: int) -> list[httpx.Response]:
-    """One request of each of so many clients, all over connections of their own: reads, plans, pages in turn."""
+    """One request of each client, all over connections of their own: reads, plans, pages in turn."""
 
     async def one(number: int) -> httpx.Response:
         async with httpx.AsyncClient(base_url=address, timeout=WITHIN_S, verify=NO_AUTHORITIES) as client:
@@ -110,7 +110,7 @@ def locked(database: Database, table: str) -> Iterator[None]:
 
 
 class TestAdmission:
-    """What is promised to every request, whatever others do."""
+    """Guarantees for every request, whatever others do."""
 
     @given(
         concurrent=st.integers(1, 4),

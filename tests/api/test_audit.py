@@ -1,4 +1,4 @@
-"""What the audit log has of requests: each change, each denial and each export, before it is answered."""
+"""Requests in the audit log: each change, each denial and each export, before it is answered."""
 
 import asyncio
 import csv
@@ -46,7 +46,7 @@ def admin(client: httpx.Client, database: Database) -> str:  # noqa: ARG001 -- i
 
 
 class TestRequests:
-    """Which requests have entries, and what is in them."""
+    """Which requests have entries, and their contents."""
 
     def test_a_change(self, client: httpx.Client, database: Database, admin: str) -> None:
         made = client.post("/v1/plans/replicas", json=PLACE, headers=_bearer(admin, **{"X-Request-ID": "mine"}))
@@ -94,7 +94,7 @@ class TestRequests:
         assert (entry["actor"], entry["team"], entry["name"]) == ("anyone", "default", None)
 
     def test_the_team_of_a_header(self, client: httpx.Client, database: Database) -> None:
-        """What a key of all teams does for one is an entry of this one."""
+        """An action of a key of all teams is an entry of the team it acts for."""
         ops, blue = _key(database, "admin", team="*"), _key(database, "admin", team="blue")
         headers = _bearer(ops, **{"Rackplan-Team": "blue"})
         assert client.delete("/v1/share-links", headers=headers).status_code == 204

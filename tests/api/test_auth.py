@@ -155,7 +155,7 @@ class TestFirstKey:
         assert client.get("/v1/plans", headers=_bearer(other)).status_code == 200
 
     def test_the_caller_is_known_before_the_body_is_validated(self, client: httpx.Client, database: Database) -> None:
-        """Or what is wrong with a body would tell a stranger what is right."""
+        """Otherwise errors in a body would tell a stranger the right form."""
         _key(database, "read")
         problem(client.post("/v1/plans/replicas", json={"topics": 7}), 401, "unauthenticated")
         problem(client.get("/v1/plans/01890a5d-0000-7000-8000-000000000000"), 401, "unauthenticated")

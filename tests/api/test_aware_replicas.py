@@ -1,4 +1,4 @@
-"""`POST /v1/plans/replicas` with the algorithm awareness: every field, and what the plan then says."""
+"""`POST /v1/plans/replicas` with the algorithm awareness: every field, and the resulting plan."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def rows(plan: dict[str, Any]) -> list[list[int]]:
 
 
 class TestPlan:
-    """What an aware plan is."""
+    """Properties of an aware plan."""
 
     def test_every_field_of_the_contract(self, client: httpx.Client) -> None:
         response = aware(client, topic(partitions=12), attributes=["region", "zone"], policy="spread", seed=42)
@@ -197,7 +197,7 @@ def test_a_snapshot_without_attributes_keeps_its_hash(client: httpx.Client) -> N
 
 
 def test_a_check_measures_by_attribute_where_brokers_have_some(client: httpx.Client) -> None:
-    """What anyone made: both replicas in eu-1 go with it."""
+    """An assignment from elsewhere: both replicas in eu-1 go with it."""
     partitions = [{"partition": 0, "replicas": [1, 3]}]
     body = {"cluster": "checked", "brokers": SIX, "topics": [{"name": "t", "partitions": partitions}]}
     snapshot_id = client.post("/v1/snapshots", json=body).json()["id"]

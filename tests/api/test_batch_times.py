@@ -46,7 +46,7 @@ def test_a_batch_that_copies_nothing_takes_no_time(client: httpx.Client) -> None
 
 
 def test_record_batches_that_fetches_cut_off(client: httpx.Client) -> None:
-    """Of batches of 800 kB one fits in a fetch of 1 MiB. What is left takes as long as the plan; null is not stated."""
+    """Of batches of 800 kB one fits in a fetch of 1 MiB. The rest takes as long as the plan; null is not stated."""
     stated: Json = {"throttle_bytes_per_s": 10 * MB, "record_batch_bytes": 800_000}
     plan = _plan(client, batches=stated)
     seconds, completes = _times(plan)

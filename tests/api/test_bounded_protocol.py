@@ -87,7 +87,7 @@ def listening(patience: Patience) -> Iterator[int]:
 
 
 def sent(port: int, *pieces: bytes, silent_s: float = 2.0) -> bytes:
-    """What the service answers to these bytes, until it ends the connection or is silent for so long."""
+    """The service's answer to these bytes, until it ends the connection or is silent for the timeout."""
     with closing(socket.create_connection(("127.0.0.1", port))) as connection:
         connection.settimeout(silent_s)
         answer = b""
@@ -112,7 +112,7 @@ def sent(port: int, *pieces: bytes, silent_s: float = 2.0) -> bytes:
 )
 def test_a_head_without_end_is_rejected(port: int, pieces: list[bytes]) -> None:
     answer = sent(port, *pieces)
-    # What is still on its way when a connection ends may take the answer with it.
+    # Data in flight when a connection ends may take the answer with it.
     assert not answer or answer.startswith(b"HTTP/1.1 431 ")
 
 

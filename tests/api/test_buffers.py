@@ -1,4 +1,4 @@
-"""Bytes that are held for clients have a limit, and what waits for slow readers gives way to new requests."""
+"""Bytes that are held for clients have a limit, and responses that wait for slow readers give way to new requests."""
 
 import pytest
 from hypothesis import given
@@ -72,7 +72,7 @@ def test_what_is_held_is_within_the_limit_and_all_of_it_can_be_used_again(steps:
             if step == "hold":
                 bodies.hold(number, count)
             else:
-                bodies.send(number, lambda number=number: ended(number), count)  # type: ignore[misc] # as above
+                bodies.send(number, lambda number=number: ended(number), count)  # type: ignore[misc]
             held[number] += min(count, LIMIT // 2)
         except ServiceBusy:
             assert sum(held.values()) + min(count, LIMIT // 2) > LIMIT

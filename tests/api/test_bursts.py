@@ -48,7 +48,7 @@ def test_a_burst_of_one_is_that_event(client: httpx.Client) -> None:
 
 
 def test_a_member_that_joins_and_leaves_within_the_interval_was_never_assigned_anything(client: httpx.Client) -> None:
-    """The assignment is that of the members who are left; the step has one rebalance."""
+    """The assignment is for the remaining members; the step has one rebalance."""
     events = [{"burst": [{"join": member("m1")}, {"join": member("m2")}, {"leave": "m1"}]}]
     (step,) = plan(client, assignor="uniform", members=MEMBERS, events=events)["steps"]
     assert {name: len(by_topic.get("t", [])) for name, by_topic in step["assignment"].items()} == {"m0": 3, "m2": 3}

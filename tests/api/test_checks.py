@@ -34,7 +34,7 @@ def real(client: httpx.Client) -> str:
 
 
 class TestRealCaptures:
-    """What `kafka-reassign-partitions --generate` printed, against the cluster that it ran on."""
+    """Output of `kafka-reassign-partitions --generate`, against the cluster that it ran on."""
 
     def _post(self, client: httpx.Client, snapshot_id: str, reassignment: dict[str, Any]) -> dict[str, Any]:
         response = client.post("/v1/checks", json={"snapshot_id": snapshot_id, "reassignment": reassignment})
@@ -146,7 +146,7 @@ class TestWhatIsFragile:
 
 
 class TestSafety:
-    """What a reassignment may not do unless it is allowed by name."""
+    """Effects of a reassignment that have to be allowed by name."""
 
     def _post(self, client: httpx.Client, *replicas: int, **fields: Any) -> httpx.Response:
         topic = {
@@ -188,7 +188,7 @@ class TestSafety:
         only_error(problem(response, 422, "conflicting_fields"), "/allow_lower_factor")
 
     def test_a_reassignment_with_limits(self, client: httpx.Client) -> None:
-        """Its loads are reported as those of a cluster as it is, and rejected for the same reasons."""
+        """Its loads are reported as for a current cluster, and rejected for the same reasons."""
         limits = {"leaders": {"absolute": 1}}
         checked = self._post(client, 1, 2, 4, limits=limits, losses="all").json()
         assert (checked["loads"]["1"]["leaders"]["after"], checked["over_limit"]) == (1, [])
@@ -278,7 +278,7 @@ class TestBadInput:
 
 
 class TestOutputs:
-    """What the tool printed, in place of its file."""
+    """The tool's output, in place of its file."""
 
     GENERATED = (SAMPLES / "kafka-reassign-partitions-generate.txt").read_text()
     EXECUTED = (SAMPLES / "kafka-reassign-partitions-execute.txt").read_text()
@@ -301,7 +301,7 @@ class TestOutputs:
         assert checked["measures"]["partitions"] > 0
 
     def test_verify_reports_the_progress(self, client: httpx.Client) -> None:
-        """Beside the lists that were planned: those of the request, else of the output."""
+        """Beside the planned lists: the request's, else the output's."""
         output = (
             "Status of partition reassignment:\n"
             "Reassignment of partition orders-0 is still in progress.\n"

@@ -40,7 +40,7 @@ def test_a_plan_says_whether_the_replay_holds(
     [("sarama-1", "sarama"), ("kgo-1", "franz-go"), ("kafkajs-1", "KafkaJS"), ("rdkafka-1", "librdkafka")],
 )
 def test_a_default_client_id_tells_the_library(client: httpx.Client, member_id: str, library: str) -> None:
-    """sarama and franz-go have assignors of their own under Kafka's names; what they decide is never called Kafka's."""
+    """sarama and franz-go have assignors of their own under Kafka's names; their results are never called Kafka's."""
     found = plan(client, members=[member(member_id), member("zz")], leader=member_id)
     (warning,) = [one for one in found["warnings"] if one["code"] == UNCOMPARED]
     assert f"runs range of {library}" in warning["detail"]
@@ -96,7 +96,7 @@ def test_an_unknown_library_is_named(client: httpx.Client) -> None:
 
 
 def test_a_request_that_does_not_state_it_is_the_same_plan_as_before(client: httpx.Client) -> None:
-    """The field is not in its stored request, so that its hash is that of requests from before there was one."""
+    """The field is not in its stored request, so that its hash is the same as before the field existed."""
     found = plan(client, members=[member("a")], events=[{"join": member("b")}, {"leave": "b"}])
     assert "client" not in found["request"]["members"][0]
     assert "client" not in found["request"]["events"][0]["join"]
@@ -132,7 +132,7 @@ class TestKafkaPython:
         assert sorted(len(topics["t"]) for topics in found["assignment"].values()) == [1, 1]
 
     def test_steps_are_warned_of_as_well(self, client: httpx.Client) -> None:
-        """A member that comes back with an older assignment claims what the first one has."""
+        """A member that comes back with an older assignment claims the first one's partitions."""
         back = owning("b", None, 0, 1)
         members = [owning("a", None, 0, 1, client="kafka-python") | {"generation_id": 3}]
         events = [{"join": back}]
@@ -155,7 +155,7 @@ class TestKafkaPython:
 
     @pytest.mark.parametrize(("prefix", "is_read"), [(b"\0\1", True), (b"", False), (b"\xff\xff", False)])
     def test_user_data_have_a_version_in_front(self, client: httpx.Client, prefix: bytes, is_read: bool) -> None:
-        """Without it they are those of Kafka's client, which kafka-python cannot read; a member then owns nothing."""
+        """Without it they are Kafka's client's, which kafka-python cannot read; a member then owns nothing."""
         user_data = prefix + struct.pack(">ih1siiii", 1, 1, b"t", 2, 0, 1, 7)
         metadata = struct.pack(">hih1si", 0, 1, 1, b"t", len(user_data)) + user_data
         owner = {"member_id": "b", "member_metadata": b64encode(metadata).decode()}

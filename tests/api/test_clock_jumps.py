@@ -1,6 +1,6 @@
 """Clocks that are set forward and back, and clocks of machines that differ, while the service and workers run.
 
-The clock of the database is set. What differs then is that clock and the one of the machine on which the API and the
+The clock of the database is set. That clock then differs from the one of the machine on which the API and the
 workers run, whichever of them is wrong.
 """
 
@@ -287,7 +287,7 @@ def test_uses_of_keys_are_recorded_after_the_clock_is_set_back(scratch: Database
 def test_pages_skip_and_repeat_nothing(
     scratch: Database, serve: Serve, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """Ids follow the clock of the API, which jumps while a client reads. What was there before is listed once, and what
+    """Ids follow the clock of the API, which jumps while a client reads. Earlier entries are listed once, and what
     is stored meanwhile at most once.
     """
     client, jumps = serve(scratch), cycle((NONE, -DAY, DAY, -HOUR, HOUR))

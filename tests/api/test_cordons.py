@@ -120,7 +120,7 @@ class TestReassignment:
         assert rows(plan, "t")[1] == [4, 2, 6]
 
     def test_where_no_other_broker_is_left(self, client: httpx.Client) -> None:
-        """The conflict names them, and what would resolve it."""
+        """The conflict names them, and the remedy."""
         snapshot_id = snapshot(client, brokers=cordoned(1, 2), topics=[topic("t", [3, 4])])
         answer = client.post(PATH, json={"snapshot_id": snapshot_id, "replication_factor": {"t": 3}})
         document = problem(answer, 422, "infeasible_reassignment")
@@ -128,7 +128,7 @@ class TestReassignment:
         assert "brokers that are uncordoned" in document["lifted_by"]
 
     def test_a_request_overrides_the_snapshot(self, client: httpx.Client, snapshot_id: str) -> None:
-        """No broker is cordoned: 2 takes what 1 had, being the other broker of its rack."""
+        """No broker is cordoned: 2 takes the replicas of 1, being the other broker of its rack."""
         plan = change(client, snapshot_id, remove_brokers=[1], cordoned_brokers=[])
         assert 2 in rows(plan, "t")[0]
         assert plan["request"]["cordoned_brokers"] == []

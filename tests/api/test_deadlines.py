@@ -14,13 +14,13 @@ from tests.service import client_of, served
 
 DEADLINE_S = 1
 LATER_S = 5.0
-"""For what is before and after a slot, on a machine that runs other tests."""
+"""For the time before and after a slot, on a machine that runs other tests."""
 Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def strict(rows: Rows) -> Iterator[httpx.Client]:
-    """A service whose deadline is short: what a request costs beyond it shows."""
+    """A service whose deadline is short: the time of a request beyond it shows."""
     with (
         served(rows.database, solver_processes=1, reader_processes=1, deadline_seconds=DEADLINE_S) as address,
         client_of(address) as client,

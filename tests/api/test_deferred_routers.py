@@ -73,7 +73,7 @@ def test_a_request_builds_the_routers_that_its_path_may_be_of(method: str, path:
     app, routers, built = application()
     response = answered(app, method, path)
     assert set(built) == REQUESTS[method, path]
-    # The answer is that of an application that has built all.
+    # The answer equals one of an application that has built all.
     routers.build_all()
     again = answered(app, method, path)
     assert (again.status_code, again.text) == (response.status_code, response.text)
@@ -100,7 +100,7 @@ def test_a_stop_ends_the_building() -> None:
 
 
 def test_a_warning_that_fastapi_silences_stays_silent_when_another_thread_restores_filters() -> None:
-    """`catch_warnings` restores the filters that it found, so that those of the module have to be among them."""
+    """`catch_warnings` restores the filters that it found, so that the module's have to be among them."""
     warning = UnsupportedFieldAttributeWarning("The 'alias' attribute with value 'body'")
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")

@@ -28,7 +28,7 @@ def _examples(described: dict[str, Any]) -> list[Any]:
 
 
 def _bodies(operation: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every named example of every media type, as what a client is to send."""
+    """Every named example of every media type, as a client's request."""
     content = operation.get("requestBody", {}).get("content", {})
     for media_type, described in content.items():
         for value in _examples(described):
@@ -176,7 +176,7 @@ class TestExamples:
         path: str,
         operation: dict[str, Any],
     ) -> None:
-        """What comes back fits the schema that the document has for it: status, media type and body."""
+        """The response fits its schema in the document: status, media type and body."""
         if operation["operationId"] == "follow_job":  # no worker runs the example, whose events would not end
             client.delete(f"/v1/jobs/{EXAMPLE_JOB_ID}")
         if operation["operationId"] == "revoke_share_link":
@@ -185,7 +185,7 @@ class TestExamples:
         assert responses
         for response in responses:
             assert response.is_success, response.text
-            response.request.read()  # a form is a stream until then, and the validator looks at what was sent
+            response.request.read()  # a form is a stream until then, and the validator looks at the sent body
             documented[path][method.upper()].validate_response(response)
             declared = {name.lower() for name in operation["responses"][str(response.status_code)]["headers"]}
             assert set(response.headers) - _OF_HTTP <= declared
@@ -199,7 +199,7 @@ class TestExamples:
             )
 
     def test_all_of_them_in_a_row(self, client: httpx.Client, database: Database) -> None:
-        """As a reader tries them, one after another; what deletes comes last, and then the events of the ended job."""
+        """As a reader tries them, one after another; deletions come last, and then the events of the ended job."""
         in_order = sorted(OPERATIONS, key=lambda each: (each[2]["operationId"] == "follow_job", each[0] == "delete"))
         for operation in in_order:
             if operation[2]["operationId"] == "revoke_share_link":
@@ -240,7 +240,7 @@ class TestServed:
 
 
 def test_a_service_stores_no_example_unless_a_setting_asks_for_it(scratch: Database, serve: Serve) -> None:
-    """Neither at its first start nor at a later one; what the examples of the document name is then absent."""
+    """Neither at its first start nor at a later one; resources that the document's examples name are then absent."""
     client = serve(scratch, examples=False)
     lists = ("snapshots", "plans", "jobs", "sweeps", "webhooks")
     assert [client.get(f"/v1/{name}").json()["items"] for name in lists] == [[]] * len(lists)

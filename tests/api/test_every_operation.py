@@ -1,4 +1,4 @@
-"""What holds for every operation: HEAD, unknown query parameters, compressed responses."""
+"""Rules for every operation: HEAD, unknown query parameters, compressed responses."""
 
 import gzip
 from typing import Any
@@ -85,7 +85,7 @@ class TestHead:
 
 
 class TestUnknownQueryParameters:
-    """They are rejected, as unknown fields are: what a caller misspells would be ignored otherwise."""
+    """They are rejected, as unknown fields are: a misspelt one would be ignored otherwise."""
 
     @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=IDS)
     def test_on_every_operation(self, client: httpx.Client, method: str, path: str, operation: dict[str, Any]) -> None:

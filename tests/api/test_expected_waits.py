@@ -26,7 +26,7 @@ BEGINS, ENDS, FAILS, PASSES = "begins", "ends", "fails", "passes"
 
 
 class TestEstimate:
-    """What is ahead of a request, as seconds."""
+    """Requests ahead of another, in seconds."""
 
     @given(st.lists(seconds, min_size=1, max_size=4), st.lists(seconds, max_size=8))
     def test_the_wait_is_that_of_a_queue_in_its_order(self, remaining: list[float], waiting: list[float]) -> None:
@@ -124,7 +124,7 @@ class Model:
 
 
 class TestAdmission:
-    """What holds in any order of arrivals, ends and failures."""
+    """Laws for any order of arrivals, ends and failures."""
 
     @given(
         st.integers(1, 3),

@@ -1,4 +1,4 @@
-"""The API under schemathesis: what its document allows, what it forbids, and one operation after another.
+"""The API under schemathesis: valid requests, invalid ones, and one operation after another.
 
 The cases of an operation take seconds to generate, and schemathesis one to import. Both happen when a test runs, not
 when tests are collected, which each of several processes does.
@@ -38,7 +38,7 @@ LARGE = frozenset(
         "replay_delivery",
     }
 )
-"""Operations whose requests have so many fields that it takes schemathesis 1 to 20 s to make the first of them."""
+"""Operations whose many fields cost schemathesis 1 to 20 s for the first request."""
 
 
 @cache

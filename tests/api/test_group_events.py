@@ -1,4 +1,4 @@
-"""`/v1/plans/group`: what happens to a group, event after event, and what its leader makes of other metadata."""
+"""`/v1/plans/group`: effects of one event after another, and of metadata that the leader sees differently."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.api.group_requests import Json, ask, brokers, codes, member, owning, 
 
 
 def settled(**fields: Any) -> list[Json]:
-    """Three members that read in rack what they own: two partitions each."""
+    """Three members that read their partitions in rack, two each."""
     return [owning("m-a", "a", 0, 3, **fields), owning("m-b", "b", 1, 4), owning("m-c", "c", 2, 5)]
 
 
@@ -23,7 +23,7 @@ def steps(client: httpx.Client, *events: Json, **body: Any) -> list[Json]:
 
 
 class TestEvents:
-    """One step an event, each on what the one before left."""
+    """One step an event, each from the state after the previous one."""
 
     def test_a_member_joins(self, client: httpx.Client) -> None:
         (step,) = steps(client, {"join": member("m-d", "a")})
@@ -135,7 +135,7 @@ class TestEvents:
 
     @pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "uniform", "server-range", "optimal"])
     def test_every_assignor_goes_through_events(self, client: httpx.Client, assignor: str) -> None:
-        """The sticky one reads in user data what its members were assigned in the group's own life."""
+        """The sticky one reads its members' earlier assignments from user data."""
         events: list[Json] = [{"join": member("m-d", "a")}, {"leave": "m-a"}, {"rolling_restart": True}]
         for step in steps(client, *events, assignor=assignor):
             assert read_in(step["assignment"]) == [("t", p) for p in range(6)]

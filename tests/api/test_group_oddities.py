@@ -1,4 +1,4 @@
-"""`/v1/plans/group`: what cannot be is a problem, what hardly can be a warning; nothing is silently another answer."""
+"""`/v1/plans/group`: the impossible is a problem, the unlikely a warning; no answer silently changes."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ KAFKAS = [name for name, one in ASSIGNORS.items() if one.runs_on != "nowhere"]
 
 
 class TestProblems:
-    """Each names the field, the value and what it should be."""
+    """Each names the field, the value and the valid ones."""
 
     @pytest.mark.parametrize(
         ("body", "code", "pointer"),
@@ -141,7 +141,7 @@ class TestWarnings:
         """Or rejected, if Kafka's own code fails on it."""
         response = ask(client, assignor=assignor, members=members)
         if response.status_code == 422:
-            # What members own breaks the coordinator's uniform assignor, and a partition beyond the topic the sticky.
+            # Owned partitions break the coordinator's uniform assignor, and a partition beyond the topic the sticky.
             rejection = response.json()
             assert rejection["code"] in (
                 "partitions_left_unassigned",

@@ -53,7 +53,7 @@ class TestDiff:
 
     @pytest.mark.parametrize("assignor", [name for name, one in ASSIGNORS.items() if one.is_exclusive])
     def test_against_what_members_owned_is_the_plans_own_handover(self, client: httpx.Client, assignor: str) -> None:
-        """Both say what the next rebalance does to what the members have; no member subscribes to u any more."""
+        """Both state the next rebalance's effect on members' partitions; no member subscribes to u any more."""
         members = [owning("m0", "a", 0, 1, 2, 3), owning("m1", "b", 4), owning("m2", "c")]
         members[2]["owned_partitions"] = {"u": [0]}
         found = plan(client, assignor=assignor, members=members, topics=[topic(), topic("u", 2)])
@@ -68,7 +68,7 @@ class TestDiff:
         ]
 
     def test_what_two_claim_is_believed_of_neither(self, client: httpx.Client) -> None:
-        """As the plan has it; nor does it count what does not exist."""
+        """As the plan has it, without nonexistent partitions."""
         members = [owning("m0", None, 0, 1), owning("m1", None, 1, 2, 17)]
         found = plan(client, assignor="roundrobin", members=members)
         compared = diff(client, found)

@@ -1,4 +1,4 @@
-"""`/v1/plans/group`: the bytes/s from rack to rack, what changes would cost, and what events pause."""
+"""`/v1/plans/group`: the bytes/s from rack to rack, the cost of changes, and pauses by events."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ class TestTraffic:
         assert [found[name] for name in SUMS] == [0, 0, 0]
 
     def test_leaders_are_read_although_a_replica_is_in_rack(self, client: httpx.Client) -> None:
-        """With the members in b, c and a, what each reads has its follower in rack and its leader in another."""
+        """With the members in b, c and a, each read partition has its follower in rack and its leader in another."""
         members = [member("m-0", "b"), member("m-1", "c"), member("m-2", "a")]
         body: Json = {"members": members, "topics": [topic(replicas=2)], "assignor": "roundrobin"}
         found = plan(client, **body, bytes_per_s=RATES, prices={"cross_rack_per_gib": 10})
@@ -114,7 +114,7 @@ class TestTraffic:
 
 
 class TestChanges:
-    """Each row is what a plan of the changed request has."""
+    """Each row equals a plan of the changed request."""
 
     BODY: Json = {  # noqa: RUF012 -- not changed
         "members": [member("m-0", "b"), member("m-1", "c"), member("m-2", "c")],
@@ -157,7 +157,7 @@ class TestChanges:
         assert [found[name] for name in SUMS] == led == [0, 0, 0]
 
     def test_one_more_replica_costs_replication(self, client: httpx.Client) -> None:
-        """With one replica each, led in a, b and c: the member of b reads 0 3 6, those of c 1 4 and 2 5."""
+        """With one replica each, led in a, b and c: the member of b reads 0 3 6, the members of c 1 4 and 2 5."""
         body = self.BODY | {"topics": [topic(partitions=7)], "follower_fetching": True}
         found = traffic(client, **body)
         more = row(found, "one_more_replica")
@@ -228,7 +228,7 @@ class TestReassignment:
         return {"snapshot_id": response.json()["id"]}
 
     def test_before_is_that_of_the_group_and_leaders_lower_it(self, client: httpx.Client) -> None:
-        """With all leaders in b, what m-b reads does not cross: of its 2 and 3, 2 has no replica in b."""
+        """With all leaders in b, reads of m-b do not cross: of its 2 and 3, 2 has no replica in b."""
         snapshot = self._snapshot(client)
         grouped = plan(client, **snapshot, group="g", brokers=None, topics=None)["traffic"]
         body = {"leaders_only": True, "preferred_racks": {"t": ["b"]}, "prices": {"cross_rack_per_gib": 1e6}}
@@ -249,7 +249,7 @@ class TestReassignment:
 
 
 class TestBadInput:
-    """What a request states wrongly, by name and number."""
+    """Wrong statements of a request, by name and number."""
 
     def test_a_topic_that_is_not_there(self, client: httpx.Client) -> None:
         rejection = problem(ask(client, bytes_per_s={"tt": 1}), 422, "conflicting_fields")

@@ -1,4 +1,4 @@
-"""`kafka_version` in `/v1/plans/group`: the release that assigns, and what it does not have."""
+"""`kafka_version` in `/v1/plans/group`: the release that assigns, and features that it lacks."""
 
 import httpx
 import pytest

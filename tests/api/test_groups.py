@@ -1,4 +1,4 @@
-"""`/v1/plans/group`: who reads what, and how far that is from the best."""
+"""`/v1/plans/group`: the assignment, and its distance from the optimum."""
 
 from base64 import b64encode
 from typing import Any
@@ -25,7 +25,7 @@ def metadata(*topics: str, **fields: Any) -> str:
 
 
 class TestPrediction:
-    """What Kafka will do."""
+    """Predictions of Kafka's assignment."""
 
     def test_range_reads_each_partition_in_its_rack(self, client: httpx.Client) -> None:
         """Partitions 0 … 5 are in the racks a b c a b c, one replica each (KIP-881's own picture)."""
@@ -71,7 +71,7 @@ class TestPrediction:
         assert page["items"] == [{"topic": "t", "partition": 0, "members": ["m-a", "m-b", "m-c"]}]
 
     def test_cooperative_sticky_shows_both_phases(self, client: httpx.Client) -> None:
-        """m0 owns all; what goes to m1 is given up in the first phase and handed out in the second."""
+        """m0 owns all; it gives up m1's part in the first phase, and m1 gets it in the second."""
         members = [owning("m0", None, 0, 1, 2, 3, 4, 5), member("m1")]
         found = plan(client, assignor="cooperative-sticky", members=members)
         first, second = found["phases"]
@@ -229,7 +229,7 @@ class TestWeights:
 
 
 class TestRawMetadata:
-    """What the coordinator keeps of a member, in base64."""
+    """The coordinator's record of a member, in base64."""
 
     def test_it_is_the_member(self, client: httpx.Client) -> None:
         raw = [

@@ -23,7 +23,7 @@ from tests.api.contract import brokers, place, problem, topic
 from tests.api.test_sweeps import ask, swept
 
 MODULE = f'<script type="module" src="{ASSETS["console.js"].address}"><'
-"""The one script of a page, a file of the service, and what follows its tag."""
+"""The one script of a page, a file of the service, and the text after its tag."""
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "multipart/form-data; boundary=b"}
 LONG = 50_000
@@ -172,7 +172,7 @@ class TestStoredRows:
 
 
 class TestArchive:
-    """What an operator pastes into a shell names what it says, whatever the cluster and its topics are called."""
+    """A command pasted into a shell has only its stated effect, whatever the cluster and its topics are called."""
 
     def test_a_dot_of_a_topic_is_no_pattern_and_a_cluster_is_one_line(self, client: httpx.Client) -> None:
         cluster = f"prod{''.join(c for c in ESCAPES if control_in(c) is None)}; rm -rf ~"
@@ -203,7 +203,7 @@ class TestArchive:
 
 
 class TestHeaders:
-    """What comes in a header goes out in a header only if it is short and printable."""
+    """Text from a header goes out in a header only if it is short and printable."""
 
     def test_an_id_cannot_forge_a_line_of_the_log(self, scratch: Database, run_service: RunService) -> None:
         with run_service(scratch, RACKPLAN_LOG_LEVEL="info", RACKPLAN_LOG_FORMAT="console") as service:

@@ -1,4 +1,4 @@
-"""`kafka_generate` of a reassignment: what Kafka's own tool would move, beside the plan."""
+"""`kafka_generate` of a reassignment: the movement by Kafka's own tool, beside the plan."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Requests for sweeps of the kind `key_skew`. What Spark makes of them is tested in tests/jobs."""
+"""Requests for sweeps of the kind `key_skew`. Their runs on Spark are tested in tests/jobs."""
 
 from collections.abc import Iterator
 from pathlib import Path

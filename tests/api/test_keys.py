@@ -143,7 +143,7 @@ class TestBadInput:
 
 
 class TestWhatIsTaken:
-    """Values at the edges of what there is."""
+    """Values at the edges of valid ranges."""
 
     def test_the_least_and_the_greatest_numbers(self, client: httpx.Client) -> None:
         for encoding, bits in (("int32", 32), ("int64", 64)):
@@ -164,7 +164,7 @@ class TestWhatIsTaken:
 
 
 class TestListPartitioners:
-    """What there is to choose from."""
+    """The available choices."""
 
     def test_it_is_the_registries(self, client: httpx.Client) -> None:
         found = client.get("/v1/keys/partitioners").json()

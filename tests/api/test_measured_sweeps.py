@@ -1,4 +1,4 @@
-"""`/v1/sweeps` over the topics of a snapshot, with what monitoring says is written to them."""
+"""`/v1/sweeps` over the topics of a snapshot, with write rates from monitoring."""
 
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,7 @@ def test_a_planned_topic_is_added_to_the_measured_ones(client: httpx.Client, dat
 
 
 def test_the_texts_of_a_real_cluster(client: httpx.Client, database: Database) -> None:
-    """Six topics as the tools print them, rates as Prometheus answers: what is on disk is what was measured there."""
+    """Six topics as the tools print them, rates as Prometheus answers: bytes on disk are the measured ones."""
     texts = {
         "brokers": "kafka-broker-api-versions.txt",
         "topics": "kafka-topics-describe.txt",

@@ -17,7 +17,7 @@ PIECES, PIECE = 100_000, 2_000
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a call of the C library that only glibc has")
 def test_what_a_large_request_freed_is_returned() -> None:
-    """Blocks that are freed between others that stay are what the C library keeps."""
+    """The C library keeps blocks that are freed between others that stay."""
     retained: list[bytes] = []
 
     async def large(_scope: Scope, _receive: Receive, _send: Send) -> None:

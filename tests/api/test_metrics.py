@@ -199,7 +199,7 @@ class TestDatabaseIsGone:
 
 
 def planned_jobs(log: Path) -> dict[str, dict[str, Any]]:
-    """The lines of a worker's log that say what it planned, by job; the last line may be incomplete."""
+    """The lines of a worker's log about its plans, by job; the last line may be incomplete."""
     whole, _, _ = log.read_text().rpartition("\n")
     lines = [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
     return {line["job"]: line for line in lines if line["event"] == "job.planned"}

@@ -1,4 +1,4 @@
-"""What happens to every request: its id, its log line, and where it may come from."""
+"""Middleware of every request: its id, its log line, and its allowed origins."""
 
 import json
 from contextlib import closing
@@ -125,7 +125,7 @@ class TestHost:
 
     @pytest.mark.parametrize("host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", ""])
     def test_another_name(self, client: httpx.Client, host: str) -> None:
-        """What a page sends whose owner made its name point to this machine: origin and host agree."""
+        """A request of a page whose name points to this machine: origin and host agree."""
         headers = {"Host": host, "Origin": f"http://{host}"}
         problem(client.get("/v1/plans", headers=headers), 403, "forbidden")
         problem(client.post("/v1/plans/replicas", json=PLACE, headers=headers), 403, "forbidden")
@@ -137,7 +137,7 @@ class TestHost:
         problem(client.get("/v1/plans", headers={"Host": host}), 403, "forbidden")
 
     def test_two_names(self, client: httpx.Client) -> None:
-        """The first is what this process reads, the last may be what a proxy has read."""
+        """This process reads the first; a proxy may have read the last."""
         for last in ("evil.example", "localhost"):
             with closing(HTTPConnection(client.base_url.host, client.base_url.port, timeout=20)) as connection:
                 connection.putrequest("GET", "/v1/plans", skip_host=True)

@@ -55,7 +55,7 @@ def _routes_of(router: Any) -> Iterator[APIRoute]:
 
 
 def _names(dependant: Dependant, place: str) -> set[str]:
-    """The parameters in a place of an operation and of what it depends on."""
+    """The parameters in a place of an operation and of its dependencies."""
     own = {parameter.alias for parameter in getattr(dependant, f"{place}_params")}
     return own.union(*(_names(dependency, place) for dependency in dependant.dependencies))
 
@@ -122,7 +122,7 @@ def test_in_json(answers: Answers) -> None:
 )
 def test_what_is_no_name_of_a_cluster(answers: Answers, path: str, form: dict[str, str]) -> None:
     (response,) = answers(iter([((("POST", path), ""), path, {"data": form})])).values()
-    assert response.status_code in (200, 422)  # a form is shown again with what is wrong with it
+    assert response.status_code in (200, 422)  # a form is shown again with its errors
 
 
 def test_a_text_with_a_percent_sign_and_noughts_has_none(answers: Answers) -> None:

@@ -127,7 +127,7 @@ class TestSeed:
 
 
 class TestBadInput:
-    """Each names its place, its value and what it may be."""
+    """Each names its place, its value and the valid ones."""
 
     @pytest.mark.parametrize(
         ("null_keys", "code", "pointer", "value", "limit"),
@@ -204,7 +204,7 @@ class TestRacks:
         assert set(aware["partition_by_key"]) <= {0, 3}
         assert aware["cross_rack"]["in_rack"] == 40 * 20_000
         assert aware["cross_rack"]["cross_rack"] == 0
-        # Each answer states what the other setting gives from the same seed.
+        # Each answer states the other setting's result from the same seed.
         assert aware["cross_rack"]["cross_rack_otherwise"] == unaware["cross_rack"]["cross_rack"]
         assert unaware["cross_rack"]["cross_rack_otherwise"] == 0
         assert sum(unaware["cross_rack"][name] for name in ("in_rack", "cross_rack", "unknown")) == 40 * 20_000

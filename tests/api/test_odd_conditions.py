@@ -22,7 +22,7 @@ from tests import databases
 from tests.api.conftest import Serve
 from tests.api.contract import problem
 
-# What Postgres raises when its file system has no space, where it would raise it: in the statement that stores.
+# Postgres's error when its file system has no space, raised in its place: in the statement that stores.
 _FULL = """
     CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
@@ -74,7 +74,7 @@ def _fill(file: Path) -> None:
 
 @pytest.mark.long
 def test_a_file_system_that_is_really_full(small_disk: Path, serve: Serve) -> None:
-    """Postgres may even have to restart for lack of WAL: answers are 503, and what was acknowledged is there after."""
+    """Postgres may even have to restart for lack of WAL: answers are 503, and acknowledged rows are there after."""
     with embedded.running(small_disk / "data") as server, Database(server.url) as database:
         migrations.upgrade(database.engine)
         client = serve(database)

@@ -1,4 +1,4 @@
-"""Bodies of responses are divided, and stay what they were."""
+"""Bodies of responses are divided, and stay the same."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""`PATCH /v1/plans/{id}`, and what lists of plans have: status, labels, notes, history, titles and summaries."""
+"""`PATCH /v1/plans/{id}`, and fields of lists of plans: status, labels, notes, history, titles and summaries."""
 
 from typing import Any, get_args
 
@@ -146,7 +146,7 @@ class TestPatch:
         assert client.get(PLAN).json()["history"] == []
 
     def test_labels_in_all(self, client: httpx.Client) -> None:
-        """The limit holds for what is stored, and not for each patch alone."""
+        """The limit holds for the stored sum, and not for each patch alone."""
         for start in (0, 40):
             response = _patch(client, {"labels": {str(number): "" for number in range(start, start + 40)}})
         assert problem(response, 422, "validation")["errors"][0]["pointer"] == "/labels"
@@ -187,7 +187,7 @@ class TestWords:
 
 
 def test_a_list_reads_neither_requests_nor_answers(client: httpx.Client, database: Database) -> None:
-    """They may have megabytes: a list that read them would fail on what is no JSON here."""
+    """They may have megabytes: a list that read them would fail on invalid JSON here."""
     with database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE plans RENAME COLUMN answer TO answer_")
         connection.exec_driver_sql("ALTER TABLE plans RENAME COLUMN request TO request_")

@@ -32,7 +32,7 @@ EXAMPLES = [
     str(plan_id)
     for plan_id in (EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID, EXAMPLE_PLAN_ID, EXAMPLE_GROUP_PLAN_ID)
 ]
-"""What a new service keeps, newest first."""
+"""The plans of a new service, newest first."""
 REASSIGNMENT = "application/vnd.kafka.reassignment+json"
 ARROW = "application/vnd.apache.arrow.stream"
 
@@ -111,7 +111,7 @@ class TestList:
 
     @pytest.mark.parametrize("size", [1, 2, 5])
     def test_pages_while_new_plans_arrive(self, client: httpx.Client, size: int) -> None:
-        """What was there when the first page was read is on exactly one page, whatever comes meanwhile."""
+        """Plans that existed when the first page was read are on exactly one page, whatever is added meanwhile."""
         there = [place(client, topic(f"t{i}"), seed=i).json()["id"] for i in range(9)]
         seen: list[str] = []
         for i, page in enumerate(_pages(client, "/v1/plans", page_size=size)):

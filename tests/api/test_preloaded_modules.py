@@ -1,4 +1,4 @@
-"""What slots share: a module that a slot imports by itself takes memory in each of them, and time of a request."""
+"""Modules shared by slots: one that a slot imports by itself takes memory in each of them, and time of a request."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ NOT_IN_SLOTS: Final[Mapping[str, str]] = {
 }
 """Beginnings of the names of modules that functions import and slots do not share, and why."""
 
-# Of the modules of the application that slots share: what their functions import that is not imported with them.
+# Of the modules of the application that slots share: functions' imports that are not imported with them.
 FOUND = """
 import ast, importlib, re, sys
 import orjson

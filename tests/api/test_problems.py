@@ -52,7 +52,7 @@ class TestStatuses:
         assert not own & categories
 
     def test_the_registry_has_every_failure(self) -> None:
-        """By its code; what is in no module of `app.errors`, or states no title, would be missing."""
+        """By its code; a failure outside `app.errors`, or without a title, would be missing."""
         concrete = {failure for failure in _subclasses(Failure) if "title" in vars(failure)}
         assert set(FAILURES.values()) == {failure for failure in concrete if failure.__module__.startswith("app.")}
         assert all(code == failure.code for code, failure in FAILURES.items())
@@ -92,7 +92,7 @@ class TestStatuses:
 
 
 class TestFramework:
-    """What goes wrong before an operation is reached."""
+    """Failures before an operation is reached."""
 
     def test_404(self, client: httpx.Client) -> None:
         assert "/v2/plans" in problem(client.get("/v2/plans"), 404, "not_found")["detail"]
@@ -164,7 +164,7 @@ class TestUnreadableBodies:
 
 
 class TestFields:
-    """A field that is not what it has to be: where it is, its value and the limit that it passes."""
+    """An invalid field: its place, its value and the violated limit."""
 
     def test_every_fault_is_named_at_once(self, client: httpx.Client) -> None:
         found = problem(place(client, topic(name="a b"), seed="x", rack_mode="strict"), 422, "validation")
@@ -291,7 +291,7 @@ class TestLargeBodies:
 
 
 class TestBrokenDatabase:
-    """What is the machine's fault is a 500 problem without a word of what it was."""
+    """A fault of the machine is a 500 problem without details."""
 
     @pytest.fixture
     def broken(self, scratch: Database, serve: Serve) -> httpx.Client:

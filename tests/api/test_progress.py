@@ -325,7 +325,7 @@ def test_what_has_no_replica_to_copy_from_has_no_time(client: httpx.Client) -> N
 
 
 def log_of(case: Case, share: float, *, seconds: float = 1.0, throttle: int = 100) -> str:
-    """A log of all batches: each has copied `share` of its bytes, and took `seconds` times what was predicted."""
+    """A log of all batches: each has copied `share` of its bytes, and took `seconds` times the prediction."""
     now = datetime(2026, 11, 26, tzinfo=UTC)
     lines = [f"{now:{TIME}} plan {case.plan['hash']}"]
     for number, batch in enumerate(case.plan["batches"], start=1):

@@ -36,7 +36,7 @@ class Clock:
     pauses=st.lists(st.floats(0, 100, allow_nan=False), min_size=1, max_size=300),
 )
 def test_no_minute_has_more_than_two_quotas(rate: int, pauses: list[float]) -> None:
-    """The quota, and what was saved before: no window of a minute lets through more than twice the rate, and one more.
+    """The quota, and the saved rest: no window of a minute lets through more than twice the rate, and one more.
 
     And a sender that keeps to the rate is never rejected.
     """
@@ -193,7 +193,7 @@ class TestService:
     def test_addresses_behind_a_proxy(
         self, database: Database, serve: Serve, proxies: str, forwarded: str, status: int
     ) -> None:
-        """The address is that which the nearest trusted proxy saw; without trusted ones, that of the connection."""
+        """The address is the one that the nearest trusted proxy saw; without trusted ones, the connection's."""
         client = serve(database, rate_per_address=1, trusted_proxies=proxies)
         assert client.get("/v1/plans", headers={"X-Forwarded-For": "192.0.2.1"}).status_code == 200
         assert client.get("/v1/plans", headers={"X-Forwarded-For": forwarded}).status_code == status

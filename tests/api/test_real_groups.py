@@ -1,4 +1,4 @@
-"""Two groups of a real cluster, as its tools print them: predicted, and compared with what that cluster did.
+"""Two groups of a real cluster, as its tools print them: predicted, and compared with the real assignments.
 
 `billing` (range, three members in three racks) was recorded twice: as the coordinator describes it, with racks and
 subscriptions, and in the tables, which have neither. `clickstream` (cooperative-sticky, unequal subscriptions) is in
@@ -28,13 +28,13 @@ def _sample(*names: str) -> str:
 
 @pytest.fixture
 def tables(client: httpx.Client) -> str:
-    """A snapshot with what `kafka-consumer-groups` printed."""
+    """A snapshot with the output of `kafka-consumer-groups`."""
     return _snapshot(client, _sample(*TABLES))
 
 
 @pytest.fixture
 def described(client: httpx.Client) -> str:
-    """A snapshot with what the coordinator answered."""
+    """A snapshot with the coordinator's answers."""
     return _snapshot(client, _sample("describe-groups.json"))
 
 
@@ -52,7 +52,7 @@ def _snapshot(client: httpx.Client, groups: str) -> str:
 
 
 def _recorded(client: httpx.Client, snapshot_id: str, group_id: str) -> dict[str, dict[str, list[int]]]:
-    """What the cluster had assigned, ascending."""
+    """The cluster's assignment, ascending."""
     groups = client.get(f"/v1/snapshots/{snapshot_id}").json()["document"]["groups"]
     (group,) = [group for group in groups if group["group_id"] == group_id]
     assigned: dict[str, Any] = {member["member_id"]: member["assigned_partitions"] for member in group["members"]}
@@ -96,7 +96,7 @@ def test_billing_is_predicted_as_the_cluster_assigned_it(client: httpx.Client, d
 def test_a_group_of_the_tables_stays_as_the_cluster_assigned_it(
     client: httpx.Client, tables: str, group: str, assignor: str
 ) -> None:
-    """A stable group that rebalances for no reason; what the tables do not say is named."""
+    """A stable group that rebalances for no reason; facts missing in the tables are named."""
     found = _plan(client, snapshot_id=tables, group=group, assignor=assignor)
     assert _ascending(found["assignment"]) == _recorded(client, tables, group)
     assert (found["moved"], found["settled"]) == (0, True)
@@ -155,7 +155,7 @@ RACKS = {"billing-0": "use1-az1", "billing-1": "use1-az2", "billing-2": "use1-az
 
 
 class TestOverrides:
-    """`member_overrides`: what the tables do not have, by member id, client id or host."""
+    """`member_overrides`: facts missing in the tables, by member id, client id or host."""
 
     def test_racks_and_subscriptions_complete_the_tables(self, client: httpx.Client, tables: str) -> None:
         """With both, nothing about the members is assumed, and the plan is as good as from the coordinator's answer."""

@@ -1,4 +1,4 @@
-"""`POST /v1/plans/reassignment`: what is planned, and what is said of it."""
+"""`POST /v1/plans/reassignment`: the plan and its explanation."""
 
 from typing import Any
 from uuid import UUID
@@ -53,7 +53,7 @@ def rows(plan: dict[str, Any], name: str) -> list[list[int]]:
 
 
 def codes(plan: dict[str, Any]) -> set[str]:
-    """What the plan warns of."""
+    """The warnings of the plan."""
     return {warning["code"] for warning in plan["warnings"]}
 
 
@@ -71,7 +71,7 @@ def real(client: httpx.Client) -> str:
 
 
 class TestExamples:
-    """What the documentation shows."""
+    """Examples of the documentation."""
 
     @pytest.mark.parametrize("name", list(REASSIGNMENT_REQUEST))
     def test_each_is_answered_and_read_again(self, client: httpx.Client, name: str) -> None:
@@ -149,7 +149,7 @@ class TestRealCluster:
 
 
 class TestChanges:
-    """What a request can contain, each on a cluster that the eye can check."""
+    """Fields of a request, each on a cluster that the eye can check."""
 
     def test_a_successor_takes_the_places_of_the_one_it_replaces(self, client: httpx.Client) -> None:
         plan = change(client, snapshot(client, topics=[topic("t", [1, 3, 5], [4, 2, 6])]), replace_brokers={"3": 9})
@@ -165,7 +165,7 @@ class TestChanges:
         assert rows(plan, "u") == [[4, 1, 5]]
 
     def test_a_successor_that_is_listed_evens_nothing(self, client: httpx.Client) -> None:
-        """9 alone is to have what 3 had, as if it had been named only; another broker more is to have its share."""
+        """9 alone is to have the replicas of 3, as if it were the only target; a further one is to have its share."""
         snapshot_id = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 5], [1, 3, 5])])
         replaced = change(client, snapshot_id, replace_brokers={"3": 9}, add_brokers=[{"id": 9, "rack": "b"}])
         assert rows(replaced, "t") == [[1, 9, 5]] * 3
@@ -212,7 +212,7 @@ class TestChanges:
         assert rows(change(client, snapshot_id, repair_racks=False), "t") == [[1, 2, 3]]
 
     def test_racks_of_topics_that_are_not_named_stay(self, client: httpx.Client) -> None:
-        """A change of one topic moves no other by default; a warning counts what could be repaired."""
+        """A change of one topic moves no other by default; a warning counts repairable partitions."""
         snapshot_id = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3], [1, 3, 5], [5, 6, 1])])
         lowered = change(client, snapshot_id, replication_factor={"t": 2})
         assert rows(lowered, "t") == [[1, 3]]
@@ -426,7 +426,7 @@ class TestTwice:
         problem(client.post(PATH, json=body, headers={"If-Match": '"other"'}), 412, "snapshot_changed")
 
     def test_a_large_one_becomes_a_job(self, client: httpx.Client, database: Database, serve: Serve) -> None:
-        """What the job keeps is the whole request: the plan that it makes is the one of an answer at once."""
+        """The job stores the whole request: the plan that it makes is the one of an answer at once."""
         narrow = serve(database, max_sync_partitions=1)
         fields: dict[str, Any] = {"replace_brokers": {"103": 9}, "balance": {"replicas": {"tolerance": 0.1}}}
         body = {"snapshot_id": SNAPSHOT_ID, **fields}

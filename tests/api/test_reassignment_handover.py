@@ -115,7 +115,7 @@ def test_it_can_be_looked_at(client: httpx.Client, plan: dict[str, Any]) -> None
     assert page.status_code == 200
     assert "no plan that satisfies these constraints moves less" in page.text
     picture = client.get(f"/v1/plans/{plan['id']}/picture.svg")
-    root = ET.fromstring(picture.content)  # noqa: S314 — it is what was drawn just now
+    root = ET.fromstring(picture.content)  # noqa: S314 — it was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "Reassignment: remove broker 106"
 
 

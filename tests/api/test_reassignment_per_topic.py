@@ -1,4 +1,4 @@
-"""`balance.per_topic`: each topic balanced together with the cluster, and what does not go together with it."""
+"""`balance.per_topic`: each topic balanced together with the cluster, and excluded combinations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`POST /v1/plans/reassignment`: what cannot be, each as a problem that names the field, the value and the limit."""
+"""`POST /v1/plans/reassignment`: impossible ones, each as a problem that names the field, the value and the limit."""
 
 from typing import Any
 
@@ -273,7 +273,7 @@ class TestUnknowns:
 
 
 class TestInfeasible:
-    """What cannot be had together: the fewest demands, in words, and what would lift them."""
+    """Conflicting demands: an irreducible set, in words, and remedies."""
 
     def test_all_brokers_of_a_rack(self, client: httpx.Client, snapshot_id: str) -> None:
         found = rejection(

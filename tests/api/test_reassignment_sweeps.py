@@ -64,10 +64,10 @@ def request_of(client: httpx.Client, cluster: Json, axes: Json) -> Json:
 
 
 class TestScenarios:
-    """What is found."""
+    """Results."""
 
     def test_each_broker_removed_in_turn(self, client: httpx.Client, database: Database, request_body: Json) -> None:
-        """Of every rack one broker is left, so that nothing moves but what the removed one holds."""
+        """Of every rack one broker is left, so that only the removed one's replicas move."""
         path = sweep(client, database, request_body | {"axes": {"remove_broker": "each"}})
         actual = items(client, path)
         assert [its["axes"] for its in actual] == [{"remove_broker": broker} for broker in range(6)]
@@ -148,7 +148,7 @@ class TestScenarios:
             assert read.column(name).to_pylist() == [its[name] for its in actual]
 
     def test_limits_are_axes(self, client: httpx.Client, database: Database, request_body: Json) -> None:
-        """A row has what the plan of the same scenario has; one above its limits is no plan."""
+        """A row equals the plan of the same scenario; one above its limits is no plan."""
         body = request_body | {
             "axes": {"limits.disk": [0.4, 0.46, 1]},
             "capacity": {"*": {"disk_bytes": 10_000}},
@@ -176,7 +176,7 @@ class TestScenarios:
         assert clone.json()["scenarios"] == 2
 
     def test_sets_are_axes(self, client: httpx.Client, database: Database, request_body: Json) -> None:
-        """A set of three brokers, one of each rack, or of six; a topic in it or in none. Plans are what was scored."""
+        """A set of three brokers, one of each rack, or of six; a topic in it or in none. Plans equal their scores."""
         axes: Json = {"broker_sets.blue": [[0, 1, 2], [0, 1, 2, 3, 4, 5]], "topic_sets.payments": ["blue", None]}
         body = request_body | {"axes": axes, "topic_sets": {"orders": "blue"}}
         path = sweep(client, database, body)
@@ -226,7 +226,7 @@ class TestScenarios:
 
 
 class TestUpgrade:
-    """Releases before this one stored what they needed of the cluster, and not the cluster."""
+    """Releases before this one stored parts of the cluster, and not the cluster."""
 
     def stored_before(self, client: httpx.Client, database: Database, body: Json) -> str:
         path: str = client.post("/v1/sweeps", json=body).headers["location"]
@@ -311,7 +311,7 @@ class TestOpened:
 
 
 class TestBadInput:
-    """What cannot be tried is named."""
+    """Infeasible scenarios are named."""
 
     @pytest.mark.parametrize(
         ("changed", "status", "code", "pointer"),

@@ -18,7 +18,7 @@ PAGES = ["/docs", "/redoc", "/problems", "/warnings", "/violations"]
 
 @pytest.mark.slow
 def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
-    """Collapsed: what an operation takes and answers is rendered when it is opened."""
+    """Collapsed: parameters and answers of an operation are rendered when it is opened."""
     visit.open("/docs", until=".opblock")
     assert visit.page.locator(".opblock").count() == len(OPERATIONS)
     assert visit.page.locator(".opblock.is-open").count() == 0

@@ -1,4 +1,4 @@
-"""`POST /v1/plans/replicas`: where new topics land, and what is said of it."""
+"""`POST /v1/plans/replicas`: the placement of new topics, and its explanation."""
 
 import random
 from typing import Any
@@ -27,7 +27,7 @@ from tests.api.contract import (
 
 INT32_MAX = 2**31 - 1
 RANDOM = [name for name, algorithm in PLACEMENTS.items() if algorithm.envelope is not None]
-"""What controllers draw; the others are none of Kafka's."""
+"""Random choices of controllers; the others are not Kafka's."""
 PLAN_FIELDS = [
     "id",
     "kind",
@@ -64,7 +64,7 @@ def _reordered(value: Any, rng: random.Random) -> Any:
 
 
 class TestPlan:
-    """What a plan is."""
+    """Properties of a plan."""
 
     def test_every_field_of_the_contract(self, client: httpx.Client) -> None:
         response = place(client, topic("orders-v2", 12), algorithm="striped", seed=42, labels={"team": "a"})
@@ -248,7 +248,7 @@ def _without_identity(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same_bytes(response: httpx.Response) -> bytes:
-    """The answer without what makes this plan this one: its id and its time, which are the same in no two."""
+    """The answer without the plan's id and time, which differ between any two."""
     assert response.status_code == 201
     content, plan = response.content, response.json()
     for name in ("id", "created_at"):
@@ -379,7 +379,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("start", [INT32_MAX, INT32_MAX - 1])
     def test_an_overflowing_start_index(self, client: httpx.Client, start: int) -> None:
-        """Kafka adds to it in 32 bits and fails; an answer that Kafka would not give is none."""
+        """Kafka adds to it in 32 bits and fails; so does the plan."""
         found = problem(place(client, fixed_start_index=start), 422, "arithmetic_overflow")
         assert str(start) in found["detail"]
 
@@ -538,7 +538,7 @@ OF_4_0: dict[str, Any] = {"seed": 1, "kafka_version": "4.0"}
 
 
 class TestWarnings:
-    """What did not stop the answer."""
+    """Warnings beside an answer."""
 
     @pytest.mark.parametrize(
         ("names", "colliding"),

@@ -1,4 +1,4 @@
-"""Share groups (KIP-932) in `/v1/plans/group`: what may be assigned, coverage, events, recorded groups."""
+"""Share groups (KIP-932) in `/v1/plans/group`: assignable partitions, coverage, events, recorded groups."""
 
 from typing import Any
 
@@ -118,7 +118,7 @@ def test_a_recorded_group_starts_from_what_its_members_read(client: httpx.Client
 def test_members_of_one_bucket_are_in_the_order_of_the_coordinator(
     client: httpx.Client, other: str, decides: bool
 ) -> None:
-    """Two members get what a third one leaves: who gets which depends on their order in a bucket of a hash map."""
+    """Two members get a third one's partitions: the division depends on their order in a bucket of a hash map."""
     owned = {"aTCZNWS1RFq2gDoBpvNjwg": [0, 1], other: [2, 3], "gone": [4, 5]}
     members = [member(name, owned_partitions={"t": numbers}) for name, numbers in owned.items()]
     found = shared(client, members=members, events=[{"leave": "gone"}])

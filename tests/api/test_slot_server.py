@@ -1,4 +1,4 @@
-"""The process that slots are forked from: what they must not share with the service, and how it is started anew."""
+"""The process that slots are forked from: state not shared with the service, and its restart."""
 
 import asyncio
 import fcntl
@@ -50,7 +50,7 @@ def report(connection: Connection, _: object = None) -> None:
 
 
 def facts(head: bytes, _: bytes) -> tuple[dict[str, object], bytes]:
-    """What a slot says about itself, or its end by a signal if the head names one."""
+    """A slot's report about itself, or its end by a signal if the head names one."""
     if head:
         os.kill(os.getpid(), int(head))
     files = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists()]
@@ -65,7 +65,7 @@ def facts(head: bytes, _: bytes) -> tuple[dict[str, object], bytes]:
 
 
 def program() -> None:
-    """Print what two slots say, before and after the server that forks them is killed."""
+    """Print the reports of two slots, before and after the server that forks them is killed."""
     lock = os.open(os.environ["LOCK"], os.O_CREAT | os.O_WRONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -94,7 +94,7 @@ async def reported() -> list[dict[str, Any]]:
 
 
 def program_of_a_client_that_leaves() -> None:
-    """Print what two slots say, between which the start of another is cancelled."""
+    """Print the reports of two slots, between which the start of another is cancelled."""
     ended(asyncio.run(reported_around_a_cancelled_start()))
 
 
@@ -116,7 +116,7 @@ async def reported_around_a_cancelled_start() -> list[dict[str, Any]]:
     assert await asyncio.to_thread(gate.reached.wait, ANSWERS_WITHIN_S)
     leaving.cancel()
     await asyncio.wait({leaving})
-    os.pipe()  # has the numbers of what the request would have closed
+    os.pipe()  # has the numbers that the request would have closed
     gate.opened.set()
     found.append(await one())
     slots = psutil.Process(found[-1]["parent"]).children()
@@ -127,7 +127,7 @@ async def reported_around_a_cancelled_start() -> list[dict[str, Any]]:
 
 
 def program_without_its_folder() -> None:
-    """Print what slots say before and after the folder of the server's socket is removed."""
+    """Print the reports of slots before and after the folder of the server's socket is removed."""
     ended(asyncio.run(reported_around_a_removed_folder()))
 
 
@@ -197,7 +197,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def printed(program: str, environment: Mapping[str, str] = os.environ) -> tuple[Any, str]:
-    """What a program of this module prints, as JSON, and its standard error."""
+    """The output of a program of this module, as JSON, and its standard error."""
     done = subprocess.run(
         [sys.executable, "-c", f"from {MODULE} import {program}; {program}()"],
         check=False, env={**os.environ, **environment}, cwd=ROOT, capture_output=True, timeout=3 * ANSWERS_WITHIN_S,

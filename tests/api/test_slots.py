@@ -1,4 +1,4 @@
-"""Requests in processes: what computes is stopped at its deadline, bounded in memory, and delays no health check."""
+"""Requests in processes: a computation is stopped at its deadline, bounded in memory, and delays no health check."""
 
 import socket
 import subprocess
@@ -61,7 +61,7 @@ def seeded(seed: int) -> dict[str, object]:
 
 
 class TestHeads:
-    """What crosses between processes is bytes and JSON."""
+    """Processes exchange bytes and JSON."""
 
     @given(
         st.binary(max_size=50), st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=99))), st.text(printable)
@@ -438,12 +438,12 @@ def _taken(reader: socket.socket) -> int:
 
 
 class TestPreferences:
-    """What waits for a job is served by the process that listens; what computes is not, whatever it prefers."""
+    """A wait for a job is served by the process that listens; a computation is not, whatever it prefers."""
 
     def test_a_preference_to_wait_takes_no_plan_out_of_its_slot(
         self, slotted: httpx.Client, database: Database
     ) -> None:
-        """It did: what it computed had neither a deadline nor a limit on memory, and delayed health checks."""
+        """Regression: the computation had neither a deadline nor a limit on memory, and delayed health checks."""
         with ThreadPoolExecutor(1) as threads, locked(database, "plans"):
             waiting = threads.submit(slotted.post, PLAN, json=seeded(906), headers={"Prefer": "wait=1"})
             found = problem(waiting.result(), 413, "limit_exceeded")

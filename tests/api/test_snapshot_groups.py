@@ -1,4 +1,4 @@
-"""Consumer groups and topic ids in `/v1/snapshots`: from JSON and from what the Kafka tools print."""
+"""Consumer groups and topic ids in `/v1/snapshots`: from JSON and from the Kafka tools' output."""
 
 import json
 from base64 import b64encode
@@ -109,7 +109,7 @@ class TestFromTexts:
             assert response.json()["id"] == wanted
 
     def test_what_cannot_be_joined_is_a_warning(self, client: httpx.Client) -> None:
-        """Texts of two moments, and groups that read what the topics' text does not have."""
+        """Texts of two moments, and groups that read topics missing in the topics' text."""
         shorter = b"".join(TOPICS.partition(b"Topic: payments\t")[::2][:1])
         warnings = _warnings(_form(client, brokers=BROKERS, topics=shorter, groups=OFFSETS + DESCRIBED))
         assert "group 'clickstream': 4 members in tables" in warnings["group_texts_disagree"]
@@ -323,7 +323,7 @@ class TestGroupsOfTheNewProtocols:
         only_error(problem(plan("enrichment"), 422, "conflicting_fields"), "/group")
 
     def test_a_group_that_is_not_classic_is_a_warning(self, client: httpx.Client) -> None:
-        """kafka-python describes what it can, and writes the coordinator's error for the others."""
+        """kafka-python describes some groups, and writes the coordinator's error for the others."""
         document = json.loads((SAMPLES / "describe-groups.json").read_bytes())
         error = "[Error 69] GroupIdNotFoundError: Group server is not a classic group."
         document["server"] = {"group_id": "server", "group_state": "Dead", "members": [], "error": error}

@@ -1,4 +1,4 @@
-"""`/v1/snapshots`: clusters as they were, from JSON and from what the Kafka tools print."""
+"""`/v1/snapshots`: clusters as they were, from JSON and from the Kafka tools' output."""
 
 import gzip
 from codecs import BOM_UTF8
@@ -250,7 +250,7 @@ class TestCreateFromJson:
 
 
 class TestCreateFromTexts:
-    """`POST /v1/snapshots` with what the tools printed on a real cluster."""
+    """`POST /v1/snapshots` with the tools' output on a real cluster."""
 
     def test_the_real_cluster(self, client: httpx.Client) -> None:
         response = _form(client, brokers=BROKERS, topics=TOPICS, log_dirs=LOG_DIRS)
@@ -314,7 +314,7 @@ class TestCreateFromTexts:
         assert (warning["code"], warning["brokers"]) == ("brokers_without_rack", list(range(101, 110)))
 
     def test_a_text_cut_in_the_middle_of_a_line(self, client: httpx.Client) -> None:
-        """It names the line and what should have been there."""
+        """It names the line and the expected text."""
         lines = TOPICS.splitlines()
         cut = TOPICS[: TOPICS.index(lines[4]) + 40]
         for response in (

@@ -214,10 +214,10 @@ MADE = [
 
 
 class TestPasted:
-    """What the library prints, and what members say of themselves."""
+    """The library's output, and members' own reports."""
 
     def test_a_topology(self, client: httpx.Client) -> None:
-        """Four tasks read orders; three aggregate what is repartitioned, and have state."""
+        """Four tasks read orders; three aggregate the repartitioned records, and have state."""
         plan = planned(client, tasks=None, stateful_tasks=None, topology=TOPOLOGY, application_id="app", topics=MADE)
         assert [task["task"] for task in plan["tasks"] if task["stateful"]] == ["1_0", "1_1", "1_2"]
         assert len(plan["tasks"]) == 7
@@ -273,7 +273,7 @@ class TestPasted:
 
 
 class TestEvents:
-    """What happens once the plan holds."""
+    """Events after the plan."""
 
     def test_a_lost_zone_a_new_client_and_a_deploy(self, client: httpx.Client) -> None:
         events: list[Json] = [
@@ -323,7 +323,7 @@ class TestEvents:
 
 
 class TestSaidAloud:
-    """What Kafka does unasked."""
+    """Kafka's unrequested follow-ups."""
 
     @pytest.mark.parametrize(
         ("changed", "code"),
@@ -456,7 +456,7 @@ def test_a_plan_too_large_for_an_answer_at_once_names_the_way_to_a_job(client: h
 
 
 class TestStored:
-    """What every plan can do."""
+    """Operations on every plan."""
 
     def test_slices_are_tasks(self, client: httpx.Client) -> None:
         plan = planned(client, tasks=[*TASKS, "2_7"])

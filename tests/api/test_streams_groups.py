@@ -292,7 +292,7 @@ class TestRecorded:
         return found
 
     def test_members_start_from_their_target_tasks(self, client: httpx.Client, snapshot: str) -> None:
-        """A warm-up in the target assignment is none of what the assignor reads."""
+        """A warm-up in the target assignment is not read by the assignor."""
         body = {"snapshot_id": snapshot, "group": "enrichment", "protocol": "streams", "kafka_version": "4.2"}
         plan = planned(client, body)
         listed = [

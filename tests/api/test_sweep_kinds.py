@@ -72,7 +72,7 @@ CLUSTER: Json = {
 
 
 def sweep(client: httpx.Client, database: Database, body: Json) -> str:
-    """A sweep that has been scored, by what a worker does but for Spark: its path."""
+    """A sweep that has been scored, as by a worker, without Spark: its path."""
     response = client.post("/v1/sweeps", json=body)
     assert response.status_code == 202, response.text
     score(database, response.json()["id"])
@@ -225,7 +225,7 @@ class TestGroups:
     def test_every_group_under_every_assignor(
         self, client: httpx.Client, database: Database, groups_sweep: Json
     ) -> None:
-        """An empty group has nothing to rebalance; a topic without readers is none of its topics."""
+        """An empty group has nothing to rebalance; a topic without readers does not count."""
         path = sweep(client, database, groups_sweep)
         actual = items(client, path)
         assert len(actual) == 2 * 3 * 3 * 2
@@ -269,7 +269,7 @@ class TestGroups:
             assert len(plan["assignment"]) == its["members"]
             assert plan["loads"]["partitions"]["spread"] == its["spread"]
             assert plan["revoked"] == its["revoked"]
-            # What the lost ones had is taken up in the plan, and has moved in the sweep.
+            # Partitions of the lost ones are taken up in the plan, and has moved in the sweep.
             assert plan["handover"]["moved"] + plan["handover"]["taken_up"] == its["moved"] + its["taken_up"]
             compared += 1
         assert compared == 27
@@ -422,7 +422,7 @@ class TestGroups:
 
 
 class TestEveryKind:
-    """What all kinds have in common, and what one says that another has."""
+    """Common rules of all kinds, and errors that name another kind's fields."""
 
     def test_an_unknown_kind_is_rejected(self, client: httpx.Client) -> None:
         for kind in ("best", 5, None, ["capacity"]):

@@ -1,4 +1,4 @@
-"""`/v1/sweeps`: requested, followed, read, compared. What a real Spark makes of them is tested in tests/jobs."""
+"""`/v1/sweeps`: requested, followed, read, compared. Runs on a real Spark are tested in tests/jobs."""
 
 import io
 from typing import Any
@@ -31,7 +31,7 @@ def ask(client: httpx.Client, **changed: Any) -> httpx.Response:
 
 
 def swept(client: httpx.Client, database: Database, **changed: Any) -> str:
-    """A sweep that has been scored, by what a worker does but for Spark: its path."""
+    """A sweep that has been scored, as by a worker, without Spark: its path."""
     response = ask(client, **changed)
     assert response.status_code == 202, response.text
     score(database, response.json()["id"])
@@ -40,7 +40,7 @@ def swept(client: httpx.Client, database: Database, **changed: Any) -> str:
 
 
 def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
-    """Score so many chunks of a sweep, with the loop that executors run."""
+    """Score `chunks` of a sweep, with the loop that executors run."""
     for _ in range(chunks):
         with database.begin() as uow:
             chunk = sweeps.next_chunk(uow, UUID(sweep_id), Limits())
@@ -199,7 +199,7 @@ class TestProgress:
 
 
 class TestScenarios:
-    """What was found."""
+    """Results."""
 
     def test_the_sort_is_stable_and_pages_miss_nothing(self, client: httpx.Client, database: Database) -> None:
         axes = {"topology.brokers_per_rack": [2, 3, 4], "traffic.growth_per_month": [0, 0.01, 0.02, 0.03]}
@@ -303,7 +303,7 @@ class TestScenarios:
         assert client.get(f"{path}/front").json() == {"items": []}
 
     def test_a_scenario_opens_as_the_plan_that_was_scored(self, client: httpx.Client) -> None:
-        """The same placement: leaders and replicas a broker are what the scenario says."""
+        """The same placement: leaders and replicas a broker equal the scenario's."""
         scenario = client.get(f"{EXAMPLE}/scenarios/5").json()
         response = client.post(f"{EXAMPLE}/scenarios/5/plan")
         assert response.status_code == 201, response.text

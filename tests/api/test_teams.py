@@ -1,4 +1,4 @@
-"""What one team makes, no other team sees, counts, replays or is notified of."""
+"""A team's resources: no other team sees, counts, replays or is notified of."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -69,7 +69,7 @@ def test_the_same_content_is_stored_once_a_team(of: Of) -> None:
 
 
 def test_what_another_team_has_cannot_be_named(of: Of) -> None:
-    """Neither by id, nor by the name of its cluster: a plan would repeat what it was made from."""
+    """Neither by id, nor by the name of its cluster: a plan would repeat its input."""
     of("default").post("/v1/snapshots", json=SNAPSHOT | {"cluster": "prod-of-others"})
     blue = of("blue")
     topics = {"topics": [{"name": "t", "partitions": 1, "replication_factor": 1}]}
@@ -224,7 +224,7 @@ def test_metrics_and_open_pages_name_no_team(of: Of, client: httpx.Client) -> No
 
 
 def test_a_service_without_keys_has_the_team_default(client: httpx.Client, database: Database) -> None:
-    """What other teams stored while there were keys is not opened by revoking them."""
+    """Other teams' rows from a time with keys are not opened by revoking them."""
     client.post("/v1/plans/replicas", json=BODY | {"labels": {"of": "all"}})
     with database.engine.begin() as connection:
         assert connection.execute(sa.text("UPDATE plans SET team = 'blue' WHERE labels ? 'of'")).rowcount == 1

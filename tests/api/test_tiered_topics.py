@@ -1,4 +1,4 @@
-"""Topics of which a part is in remote storage: what is on disks is what moves."""
+"""Topics of which a part is in remote storage: only bytes on disks move."""
 
 from typing import Any
 

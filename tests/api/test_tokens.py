@@ -156,7 +156,7 @@ class TestTokens:
 
 
 def test_cookies_of_a_public_address_are_for_https_alone(rows: databases.Rows, provider: Provider) -> None:
-    """And no other host of the domain can set that of a session."""
+    """And no other host of the domain can set a session's."""
     settings = Settings(
         database_url=rows.database.url.render_as_string(hide_password=False),
         log_level="error",

@@ -233,7 +233,7 @@ def test_two_releases_over_one_schema(release_before: Path, older: Database, tmp
 
 
 def test_jobs_go_on_in_workers_of_both_releases(release_before: Path, older: Database, tmp_path: Path) -> None:
-    """Each takes jobs and looks for dead workers; neither fails at what the other has queued."""
+    """Each takes jobs and looks for dead workers; neither fails at the other's tasks."""
     migrations.upgrade(older.engine)
     before, now = Release(release_before, older, tmp_path), Release(ROOT, older, tmp_path)
     with now.serving(), before.working(), now.working() as log:

@@ -22,7 +22,7 @@ from tests.service import client_of, served
 EARLIER = ["0017", "0014"]
 """Schemas that have all of the rows but the ledger, and tables that are made anew: usage, and turns at the queue."""
 _NO_ROWS = {"/healthz", "/readyz", "/metrics", "/v1/keys/partitioners", "/v1/audit", "/v1/audit/export"}
-"""What is no row of a user, or is different after each reading: the export of a plan is an entry of the audit log."""
+"""Answers without rows of users, or different after each reading: the export of a plan is an entry of the audit log."""
 _KINDS = {"replicas", "reassignment", "group", "streams", "restart", "consumers"}
 _EMPTY = {"sessions", "job_turns"}
 """Tables that only sign-ins at an issuer and workers fill."""
@@ -80,7 +80,7 @@ def _stored(response: httpx.Response) -> None:
 
 
 def readings(database: Database, keys: dict[str, str]) -> dict[tuple[str, str], tuple[int, bytes]]:
-    """Status and body of everything that a team can read, by team and URL: lists, what they list, and its exports."""
+    """Status and body of everything that a team can read, by team and URL: lists, their items, and exports."""
     found = {}
     with teams_of(database, keys) as teams:
         for team, client in teams.items():

@@ -37,7 +37,7 @@ def used(client: httpx.Client) -> dict[str, int]:
 
 
 def test_the_usage_of_an_open_service(client: httpx.Client) -> None:
-    """It is that of the team `default`, to which the examples belong."""
+    """It is counted for the team `default`, to which the examples belong."""
     before = used(client)
     assert before["plans"] >= 3
     (team,) = client.get("/v1/usage").json()["teams"]

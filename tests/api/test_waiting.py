@@ -1,4 +1,4 @@
-"""`Prefer: wait=…`: answers that wait for the end of a job or sweep, and what they occupy meanwhile."""
+"""`Prefer: wait=…`: answers that wait for the end of a job or sweep, and resources in use meanwhile."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -100,7 +100,7 @@ class TestPlans:
 
 
 class TestJobsAndSweeps:
-    """`Prefer: wait=…` on what is read."""
+    """`Prefer: wait=…` on reads."""
 
     def test_a_job(self, client: httpx.Client, start_worker: StartWorker) -> None:
         start_worker()

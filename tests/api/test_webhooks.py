@@ -41,7 +41,7 @@ def created(client: httpx.Client, **fields: Any) -> dict[str, Any]:
 
 
 def settled(client: httpx.Client, webhook: dict[str, Any], deliveries: int) -> list[dict[str, Any]]:
-    """The deliveries of a webhook, once none of so many is pending."""
+    """The deliveries of a webhook, once all of them have ended."""
     until = time.monotonic() + 60
     while True:
         items: list[dict[str, Any]] = client.get(f"/v1/webhooks/{webhook['id']}/deliveries").json()["items"]
@@ -126,7 +126,7 @@ class TestCreate:
 
 
 class TestEvents:
-    """What a change reports, in the transaction of the change."""
+    """Events of a change, in the transaction of the change."""
 
     def test_a_plan(self, client: httpx.Client) -> None:
         """Once: the same request is the same plan."""
@@ -227,7 +227,7 @@ class TestWorker:
     def test_a_worker_whose_operator_allows_no_calls(
         self, allowed: httpx.Client, receiver: Receiver, start_worker: StartWorker
     ) -> None:
-        """Its jobs run, and what is to be delivered waits."""
+        """Its jobs run, and deliveries wait."""
         webhook = created(allowed, url=receiver.url, events=["job.ended"])
         job = allowed.post("/v1/plans/replicas", json=PLACE, headers={"Prefer": "respond-async"}).json()["id"]
         start_worker()

@@ -1,4 +1,4 @@
-"""What type checkers see: `mypy` over this file is the test, and it fails on an ignored error that is none."""
+"""The types that checkers see: `mypy` over this file is the test, and it fails on an ignored error that is none."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, assert_type
@@ -26,7 +26,7 @@ def seen_of_a_client(client: Client) -> None:
 
 
 async def seen_of_an_asynchronous_client(client: AsyncClient) -> None:
-    """Results to be awaited, also of what was returned."""
+    """Results to be awaited, also of returned objects."""
     plan = await client.plan_group(assignor="range", group="billing", snapshot_id="1")
     assert_type(plan, GroupPlan[Async])
     assert_type(await plan.export("csv"), Export)
@@ -38,7 +38,7 @@ async def seen_of_an_asynchronous_client(client: AsyncClient) -> None:
 
 
 def seen_without_a_kind(plan: Plan) -> None:
-    """`Plan` in an annotation is that of a `Client`."""
+    """`Plan` in an annotation is a `Client`'s."""
     assert_type(plan.picture(), str)
     assert_type(plan.to_pandas(), Any)
 
@@ -51,4 +51,4 @@ def mistakes(client: Client) -> None:
     client.get_plan(1)  # type: ignore[arg-type] # an id is a text
     client.create_snapshot(texts=[])  # type: ignore[call-arg] # of no cluster
     client.get_plan("1").certificat  # type: ignore[union-attr] # noqa: B018 -- a misspelt field of an answer
-    client.healthz().statsu  # type: ignore[attr-defined] # noqa: B018 -- as above
+    client.healthz().statsu  # type: ignore[attr-defined] # noqa: B018

@@ -1,4 +1,4 @@
-"""`docs/client.md`: its programs print what it shows, one after another, against the real service."""
+"""`docs/client.md`: its programs print the shown output, one after another, against the real service."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Requests against servers that are busy, slow or gone: what is repeated, when, and what it ends with."""
+"""Requests against servers that are busy, slow or gone: repetitions, their times, and final errors."""
 
 import asyncio
 import io
@@ -59,7 +59,7 @@ class TestPauses:
 
 
 class TestRepetition:
-    """What is sent again."""
+    """Repeated requests."""
 
     @pytest.mark.parametrize(
         "failure",
@@ -170,7 +170,7 @@ class TestRetryAfter:
 
 
 class TestProblems:
-    """What is raised."""
+    """Raised errors."""
 
     def test_of_no_problem_document(self) -> None:
         """A proxy answers in HTML."""

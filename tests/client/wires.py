@@ -14,7 +14,7 @@ Answer = bytes | None
 
 @dataclass
 class Wire:
-    """A server and what it received."""
+    """A server and its received requests."""
 
     url: str
     requests: list[bytes] = field(default_factory=list)

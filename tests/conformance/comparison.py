@@ -1,8 +1,8 @@
-"""Run measured cases against the algorithms: does each answer what Kafka's own code answered?
+"""Run measured cases against the algorithms: is each answer equal to Kafka's own?
 
 A vector file is named for its algorithm and holds a JSON object a line: `name`, `input`, `expected` and perhaps
 `hash_sensitivity`. The answer has to be the same, to the order of a list, unless that is `identity`: then Kafka's own
-answer differs from run to run, and what all of its answers have in common is compared.
+answer differs from run to run, and the common part of all answers is compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ KAFKAS_OWN = frozenset(
         "TaskAssignorException",
     }
 )
-"""Exceptions whose message is Kafka's, and has to be the same; what others say is the JVM's affair."""
+"""Exceptions whose message is Kafka's, and has to be the same; others are the JVM's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of one algorithm's cases; `mismatches` is None where there is no implementation yet."""
+    """The result of one algorithm's cases; `mismatches` is None where there is no implementation yet."""
 
     algorithm: str
     cases: int

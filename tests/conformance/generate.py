@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions --generate` proposes since Kafka 4.1, with the rejections of the tool."""
+"""Proposals of `kafka-reassign-partitions --generate` since Kafka 4.1, with the rejections of the tool."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar

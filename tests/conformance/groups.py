@@ -1,4 +1,4 @@
-"""Cases of the consumer-group assignors: those of the classic client, and those of the group coordinator."""
+"""Cases of the consumer-group assignors: of the classic client and of the group coordinator."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial

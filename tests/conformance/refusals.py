@@ -7,7 +7,7 @@ from app.errors.kafka import KafkaRefuses
 
 
 def attempt(answer: Callable[[Mapping[str, Any]], Any], given: Mapping[str, Any]) -> Any:
-    """What is answered, or the exception that Kafka would throw as `{"error", "message"}`."""
+    """The answer, or the exception that Kafka would throw as `{"error", "message"}`."""
     try:
         return answer(given)
     except KafkaRefuses as refusal:

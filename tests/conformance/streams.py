@@ -71,7 +71,7 @@ def _application(given: Mapping[str, Any]) -> Application:
 
 
 def _partial(given: Mapping[str, Any], application: Application) -> PartialAssignment:
-    """What clients start with."""
+    """The clients' initial state."""
     partial = PartialAssignment.empty(application)
     for at, place in enumerate(application.place_of.tolist()):
         client = given["clients"][place]

@@ -48,7 +48,7 @@ def _answer(assign: AssignGroupTasks) -> Callable[[Mapping[str, Any]], Any]:
 
 
 def _is_as_good(given: Mapping[str, Any], expected: Any, answered: Any) -> bool:
-    """Whether an assignment by chance has what every run of Kafka's code has.
+    """Whether an assignment by chance has the common properties of all runs of Kafka's code.
 
     The same members; every task as often active and standby as in the measured answer; copies of a task on distinct
     processes; members as balanced in active tasks, but for one.
@@ -83,7 +83,7 @@ def _spread(pairs: Iterable[tuple[str, Task]], members: Iterable[str]) -> int:
 
 
 INVARIANTS: Mapping[str, Callable[[Mapping[str, Any], Any, Any], bool]] = {"streams_group_sticky_4_1": _is_as_good}
-"""What is compared if Kafka's own answer differs from run to run (`hash_sensitivity: identity`)."""
+"""The compared properties if Kafka's own answer differs from run to run (`hash_sensitivity: identity`)."""
 
 ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "streams_group_sticky_4_1": _answer(sticky_by_pairs.assign),

@@ -49,7 +49,7 @@ def topic_hash(name: str, topic_id: UUID, replicas: Int32s, rack_of: Mapping[int
 
 
 def group_hash(hash_of: Mapping[str, int]) -> int:
-    """The hash of a group's subscribed topics that exist, from their hashes by name; 0 if there is none."""
+    """The hash of a group's subscribed topics that exist, from their hashes by name; 0 without topics."""
     if not hash_of:
         return 0
     return _signed(

@@ -46,7 +46,7 @@ def racks_of(brokers: list[Broker], row: list[int]) -> list[str | None]:
 
 
 class TestPromisesOfKip36:
-    """What the KIP says of every assignment, whatever the random start is."""
+    """The KIP's rules for every assignment, whatever the random start is."""
 
     @given(clusters(), st.data(), st.integers(0, 2**63 - 1))
     def test_no_broker_holds_two_replicas_of_a_partition(
@@ -98,7 +98,7 @@ class TestContinuation:
     def test_placing_in_two_steps_from_a_fixed_start_is_placing_at_once(
         self, brokers: list[Broker], first: int, more: int, index: int
     ) -> None:
-        """Holds because the shift counts ids from 0 on; the second step begins with what the first one reached."""
+        """Holds because the shift counts ids from 0 on; the second step begins with the first one's result."""
         n = len(brokers)
         line = admin_utils.BrokerWalk.of(brokers)
         factor = min(n, 3)

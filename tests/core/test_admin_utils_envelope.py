@@ -1,4 +1,4 @@
-"""The envelope of AdminUtils is what all of its draws come to."""
+"""The envelope of AdminUtils covers the outcomes of all draws."""
 
 import numpy as np
 from hypothesis import given
@@ -35,7 +35,7 @@ def test_enumerated_bounds_are_those_of_every_draw(
 @costly()
 @given(st.sampled_from([130, 600]), st.integers(1, 2000), st.integers(1, 3), st.integers(0, 2**32))
 def test_no_draw_passes_the_bounds_of_a_large_cluster(n: int, partitions: int, factor: int, seed: int) -> None:
-    """Too many to enumerate: 130 brokers are counted by whole blocks, 600 are bounded by what is always true."""
+    """Too many to enumerate: 130 brokers are counted by whole blocks, 600 are bounded by general limits."""
     brokers = [Broker(broker, f"rack{min(2, broker * 6 // n)}") for broker in range(n)]
     topic = NewTopic("t", partitions, factor)
     found = admin_utils_envelope.envelope(brokers, topic)

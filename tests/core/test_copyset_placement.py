@@ -1,4 +1,4 @@
-"""Placement on few replica sets: laws of the sets, the balance of what is placed, and the load after a loss."""
+"""Placement on few replica sets: laws of the sets, the balance of the placement, and the load after a loss."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -99,7 +99,7 @@ def test_the_sets_are_as_wide_as_requested(drawn: tuple[list[Broker], int], widt
 def test_replicas_and_leaders_are_balanced(drawn: tuple[list[Broker], int], seed: int, data: st.DataObject) -> None:
     """To one replica if the factor divides the number of brokers, for each topic and for all topics of a request.
 
-    Leaders of the first topic likewise; those of a later one are chosen when the ones before it are placed.
+    Leaders of the first topic likewise; leaders of a later one are chosen when the ones before it are placed.
     """
     brokers, factor = drawn
     topics = [NewTopic(f"t{i}", n, factor) for i, n in enumerate(data.draw(st.lists(st.integers(1, 90), min_size=1)))]

@@ -60,7 +60,7 @@ def _racks_of_row(known: Reads, row: int, *, follower_fetching: bool) -> tuple[i
 
 
 class TestLaws:
-    """What holds for every placement and every assignment."""
+    """Laws of every placement and every assignment."""
 
     @given(reads(unknown=True), st.booleans())
     def test_racks_are_those_of_the_evaluation_by_partition(self, known: Reads, follower_fetching: bool) -> None:

@@ -1,4 +1,4 @@
-"""The examples in docstrings of the planners print what they state."""
+"""The examples in docstrings of the planners print the stated output."""
 
 import doctest
 from importlib import import_module
@@ -38,7 +38,7 @@ MODULES = (
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_they_state(name: str) -> None:
-    """Each module has an example, so that a change of what it prints is seen here."""
+    """Each module has an example, so that a change of its output is seen here."""
     outcome = doctest.testmod(import_module(name))
     assert outcome.attempted > 0
     assert outcome.failed == 0

@@ -110,7 +110,7 @@ def test_a_definition_is_sufficient() -> None:
 )
 def test_every_placement_of_a_controller_is_sampled(racks: str, placements: int, spreads: tuple[int, int]) -> None:
     """AdminUtils draws a start and a shift below the number of brokers. If that is a power of two, consecutive
-    seeds give half of the placements of the first cluster, and a quarter of those of the second.
+    seeds give half of the placements of the first cluster, and a quarter of the second's.
     """
     brokers = tuple(Broker(id_, rack) for id_, rack in enumerate(racks))
     topic = (NewTopic("t", 11, 3),)

@@ -1,4 +1,4 @@
-"""Envelopes: what no draw passes, against draws that were made; enumerated ones against every draw there is."""
+"""Envelopes: bounds of all draws, against actual draws; enumerated ones against every draw there is."""
 
 from collections.abc import Iterable, Sequence
 
@@ -66,7 +66,7 @@ class TestLaws:
 
     @examples(60)
     @given(cases(most_brokers=7, most_racks=4))
-    # Ten racks of one broker and factor 1: what was taken from a list in an epoch's partition of one number is carried
+    # Ten racks of one broker and factor 1: the count taken from a list in an epoch's partition of one number is carried
     # into the same one of the next, so that Kafka skips brokers, and leaders are uneven for good.
     @example(([Broker(i, f"rack{i}") for i in range(10)], NewTopic("t", 40, 1)))
     @example(([Broker(0, "a"), Broker(1, "b"), Broker(2, "b")], NewTopic("t", 9, 1)))
@@ -157,7 +157,7 @@ class TestEnumerated:
         assert found.leaders.lowest.tolist() == found.replicas.lowest.tolist() == [0, 0, 0]
         assert found.leaders.highest.tolist() == found.replicas.highest.tolist() == [1, 1, 1]
         assert found.replicas.guaranteed_spread == found.replicas.worst_case_spread == 1
-        assert found.outcomes == 1  # the three draws differ only in who is who
+        assert found.outcomes == 1  # the three draws are permutations of each other
 
     def test_a_rack_of_its_own_gets_a_replica_of_everything(self) -> None:
         found = envelope([Broker(0, "a"), *(Broker(i, "b") for i in range(1, 9))], NewTopic("t", 8, 2))

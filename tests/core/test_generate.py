@@ -1,4 +1,4 @@
-"""What `--generate` proposes since 4.1: laws, and its order of topics by hand."""
+"""Proposals of `--generate` since 4.1: laws, and its order of topics by hand."""
 
 import numpy as np
 import pytest

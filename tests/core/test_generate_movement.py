@@ -1,4 +1,4 @@
-"""What Kafka's own tool would move: the same as running it and counting, for each seed."""
+"""Movement by Kafka's own tool: the same as running it and counting, for each seed."""
 
 from collections.abc import Mapping, Sequence
 

@@ -195,7 +195,7 @@ class TestHashMap:
         removed=st.lists(st.integers(0, 60).map(lambda n: n * 64)),
     )
     def test_behaves_as_a_mapping(self, keys: list[int], removed: list[int]) -> None:
-        """Whatever its bins have become, it holds what a dict with the same history does."""
+        """Whatever its bins have become, its content equals a dict's with the same history."""
         built, plain = mapped(keys, initial_capacity=64), dict.fromkeys(keys, 1)
         for key in removed:
             built.pop(key, None)

@@ -1,4 +1,4 @@
-"""Releases of Kafka: order, ranges, what is rejected, and that each replayed algorithm names its own."""
+"""Releases of Kafka: order, ranges, rejections, and that each replayed algorithm names its own."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -81,7 +81,7 @@ class _Entry(Protocol):
 
 
 def replays() -> list[tuple[str, str, Replayed | None]]:
-    """Family, name and what is replayed, of every entry of the registries of Kafka's own algorithms."""
+    """Family, name and replayed code, of every entry of the registries of Kafka's own algorithms."""
     families: dict[str, Iterable[_Entry]] = {
         "assignor": ASSIGNOR_RELEASES,
         "placement": PLACEMENTS.values(),

@@ -1,4 +1,4 @@
-"""The measures and the verifier against a slow, obvious count; what the words mean, on examples the eye can check."""
+"""The measures and the verifier against a slow, obvious count; meanings of terms, on examples the eye can check."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The table of a cluster's partitions, and what brokers have after a loss, beside a slow evaluation."""
+"""The table of a cluster's partitions, and loads of brokers after a loss, beside a slow evaluation."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a reassignment moves: the books of every broker balance, and a flow says who is relieved of what others take."""
+"""Transfers of a reassignment: the books of every broker balance, and a flow pairs senders with receivers."""
 
 from collections import Counter
 from collections.abc import Mapping

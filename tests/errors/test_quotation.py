@@ -1,4 +1,4 @@
-"""What a message repeats of a text from outside is bounded, printable and still recognisable."""
+"""Text from outside in a message is bounded, printable and still recognisable."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""`python -m tests.faults`: so many faults; the exit code is 1 if anything is wrong after them."""
+"""`python -m tests.faults`: random faults; the exit code is 1 if anything is wrong after them."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Clients that repeat each request with its Idempotency-Key until it is answered, and note what was acknowledged."""
+"""Clients that repeat each request with its Idempotency-Key until it is answered, and note acknowledgements."""
 
 import itertools
 import random
@@ -18,7 +18,7 @@ BROKERS = [{"id": number, "rack": f"r{number % 3}"} for number in range(6)]
 
 @dataclass
 class Acknowledged:
-    """What the service has answered, by Idempotency-Key; and what it should not have answered."""
+    """The service's answers by Idempotency-Key, and wrong answers."""
 
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def plan_body(seed: int) -> dict[str, Any]:
 
 
 def sweep_body(start: int) -> dict[str, Any]:
-    """A sweep of so many seeds from this one on."""
+    """A sweep of seeds from this one on."""
     topics = [SWEEP_BASE["topics"][0] | {"partitions": 300}]
     base = SWEEP_BASE | {"topics": topics, "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 4}}
     return {"kind": "capacity", "base": base, "axes": {"placement.seed": {"from": start, "to": start + SCENARIOS - 1}}}

@@ -1,4 +1,4 @@
-"""Faults at random, and what has to hold after them."""
+"""Faults at random, and the laws after them."""
 
 import os
 import random
@@ -25,35 +25,35 @@ from tests.faults.clients import SCENARIOS, Acknowledged, Client, sweep_body
 from tests.faults.service import Service, resume
 from tests.faults.worker import LEASE_S
 
-# How often a part is hit. The main process of the service takes seconds to start; what others do then is no test.
+# How often a part is hit. The main process of the service takes seconds to start; faults of others then test nothing.
 _WEIGHTS = {"api": 1, "postgres": 3, "backend": 5, "worker": 4, "jvm": 2, "executor": 3, "slot": 6}
 _PARTS = 4
 # Faults come in bursts. After each of them a plan, a job and a sweep have to end: faults at a steady rate that is
-# faster than the worker and Spark start would show how often they start and nothing of what they do.
+# faster than the worker and Spark start would show only their starts and none of their work.
 _BURST = (1, 49)
 _RECOVERS_WITHIN_S = 300.0
 _GROWTH = 1.5
 _GROWTH_BYTES = 300 * 2**20
-"""Of the memory of all processes, which begin anew all the time and load what they need."""
+"""Of the memory of all processes, which begin anew all the time and load their modules."""
 _SETTLES_WITHIN_S = 60.0
 
 
 @dataclass
 class Outcome:
-    """What a run did, and what was wrong after it."""
+    """Counts of a run, and violations after it."""
 
     faults: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
     def require(self, holds: bool, what: str) -> None:
-        """Note what does not hold."""
+        """Note a violation."""
         if not holds:
             self.wrong.append(what)
 
 
 def run(folder: Path, *, faults: int, seed: int, within_s: float, say: Callable[[str], None] = print) -> Outcome:
-    """Inject faults into a new service, for so long at most, and check what is left."""
+    """Inject faults into a new service, for `within_s` at most, and check the final state."""
     outcome, acknowledged, is_over = Outcome(), Acknowledged(), Event()
     service = Service(folder)
     try:
@@ -99,7 +99,7 @@ def _clients(
 
 
 def _until_done(working: list[Future[None]], is_over: Event, seconds: Callable[[], float]) -> None:
-    """Let clients work for a while, and wait until each has finished what it does."""
+    """Let clients work for a while, and wait until each has finished its work."""
     is_over.wait(seconds())
     is_over.set()
     for each in working:
@@ -164,7 +164,7 @@ def _recovered_after_s(service: Service, working: list[Future[None]], acknowledg
     while any(now <= then for now, then in zip(acknowledged.ended().values(), before.values(), strict=True)):
         for each in working:
             if each.done():
-                each.result()  # raises what ended it
+                each.result()  # raises its failure
         waited_s = time.monotonic() - started
         assert waited_s < _RECOVERS_WITHIN_S, f"{before} had ended, and after {waited_s:.0f} s {acknowledged.ended()}"
         service.start()
@@ -235,7 +235,7 @@ def _check_memory(service: Service, before: int, outcome: Outcome) -> None:
 
 
 def _check_connections(service: Service, outcome: Outcome) -> None:
-    """No transaction is left open; what holds connections is what runs."""
+    """No transaction is left open; only running work has connections."""
     url = service.url()
     assert url is not None
     query = sa.text(
@@ -260,7 +260,7 @@ def _check_remains(service: Service, outcome: Outcome) -> None:
     for process in left:
         with suppress(psutil.Error):
             outcome.wrong.append(f"a process is left: {process.pid} {' '.join(process.cmdline())[:200]}")
-    # What executors import is shipped once for each version of the code, and stays for the next session.
+    # Executors' code is shipped once for each version of the code, and stays for the next session.
     shipped = service.temporary / f"rackplan-{os.getuid()}"
     # PySpark's own file of the JVM's port is left if the worker is killed while the JVM starts.
     depth = len(service.temporary.parts) + 2

@@ -19,7 +19,7 @@ from tests.jobs.cluster import free_port, quick_java
 
 READY_WITHIN_S = 180.0
 ENDS_WITHIN_S = 60.0
-# Not RACKPLAN_…: the JVM of Spark, and what it starts, have none of these variables.
+# Not RACKPLAN_…: the JVM of Spark and its children have none of these variables.
 _MARK = "MARK_OF_TEST_RUN"
 _SERVE = (
     "from app.cli import main, worker_process as w; w._MODULE = 'tests.faults.worker'; "
@@ -112,7 +112,7 @@ class Service:
         return [process for process in psutil.process_iter() if self._is_own(process)]
 
     def parts(self) -> dict[str, list[psutil.Process]]:
-        """What a fault can hit, by name; a part that does not run now is left out."""
+        """Targets of faults, by name; a part that does not run now is left out."""
         found: dict[str, list[psutil.Process]] = {}
         for process in self.processes():
             with suppress(psutil.Error):

@@ -41,7 +41,7 @@ def nothing() -> Transfers:
 
 
 def kafkas_own() -> Transfers:
-    """What `--generate` proposes for the captured cluster, on which nothing had changed."""
+    """The proposal of `--generate` for the captured cluster, on which nothing had changed."""
     cluster = assembled(
         "captured",
         brokers=sample("kafka-broker-api-versions.txt"),

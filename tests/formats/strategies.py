@@ -1,4 +1,4 @@
-"""What the tests of formats draw from: names, ids, replica lists, real captures and broken copies of them."""
+"""Strategies of the tests of formats: names, ids, replica lists, real captures and broken copies of them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,20}", fullmatch=True).filter(lamb
 topic_ids = st.from_regex(r"[A-Za-z0-9_-]{21}[AQgw]", fullmatch=True).filter(lambda topic_id: topic_id.strip("A") != "")
 broker_ids = st.one_of(st.integers(0, 300), st.integers(0, INT32_MAX))
 replica_lists = st.lists(broker_ids, min_size=1, max_size=5, unique=True).map(tuple)
-# What is in one line of a text and is neither cut off at its ends nor taken for something else.
+# Parts of one line that are neither cut off at its ends nor taken for something else.
 line_texts = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x24F, exclude_categories=["C", "Z"]), max_size=12)
 
 
@@ -90,7 +90,7 @@ def rejection_of(read: Callable[[Source], object], source: Source) -> MalformedT
 
 
 def reads_or_rejects(read: Callable[[str], object], text: str) -> None:
-    """The law of every reader: it reads, or raises `MalformedText` with a line of the text and what was expected."""
+    """The law of every reader: it reads, or raises `MalformedText` with a line of the text and the expected content."""
     rejection = rejection_of(read, text)
     if rejection is not None:
         assert rejection.line is not None

@@ -56,7 +56,7 @@ OF_BROKERS = "".join(
 
 @pytest.mark.parametrize("with_log_dirs", [True, False])
 def test_configurations_of_topics_and_of_the_cluster(with_log_dirs: bool) -> None:
-    """A topic's own value counts before the default of the cluster; what brokers state differently is no default."""
+    """A topic's own value counts before the default of the cluster; values that differ by broker are no default."""
     texts = CONFIGS + OF_BROKERS.format(*[7] * 9) + (LOG_DIRS if with_log_dirs else "")
     topics = assembled("prod", brokers=BROKERS, topics=TOPICS, log_dirs=texts).cluster.topics
     configs = {topic.name: topic.configs for topic in topics}

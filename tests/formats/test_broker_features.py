@@ -1,4 +1,4 @@
-"""The release of Kafka in `kafka-features describe` and in log lines; what is wrong with other texts."""
+"""The release of Kafka in `kafka-features describe` and in log lines; errors of other texts."""
 
 import pytest
 from hypothesis import given

@@ -12,7 +12,7 @@ from app.formats.clusters.broker_registration import BrokerRegistration, broker,
 from tests.formats.strategies import broken, reads_or_rejects, rejected
 from tests.formats.writers.broker_registration import least_version, write
 
-# What brokers of the five versions wrote, their documents' keys in Kafka's order.
+# Written by brokers of the five versions, their documents' keys in Kafka's order.
 EXAMPLES = {
     1: '{"jmx_port":-1,"host":"kafka-1","timestamp":"1390000000000","port":9092,"version":1}',
     2: '{"endpoints":["PLAINTEXT://kafka-1:9092"],"jmx_port":9999,"host":"kafka-1","timestamp":"1447000000000",'

@@ -13,7 +13,7 @@ from tests.formats.writers.cluster_endpoints import write
 from tests.profiles import examples
 
 SAMPLE = sample("kafka-cluster-list-endpoints.txt")
-# Width of HOST and RACK below that of their names: the rows are not below the header.
+# Width of HOST and RACK below their names': the rows are not below the header.
 NARROW = (
     "ID         HOST PORT       RACK STATE      ENDPOINT_TYPE  \n"
     "1          k 9092       a unfenced   broker         \n"

@@ -279,7 +279,7 @@ def test_members_that_are_written_are_read(rows: list[GroupMember]) -> None:
 def test_broken_captures_are_read_or_rejected(
     text: str, read: Callable[[str], Any], write: Callable[[Any], str], data: st.DataObject
 ) -> None:
-    """And what is read is written in a way that reads the same, unless a column is damaged and not read."""
+    """The written form of a read text reads the same, unless a column is damaged and not read."""
     damaged = data.draw(broken(text))
     reads_or_rejects(read, damaged)
     try:

@@ -71,7 +71,7 @@ class TestSubscription:
 
     @given(subscriptions())
     def test_what_is_written_is_read(self, subscription: Subscription) -> None:
-        """Sorted, and without what the version has no field for; an empty rack is none."""
+        """Sorted, and without fields that the version lacks; an empty rack is None."""
         found = read_subscription(write_subscription(subscription))
         version = min(subscription.version, NEWEST_VERSION)
         assert found.version == version
@@ -85,7 +85,7 @@ class TestSubscription:
     def test_a_version_from_the_future_is_read_as_the_newest_and_says_so(
         self, subscription: Subscription, version: int, more: bytes
     ) -> None:
-        """What came after the known fields is not looked at."""
+        """Bytes after the known fields are ignored."""
         written = write_subscription(
             Subscription(subscription.topics, subscription.user_data, subscription.owned, 7, "a", NEWEST_VERSION)
         )
@@ -107,7 +107,7 @@ class TestSubscription:
 
 
 class TestAssignment:
-    """What the leader gives."""
+    """Assignments by the leader."""
 
     def test_by_hand(self) -> None:
         found = read_assignment(ASSIGNMENT)
@@ -182,7 +182,7 @@ class TestCorrupt:
 
 
 class TestText:
-    """Java reads what is no UTF-8 as U+FFFD, and not as many of them as Python."""
+    """Java reads invalid UTF-8 as U+FFFD, and not as many of them as Python."""
 
     @pytest.mark.parametrize(
         ("content", "text"),
@@ -206,7 +206,7 @@ class TestText:
 
 
 class TestUserData:
-    """What the sticky assignors add."""
+    """User data of the sticky assignors."""
 
     @given(owned_lists, st.integers(-1, INT32_MAX))
     def test_sticky(self, owned: tuple[Owned, ...], generation_id: int) -> None:

@@ -1,4 +1,4 @@
-"""KRaft or ZooKeeper, by what is pasted."""
+"""KRaft or ZooKeeper, by the pasted texts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Warnings of what decides in place of Kafka's own code, or undoes a plan."""
+"""Warnings about software that decides in place of Kafka's own code, or undoes a plan."""
 
 import json
 

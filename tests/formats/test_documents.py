@@ -81,7 +81,7 @@ def test_a_number_too_long_for_the_scanner_still_gets_a_line() -> None:
 
 
 def test_a_long_document_is_parsed_once_while_its_reader_is_chosen() -> None:
-    """What surrounds it may differ by JSON's blanks alone, and nothing stays known afterwards."""
+    """The text around it may differ by JSON's blanks alone, and nothing stays known afterwards."""
     text = json.dumps(["x" * 70_000])
     with parsed_once():
         first = parsed(text)

@@ -1,4 +1,4 @@
-"""Groups as JSON of KafkaJS, rpk, Confluent's REST API and Burrow: read as those of Kafka's own tools."""
+"""Groups as JSON of KafkaJS, rpk, Confluent's REST API and Burrow: read like Kafka's own tools'."""
 
 import json
 from base64 import b64encode

@@ -159,7 +159,7 @@ def _is_part(found: Any, of: Any) -> bool:
 def test_a_mutated_text_is_noticed_or_says_a_part_of_what_it_said(name: str, change: str, at: int) -> None:
     """No number becomes another one unless a digit takes the place of a digit. These mutations cannot be seen:
 
-    another sign in a name, which in one row of a group makes a further group or member; and what a text says no more,
+    another sign in a name, which in one row of a group makes a further group or member; and facts lost in a text,
     which is its last rows, and brokers, topics, groups, members and values that no other row needs.
     """
     text, document = TEXTS[name], json.loads(stored(TEXTS[name]))
@@ -378,7 +378,7 @@ def test_hosts_that_print_in_turns_read_as_one(name: str, prefix: str) -> None:
 
 
 def test_hosts_whose_outputs_differ_are_rejected() -> None:
-    """The lists of one host are not silently those of another."""
+    """The lists of one host are not silently another's."""
     lines = ["Reassignment of partition t-0 is completed.", "Reassignment of partition t-1 is completed."]
     text = "".join(f"k{host}: {line}\n" for line in lines for host in (1, 2))
     assert len(reassignment_output.read(text).verified) == 2

@@ -1,4 +1,4 @@
-"""`kafka-log-dirs --describe`: the real answer, sizes and disks, and what is wrong with a broken one."""
+"""`kafka-log-dirs --describe`: the real answer, sizes and disks, and errors of a broken one."""
 
 import orjson
 import pytest

@@ -149,7 +149,7 @@ def test_brokers_as_the_cluster_tool_lists_them() -> None:
 @pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize("order", [*itertools.permutations(["groups", "log_dirs", "topics"])])
 def test_json_of_groups_and_of_log_directories_are_distinguished(order: tuple[str, ...], indent: int | None) -> None:
-    """By what comes first in them, also where each brace has a line of its own."""
+    """By their first key, also where each brace has a line of its own."""
     directories = json.loads(TEXTS["log_dirs"].split("\n", maxsplit=2)[2])
     documents = {"groups": json.loads(DESCRIBED), "log_dirs": directories}
     texts = {part: json.dumps(document, indent=indent) for part, document in documents.items()}
@@ -171,7 +171,7 @@ def test_a_group_may_be_called_as_a_document_starts() -> None:
 
 
 def test_a_document_that_is_cut_off_is_rejected_by_its_reader() -> None:
-    """What it would be the end of is not looked for; the braces within it begin no other document."""
+    """The beginning that it would end is not searched; the braces within it begin no other document."""
     found = read(DESCRIBED[:2000] + "\n" + TEXTS["topics"])
     assert found.log_dirs is None
     assert found.topics is not None
@@ -294,7 +294,7 @@ def test_a_rejection_names_the_upload_and_its_line(order: list[str], broken_tool
 @costly()
 @given(st.integers(60, 200))
 def test_lines_that_a_terminal_wrapped_are_joined(width: int) -> None:
-    """Tabs are blanks then, as what is copied from a terminal has none."""
+    """Tabs are blanks then, as text copied from a terminal has none."""
     wrapped = [
         line[start : start + width]
         for tool in ("topics", "brokers", "log_dirs")

@@ -1,4 +1,4 @@
-"""Who reads what as CSV, Markdown and Arrow."""
+"""Assignments as CSV, Markdown and Arrow."""
 
 import csv
 import io

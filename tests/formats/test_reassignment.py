@@ -1,4 +1,4 @@
-"""Reassignment JSON, alone and inside what `--generate` and `--execute` print."""
+"""Reassignment JSON, alone and inside the output of `--generate` and `--execute`."""
 
 import orjson
 import pytest
@@ -87,7 +87,7 @@ class TestPlacements:
     @costly()
     @given(placements())
     def test_placements_are_written_as_their_reassignment(self, placed: list[Placement]) -> None:
-        """The fast way writes, byte for byte, what the plain way writes of the same partitions."""
+        """The fast way writes, the same bytes as the plain way."""
         rows = [
             PartitionReassignment(placement.topic, placement.first_partition_id + i, tuple(replicas))
             for placement in placed

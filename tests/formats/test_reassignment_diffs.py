@@ -1,4 +1,4 @@
-"""What a reassignment changes, in words and tables that the eye can check."""
+"""Changes of a reassignment, in words and tables that the eye can check."""
 
 from collections.abc import Callable
 

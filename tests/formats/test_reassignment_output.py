@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions` prints, recognized by its contents."""
+"""Output of `kafka-reassign-partitions`, recognized by its contents."""
 
 from pathlib import Path
 

@@ -150,7 +150,7 @@ class TestTheRealGroups:
         )
 
     def test_offsets_alone_say_the_same_of_the_assignment(self) -> None:
-        """The table of members adds nothing to them but order; neither says what anybody subscribes to."""
+        """The table of members adds nothing to them but order; neither states subscriptions."""
         by_table = {member.member_id: member for group in joined(MEMBERS).groups for member in group.members}
         by_offsets = {member.member_id: member for group in joined(OFFSETS).groups for member in group.members}
         assert by_offsets == by_table

@@ -308,7 +308,7 @@ def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> N
 
 
 def test_a_worked_group_leaves_out_what_the_record_does_not_say() -> None:
-    """Topics of owned partitions stay in their order, which decides what an assignor takes away first."""
+    """Topics of owned partitions stay in their order, which decides the partitions that an assignor revokes first."""
     owned = (TopicPartitions("b", (1, 0)), TopicPartitions("a", ()))
     described = RecordedMember("m-1", rack_id="r", topics=("b", "a"), owned=owned, generation_id=4, user_data=b"\0\1")
     group = RecordedGroup(

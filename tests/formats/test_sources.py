@@ -1,4 +1,4 @@
-"""What the tools of others say of a cluster: each alone, joined with the rest, broken and hostile."""
+"""Texts of others' tools about a cluster: each alone, joined with the rest, broken and hostile."""
 
 import json
 import re
@@ -91,7 +91,7 @@ def test_each_is_recognized_by_its_contents_alone(name: str, end: str) -> None:
 @given(st.permutations(list(SAMPLES)), st.randoms())
 @examples(30)
 def test_all_of_them_in_any_order_are_one_cluster(names: list[str], random: Random) -> None:
-    """Together with what Kafka's own tools print, whose word counts more."""
+    """Together with output of Kafka's own tools, which takes precedence."""
     texts = [*map(sample, names), sample("kafka-topics-describe.txt"), sample("kafka-broker-api-versions.txt")]
     random.shuffle(texts)
     cluster = joined(*texts).cluster
@@ -164,7 +164,7 @@ def test_rpk() -> None:
 
 
 def test_configurations_of_topics_and_defaults_of_brokers() -> None:
-    """rpk prints a table of them; Strimzi's KafkaTopic states its own, and Kafka those of topics that state none."""
+    """rpk prints a table of them; Strimzi's KafkaTopic states its own, and Kafka states them for topics that do not."""
     described = "Topic: orders\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
     described += "\tTopic: orders\tPartition: 0\tLeader: 0\tReplicas: 0\tIsr: 0\n"
     strimzi = joined(described, sample("strimzi-kafka.yaml")).cluster

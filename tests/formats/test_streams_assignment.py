@@ -1,4 +1,4 @@
-"""What Streams members are given, as bytes of every version; and Java's modified UTF-8."""
+"""Assignments of Streams members, as bytes of every version; and Java's modified UTF-8."""
 
 from dataclasses import replace
 
@@ -105,7 +105,7 @@ class TestByHand:
 class TestLaws:
     @given(infos())
     def test_what_is_written_is_read(self, info: AssignmentInfo) -> None:
-        """All but what the version has no field for."""
+        """All but fields that the version lacks."""
         expected = info
         if info.version < 7:
             expected = replace(expected, next_rebalance_ms=None)

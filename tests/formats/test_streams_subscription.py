@@ -1,4 +1,4 @@
-"""What Streams members say of their process, as bytes of every version."""
+"""Streams members' descriptions of their process, as bytes of every version."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -88,7 +88,7 @@ class TestByHand:
         assert write(found) == bytes.fromhex(V9)
 
     def test_version_11_has_client_tags(self) -> None:
-        """An empty name of a topology is none; it is written as null."""
+        """An empty name of a topology is None, and written as null."""
         found = read(bytes.fromhex(V11))
         assert (found.previous_active, found.previous_standby) == (((0, 3),), ((1, 2),))
         assert (found.unique_field, found.client_tags) == (7, {"zone": "c1"})
@@ -112,7 +112,7 @@ class TestLaws:
     @costly()
     @given(infos())
     def test_what_is_written_is_read(self, info: SubscriptionInfo) -> None:
-        """All but what the version has no field for."""
+        """All but fields that the version lacks."""
         found = read(write(info))
         expected = replace(info, user_end_point=info.user_end_point or None)
         if info.version < 11:

@@ -1,4 +1,4 @@
-"""`kafka-topics --describe` of every generation, and what is wrong with a broken one."""
+"""`kafka-topics --describe` of every generation, and errors of a broken one."""
 
 from dataclasses import replace
 
@@ -132,7 +132,7 @@ def descriptions(draw: st.DrawFn) -> tuple[TopicDescription, ...]:
 
 
 def outcome(text: str) -> tuple[TopicDescription, ...] | str:
-    """What is read, or why nothing is."""
+    """The result of reading, or the failure."""
     try:
         return read(text)
     except MalformedText as malformed:
@@ -239,7 +239,7 @@ class TestReadAndWrite:
 
     @pytest.mark.parametrize("text", [*map(sample, CAPTURES), KRAFT_3_9, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE])
     def test_blanks_that_replace_tabs_are_read_as_tabs(self, text: str) -> None:
-        """`expandtabs` is what a terminal does: a long value leaves one blank before the next column."""
+        """`expandtabs` acts like a terminal: a long value leaves one blank before the next column."""
         assert write(read(text.expandtabs())) == text
 
 

@@ -1,4 +1,4 @@
-"""What `Topology#describe()` prints, and the tasks that follow from it."""
+"""Output of `Topology#describe()`, and the tasks that follow from it."""
 
 import re
 

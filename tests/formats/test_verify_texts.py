@@ -1,4 +1,4 @@
-"""What `--verify` prints, of every release: texts of random states are read back exactly."""
+"""Output of `--verify` of every release: texts of random states are read back exactly."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def joined(ids: list[int]) -> str:
 
 
 def before_2_6(plan: list[Planned], name: str, line: str, *, heading: str, prints_lists: bool) -> list[str]:
-    """The lines of a release before 2.6, without those of log directories."""
+    """The lines of a release before 2.6, without log directories."""
     errors = [
         f"ERROR: Assigned replicas ({joined(one.now)}) don't match the list of replicas for reassignment "
         f"({joined(one.planned)}) for partition {name.format(one.topic, one.partition)}"
@@ -114,7 +114,7 @@ def to_1_0(plan: list[Planned]) -> list[str]:
 
 
 def to_2_5(plan: list[Planned]) -> list[str]:
-    """Releases up to 2.5, which do not print the lists of what failed."""
+    """Releases up to 2.5, which do not print the lists of failures."""
     heading, line = "Status of partition reassignment: ", "Reassignment of partition {} {}"
     partitions = before_2_6(plan, "{}-{}", line, heading=heading, prints_lists=False)
     causes, states = old_moves(plan)
@@ -201,7 +201,7 @@ def test_each_release_is_read_back(
 @costly()
 @given(plan=PLANS)
 def test_the_last_of_several_outputs_decides(plan: list[Planned]) -> None:
-    """A person who repeats the command pastes several outputs."""
+    """Repeating the command leads to several outputs in one paste."""
     earlier = [Planned(one.topic, one.partition, "in_progress", one.now, one.planned, []) for one in plan]
     both = read("\n".join([*to_4(earlier), *to_4(plan)]))
     assert set(both.verified) == set(read("\n".join(to_4(plan))).verified)

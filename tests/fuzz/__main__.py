@@ -23,7 +23,7 @@ _HANGS_AFTER_S = 60
 _TURN_S = 60
 _ENDED = "ended"
 _INSTRUMENTED = ("app.api", "app.services")
-"""What models of requests are made of, beside `app.formats`, which everything reads with. Not the core, whose compiled
+"""Modules of models of requests, beside `app.formats`, which everything reads with. Not the core, whose compiled
 loops have no branches that Python could count."""
 
 
@@ -69,7 +69,7 @@ def _turn(name: str, kept: Path, seconds: int) -> None:
 
     with atheris.instrument_imports(include=["app"], exclude=_uninstrumented(name)):
         from tests.fuzz.findings import tried  # noqa: PLC0415 -- instrumented
-        from tests.fuzz.targets import CORPUS, LONGEST_BYTES, target_of  # noqa: PLC0415 -- as above
+        from tests.fuzz.targets import CORPUS, LONGEST_BYTES, target_of  # noqa: PLC0415
 
         target = target_of(name)
     folder = kept / name

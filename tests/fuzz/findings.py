@@ -1,4 +1,4 @@
-"""One input against a target: what it raised, or that it took too long or too much memory."""
+"""One input against a target: its exception, or that it took too long or too much memory."""
 
 import time
 import traceback

@@ -76,7 +76,7 @@ def of_bytes(content: bytes, others: Sequence[bytes], draw: Random) -> bytes:
 
 
 def of_json(content: bytes, others: Sequence[bytes], draw: Random) -> bytes:
-    """The document after one to five changes of its values; of its bytes, now and then, and if it is none."""
+    """The document after one to five changes of its values; of its bytes, now and then, and if it is no JSON."""
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

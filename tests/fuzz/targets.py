@@ -1,7 +1,7 @@
-"""What is fuzzed: every reader of `app.formats`, and every model of a request's body; plans are made of valid ones.
+"""Fuzz targets: every reader of `app.formats`, and every model of a request's body; plans are made of valid ones.
 
 A target takes any bytes. It returns if these are read or rejected (a `Failure`, pydantic's `ValidationError`), and
-raises what no caller may cause. Readers and models are found by their signatures, so that new ones are fuzzed, too.
+raises anything else on a fault. Readers and models are found by their signatures, so that new ones are fuzzed, too.
 """
 
 import inspect
@@ -62,7 +62,7 @@ _ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A function of bytes, and what its inputs are made of. `slow_s` is the longest CPU time of an input."""
+    """A function of bytes, and the parts of its inputs. `slow_s` is the longest CPU time of an input."""
 
     name: str
     run: Callable[[bytes], None]
@@ -82,7 +82,7 @@ def targets() -> dict[str, Target]:
 
 
 def target_of(name: str) -> Target:
-    """The target of a name, without importing what only others need."""
+    """The target of a name, without importing others' modules."""
     family = (*_models(), *_drafts()) if name.startswith(("body.", "draft.")) else (*_readers(), *_composed())
     return next(target for target in family if target.name == name)
 
@@ -94,7 +94,7 @@ def readers() -> Iterator[tuple[str, Callable[..., Any], bool]]:
         for name, function in vars(loaded).items():
             if not inspect.isfunction(function) or function.__module__ != module.name or not name.startswith("read"):
                 continue
-            if function in (snapshot_json.read, snapshot_columns.read):  # of the store alone, which has what they wrote
+            if function in (snapshot_json.read, snapshot_columns.read):  # of the store alone, for texts that it wrote
                 continue
             first = next(iter(inspect.signature(function).parameters.values()))
             if first.annotation in (str, bytes, "str", "bytes"):
@@ -133,7 +133,7 @@ def _read(function: Callable[..., Any], calls: Sequence[Mapping[str, Any]], is_t
 
 
 def _composed() -> Iterator[Target]:
-    """What no function `read…` of one text is, or what joins several of them."""
+    """Readers that are not a function `read…` of one text, or join several."""
     yield Target("assembly", _assemble, _texts)
     yield Target("decompression", _decode, lambda: [b"\x1f\x8b\x08\x00", b"\xff\xfea\x00", b"\xef\xbb\xbfa"])
     yield Target("documents", _documents, _texts)
@@ -185,7 +185,7 @@ def _routes(routes: Sequence[Any]) -> Iterator[APIRoute]:
         if isinstance(route, APIRoute):
             if route.include_in_schema:
                 yield route
-        else:  # FastAPI keeps what was included apart
+        else:  # FastAPI keeps included routers apart
             yield from _routes(getattr(route, "original_router", route).routes)
 
 
@@ -216,7 +216,7 @@ def _snapshot(adapter: TypeAdapter[Any], content: bytes) -> None:
 
 def _drafts() -> Iterator[Target]:
     """Plans of each kind: on the brokers that the request lists, else on a small cluster."""
-    from app.api.forms import _MODELS  # noqa: PLC0415 -- as above
+    from app.api.forms import _MODELS  # noqa: PLC0415
 
     for kind, found in KINDS.items():
         name = f"{_DRAFTS}.{kind}"

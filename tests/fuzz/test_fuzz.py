@@ -1,4 +1,4 @@
-"""What fuzzing has found stays read or rejected, and so does a stated number of other inputs, the same ones each time.
+"""Findings of fuzzing stay read or rejected, and so does a stated number of other inputs, the same ones each time.
 
 `make fuzz` goes on for hours, by coverage (docs/operations.md).
 """

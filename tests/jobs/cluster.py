@@ -28,12 +28,12 @@ Condition: TypeAlias = Callable[[], bool]
 
 
 def master_arguments(port: int, web_port: int) -> list[str]:
-    """What a master is started with."""
+    """Arguments of a master."""
     return ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(web_port)]
 
 
 def worker_arguments(work: Path) -> list[str]:
-    """What a worker is started with, the master's address aside."""
+    """Arguments of a worker, without the master's address."""
     sized = ["--cores", "1", "--memory", "512m"]
     return ["--host", "127.0.0.1", *sized, "--webui-port", "0", "--work-dir", str(work)]
 
@@ -43,7 +43,7 @@ class Cluster:
 
     Parameters
     ----------
-    folder : for what the processes write. Nothing leads from there to our code, nor does their environment.
+    folder : for the processes' files. Nothing leads from there to our code, nor does their environment.
     properties : of the master and the workers, in the file that Spark reads.
     """
 
@@ -80,7 +80,7 @@ class Cluster:
         return worker
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill a process and what it started, without a word: a worker takes its executors with it."""
+        """Kill a process and its children: a worker takes its executors with it."""
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(20)
         if process in self.workers:

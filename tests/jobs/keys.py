@@ -1,4 +1,4 @@
-"""Keys that Spark makes itself, and what the core says of them without Spark."""
+"""Keys that Spark makes itself, and the core's results for them without Spark."""
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -43,5 +43,5 @@ def expected(keys: int) -> dict[tuple[str, int], list[int]]:
 
 
 def hashed(spark: Spark, source: Source, *, group: str) -> pa.Table:
-    """What the kernel says of a source's keys."""
+    """The kernel's result for a source's keys."""
     return spark.run("key_hashes", payload=PAYLOAD, over=source, schema=key_hashes.SCHEMA, group=group)

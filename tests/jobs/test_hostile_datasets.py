@@ -44,7 +44,7 @@ def long(form: str) -> ParameterSet:
 
 @dataclass(frozen=True)
 class Payload:
-    """A text that runs a command if it is taken for what it says."""
+    """A text that runs a command if it is interpreted."""
 
     text: str
     mark: Path
@@ -70,7 +70,7 @@ def payload(tmp_path: Path) -> Iterator[Payload]:
 
 def test_the_payload_runs_where_it_is_unpickled(tmp_path: Path) -> None:
     """Without this, the tests below could not fail."""
-    pickle.loads(pickle.dumps(_Runs(f"touch {tmp_path / 'ran'}")))  # noqa: S301 — what the house must never do
+    pickle.loads(pickle.dumps(_Runs(f"touch {tmp_path / 'ran'}")))  # noqa: S301 — never done in the product
     assert (tmp_path / "ran").exists()
 
 
@@ -131,7 +131,7 @@ class TestLines:
 
 @pytest.mark.slow
 class TestNames:
-    """What columns, folders and files are called, and what a schema says besides."""
+    """Names of columns, folders and files, and metadata of schemas."""
 
     @pytest.mark.parametrize("form", [long("parquet"), "csv", long("json_lines"), long("arrow")])
     def test_a_requested_column(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:

@@ -1,4 +1,4 @@
-"""A dataset of keys, counted key by key and added up: exactly what `services.keys` says of the same keys."""
+"""A dataset of keys, counted key by key and added up: exactly the result of `services.keys` for the same keys."""
 
 import base64
 import json
@@ -53,7 +53,7 @@ Row = Mapping[str, Any]
 
 
 def answered(keys: Sequence[Written | None], encoding: Encoding = Encoding.UTF8) -> KeysAnswer:
-    """What the service says of the keys, listed one by one."""
+    """The service's result for the keys, listed one by one."""
     request = KeysRequest(
         keys=keys, encoding=encoding, partitioners=NAMES, partitions=COUNTS[0], compare_partitions=COUNTS[1:]
     )
@@ -189,7 +189,7 @@ def measured(spark: Spark, definition: Row) -> list[Row]:
 
 
 def require_same(rows: Sequence[Row], expected_answer: KeysAnswer, keys: Sequence[object]) -> None:
-    """Every figure is what the service says of the keys one by one."""
+    """Every figure equals the service's for the keys one by one."""
     assert len(rows) == len(NAMES) * len(COUNTS)
     for index, row in enumerate(rows):
         placed = expected_answer.partitioners[index // len(COUNTS)]
@@ -217,7 +217,7 @@ def require_same(rows: Sequence[Row], expected_answer: KeysAnswer, keys: Sequenc
 
 
 def written_parquet(folder: Path) -> None:
-    """In two files, one of them in a folder of its own, beside what is no data."""
+    """In two files, one of them in a folder of its own, beside files without data."""
     (folder / "part=1").mkdir(parents=True)
     pq.write_table(pa.table({"n": range(1_000), "k": KEYS[:1_000]}), folder / "a.parquet", row_group_size=300)
     pq.write_table(pa.table({"k": KEYS[1_000:]}), folder / "part=1" / "b.parquet")
@@ -321,7 +321,7 @@ def test_numbers_in_parquet_and_in_csv_are_the_same_keys(spark: Spark, tmp_path:
 
 
 def broken(folder: Path) -> dict[str, tuple[Path, str, type[Failure], str]]:
-    """Datasets that cannot be measured: path, format, failure, what it says."""
+    """Datasets that cannot be measured: path, format, failure, its detail."""
     pq.write_table(pa.table({"n": [1]}), folder / "other.parquet")
     pq.write_table(pa.table({"k": [1]}), folder / "number.parquet")
     pq.write_table(pa.table({"k": pa.array([], pa.string())}), folder / "none.parquet")

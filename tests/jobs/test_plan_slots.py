@@ -171,7 +171,7 @@ class TestLimits:
 
 
 class TestAttempts:
-    """What fails unexpectedly is tried so many times, and what kills workers too."""
+    """Unexpected failures, and jobs that kill workers, are retried up to a limit."""
 
     @pytest.mark.parametrize(
         ("run", "reason"),

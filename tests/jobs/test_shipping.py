@@ -1,4 +1,4 @@
-"""What executors get, and where they keep it."""
+"""Code for executors, and its place there."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def test_the_archive_has_what_reads_and_scores_every_kind_and_no_driver(tmp_path
 
 
 def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, temporary: Path) -> None:
-    """Machines clear their temporary folders file by file, and what is half there must not be imported."""
+    """Machines clear their temporary folders file by file, and a partial folder must not be imported."""
     archive = shipping.write_archive(tmp_path)
     folder = shipping.unpacked(archive)
     assert folder.is_relative_to(temporary)
@@ -68,7 +68,7 @@ def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
 def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path: Path, temporary: Path, mode: int) -> None:
-    """Its name can be guessed: whoever makes it first could have this account run what they like."""
+    """Its name can be guessed: its first creator could run any code as this account."""
     shared = temporary / f"rackplan-{os.getuid()}"
     shared.mkdir()
     shared.chmod(mode)

@@ -27,12 +27,12 @@ from tests.jobs.cluster import Cluster, wait_for
 pytestmark = pytest.mark.slow
 
 BROUGHT_ALONG = ("numpy.libs", "llvmlite", "pyarrow.libs")
-"""What the packages that executors need install beside themselves."""
+"""Dependencies of the packages that executors need."""
 
 
 @pytest.fixture(scope="module")
 def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python that has what the docs say an executor needs: no pandas, no PySpark of its own, no Rackplan."""
+    """A Python with an executor's requirements by the docs: no pandas, no PySpark of its own, no Rackplan."""
     folder = tmp_path_factory.mktemp("executors") / "python"
     venv.create(folder, with_pip=False, symlinks=True)
     given = Path(sysconfig.get_path("purelib"))
@@ -45,7 +45,7 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """One cluster for the module; what a test breaks it mends."""
+    """One cluster for the module; each test repairs its damage."""
     with clusters.running(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 

@@ -1,4 +1,4 @@
-"""Spark inside the worker's own JVM: what `make run` has."""
+"""Spark inside the worker's own JVM, as in `make run`."""
 
 import json
 import threading

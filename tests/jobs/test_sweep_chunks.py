@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 class Killed(BaseException):
-    """What ends a worker at once; nothing catches it."""
+    """An exception that ends a worker at once; nothing catches it."""
 
 
 @pytest.mark.parametrize("moment", ["_scored", "record"])

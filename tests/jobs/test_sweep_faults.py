@@ -1,4 +1,4 @@
-"""Sweeps under real faults: whatever dies, the rows are those of an undisturbed run, none lost and none twice.
+"""Sweeps under real faults: whatever dies, the rows are as in an undisturbed run, none lost and none twice.
 
 `test_sweep_chunks.py` has the quick tests of the same promise, in one process.
 """
@@ -55,7 +55,7 @@ PORTS = 5
 
 
 def definition(scenarios: int, *, partitions: int = 3_000) -> dict[str, Any]:
-    """A sweep of so many scenarios, each a placement of its own, which take some ten milliseconds each."""
+    """A sweep of `scenarios`, each a placement of its own, which take some ten milliseconds each."""
     topics = [SWEEP_BASE["topics"][0] | {"partitions": partitions}]
     base = SWEEP_BASE | {"topics": topics, "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 8}}
     return {"base": base, "axes": {"placement.seed": {"from": 0, "to": scenarios - 1}}}
@@ -216,7 +216,7 @@ def test_pythons_of_tasks_that_are_killed(database: Database, start_worker: Star
     for _ in range(3):
         rows, seconds = done(database, sweep_id), worker.task_seconds()
         _wait(lambda rows=rows: done(database, sweep_id) > rows)  # type: ignore[misc] # a default binds it
-        _wait(lambda seconds=seconds: worker.task_seconds() != seconds)  # type: ignore[misc] # as above
+        _wait(lambda seconds=seconds: worker.task_seconds() != seconds)  # type: ignore[misc]
         pythons = worker.pythons()
         assert pythons
         for python in pythons:
@@ -336,7 +336,7 @@ def test_a_master_that_is_not_there_is_said_and_waited_for(database: Database, s
 def test_a_cluster_that_loses_an_executor_and_then_its_master(
     database: Database, start_worker: StartWorker, tmp_path: Path
 ) -> None:
-    """What an executor had is done again elsewhere; without a master the sweep says that it waits, and then goes on."""
+    """An executor's work is repeated elsewhere; without a master the sweep says that it waits, and then goes on."""
     scenarios = 600
     with clusters.running(tmp_path) as cluster:
         sweep_id = submitted(database, scenarios)

@@ -1,4 +1,4 @@
-"""What executors run for the sweeps, without Spark: definitions in, rows out, in the schema that is declared."""
+"""Kernels of the sweeps, without Spark: definitions in, rows out, in the schema that is declared."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -100,7 +100,7 @@ def test_every_kind_has_a_definition_here() -> None:
 
 @pytest.mark.parametrize("kind", BY_SCENARIO)
 def test_rows_equal_the_kinds_own_scores(kind: str) -> None:
-    """In one range or in several: what is lost with an executor is scored again elsewhere."""
+    """In one range or in several: ranges lost with an executor are scored again elsewhere."""
     count = KINDS[kind].count(DEFINITIONS[kind])
     scored = KINDS[kind].score(DEFINITIONS[kind], 0, count)
     expected = [(row.index, json.loads(json.dumps(row.document))) for row in scored]
@@ -111,7 +111,7 @@ def test_rows_equal_the_kinds_own_scores(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", BY_SCENARIO)
 def test_rows_have_the_figures_that_their_kind_names(kind: str) -> None:
-    """What they are sorted and summed up by, and what tables hold."""
+    """Keys of sorting and summing, and columns of tables."""
     [(_, row)] = run(kind, (1, 2))
     assert isinstance(row, dict)
     assert set(KINDS[kind].numbers) <= set(row)
@@ -144,7 +144,7 @@ def read_sweep(_: Mapping[str, Json]) -> SweepScenarios:
 
 
 def defective_rows() -> pa.Table:
-    """What its kernel yields."""
+    """Its kernel's rows."""
     task: Iterator[pa.RecordBatch] = iter([pa.record_batch({"start": pa.array([0]), "stop": pa.array([6])})])
     return results_of(pa.Table.from_batches(run_task(KERNELS, KERNEL.name, payload(read_sweep, {}), SCHEMA, task)))
 

@@ -1,4 +1,4 @@
-"""What `docs/sweeps.md` and `docs/other-sweeps.md` show is what happens, with a worker and its Spark."""
+"""`docs/sweeps.md` and `docs/other-sweeps.md` show the real output, with a worker and its Spark."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Attempts to deliver events, to a real receiver: what is sent, what an answer means, and when the next attempt is."""
+"""Attempts to deliver events, to a real receiver: requests, meanings of answers, and times of further attempts."""
 
 import asyncio
 import hmac

@@ -18,7 +18,7 @@ _AGE = timedelta(days=30)
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """Without signals, which are the main thread's: what they would do is there to be called."""
+    """Without signals, which are the main thread's: tests call the handlers."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""A real Kafka of a release that one chooses, and what the project says of it held to what it does.
+"""A real Kafka of a release that one chooses, and the project's predictions held to its behaviour.
 
     jars.py         the artifacts of a release, resolved by Maven and compared with the pinned `checksums/`
     cluster.py      a controller and brokers on loopback, each a process, and Kafka's own tools
     jvm.py          one JVM for many clients and runs of tools, with the classes of `clients/`
-    membership.py   groups of Kafka's own clients, and what is predicted of them
+    membership.py   groups of Kafka's own clients, and predictions of them
     handing.py      from a running cluster to a plan, and from its archive back to the cluster
     kills.py        kills at random while a plan is executed
     vectors.py      the stored vectors, answered by the classes of a release, which `oracle/` asks

@@ -55,7 +55,7 @@ def free_port() -> int:
 
 
 def wait_for(condition: Callable[[], bool], *, within_s: float, what: str) -> None:
-    """Wait until a condition holds. Raises `TimeoutError` with what it is."""
+    """Wait until a condition holds. Raises `TimeoutError` that names it."""
     ends = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > ends:
@@ -80,7 +80,7 @@ class Node:
 
     @property
     def printed(self) -> str:
-        """What it has printed; the last lines say why it has not started."""
+        """Its output so far; the last lines say why it has not started."""
         return (self.folder / "printed.txt").read_text(encoding="utf-8", errors="replace")
 
 
@@ -123,9 +123,9 @@ class Cluster:
         return {**os.environ, "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
 
     def tool(self, name: str, *arguments: str) -> str:
-        """Run one of Kafka's tools with the address of the cluster; what it prints.
+        """Run one of Kafka's tools with the address of the cluster. Returns its output.
 
-        Raises `AssertionError` with what it prints if it fails.
+        Raises `AssertionError` with its output if it fails.
         """
         return self._print(name, "--bootstrap-server", self.bootstrap, *arguments)
 
@@ -248,7 +248,7 @@ def running(
 
     Parameters
     ----------
-    besides : artifacts that brokers have besides those of the release.
+    besides : artifacts that brokers have besides the release's.
     settings : of the brokers, in place of the usual ones; names have `_` for `.`.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -321,7 +321,7 @@ def _format(cluster: Cluster, node: Node) -> None:
 
 
 def _write_tools(cluster: Cluster) -> None:
-    """Shell scripts that start a class of Kafka's artifacts, which come without those of its distribution."""
+    """Shell scripts that start a class of Kafka's artifacts, which come without its distribution's scripts."""
     cluster.bin.mkdir()
     runtime = java.find()
     options = f"{shlex.join(QUICK)} -XX:${{CLASSES:-SharedArchiveFile}}={shlex.quote(str(cluster.archive))}"

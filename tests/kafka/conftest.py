@@ -14,7 +14,7 @@ from tests.kafka.cluster import Cluster, running
 from tests.kafka.handing import LEDGER, uncordon
 
 LONG_ENOUGH_S = 10
-"""Of shorter plans the error is that of the moments at which the script looks."""
+"""For shorter plans the script's polling interval dominates the error."""
 
 RACKS = ("r1", "r2", "r3", "r1", "r2")
 """Of the brokers 1 to 5."""
@@ -36,7 +36,7 @@ STEADY: dict[str, Any] = {
 
 
 def missing() -> str | None:
-    """What this machine lacks for a broker of Kafka."""
+    """Missing requirements of a Kafka broker on this machine."""
     if shutil.which("javac") is None:
         return "javac, which compiles what asks Kafka's classes"
     if shutil.which("mvn") is None and not (jars.FOLDER / release()).is_dir():
@@ -54,7 +54,7 @@ def release() -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how far the executed plans were from what was predicted."""
+    """Print the errors of predictions for the executed plans."""
     for what in ("bytes", "seconds"):
         errors = sorted(
             entry[f"{what}_error"]

@@ -14,7 +14,7 @@ Case = dict[str, Any]
 
 
 def fresh(cases: Sequence[Case], kind: str, *, count: int, seed: int) -> list[Case]:
-    """As many cases, each from one of those of a kind; `expected` is for Kafka to answer."""
+    """As many cases, each from one case of a kind; `expected` is for Kafka to answer."""
     chance = random.Random(f"{kind} {seed}")
     found = []
     for number in range(count):

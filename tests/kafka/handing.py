@@ -16,11 +16,11 @@ from tests.kafka.cluster import Cluster, wait_for
 
 RUNS_WITHIN_S = 300
 LEDGER: list[dict[str, Any]] = []
-"""What the executions of this run took, against what was predicted."""
+"""Measured executions of this run against predictions."""
 
 
 def snapshot(client: httpx.Client, kafka: Cluster) -> str:
-    """Store what four of Kafka's tools print; the id of the snapshot."""
+    """Store the output of four of Kafka's tools. Returns the snapshot's id."""
     files = {
         "brokers": kafka.tool("kafka-broker-api-versions"),
         "topics": kafka.tool("kafka-topics", "--describe"),
@@ -81,7 +81,7 @@ def run(kafka: Cluster, folder: Path, *options: str, **settings: str) -> subproc
 def started(kafka: Cluster, folder: Path, *options: str, batch: str = "", **settings: str) -> subprocess.Popen[str]:
     """The script in a process group of its own, once it waits for a batch, `02` or any.
 
-    Raises `AssertionError` with what it prints if it ends before.
+    Raises `AssertionError` with its output if it ends before.
     """
     script = subprocess.Popen(
         ["bash", "run.sh", *options], cwd=folder, env=environment(kafka, **settings), stdout=subprocess.PIPE, text=True,
@@ -105,7 +105,7 @@ def interrupt(script: subprocess.Popen[str], number: signal.Signals = signal.SIG
 
 
 def progress(client: httpx.Client, kafka: Cluster, plan: dict[str, Any], log: str | None = None) -> dict[str, Any]:
-    """The progress of a plan by what the tools print now."""
+    """The progress of a plan by the tools' current output."""
     body = {"snapshot_id": snapshot(client, kafka)} | ({} if log is None else {"log": log})
     response = client.post(f"/v1/plans/{plan['id']}/progress", json=body)
     assert response.status_code == 200, response.text

@@ -1,6 +1,6 @@
 """The artifacts of a release of Kafka: `python -m tests.kafka.jars 4.4.0` resolves them by Maven into `.kafka/4.4.0`.
 
-Their SHA-256 are pinned in `checksums`: what Maven resolved is compared before it is used.
+Their SHA-256 are pinned in `checksums`: Maven's files are compared before use.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _RESOLVED_WITHIN_S = 600
 
 
 class JarsDiffer(Exception):
-    """What was resolved is not what is pinned."""
+    """A resolved file differs from its pinned digest."""
 
 
 def pinned(release: str) -> dict[str, str]:
@@ -68,7 +68,7 @@ def resolve(release: str) -> Path:
 
 
 def local_remote_storage(release: str) -> Path:
-    """The artifact with `LocalTieredStorage` of a release in `LOCAL_REMOTE_STORAGE`. Raises `JarsDiffer` as above."""
+    """The artifact with `LocalTieredStorage` of a release in `LOCAL_REMOTE_STORAGE`. May raise `JarsDiffer`."""
     artifact = f"kafka-storage-{release}-test.jar"
     path = FOLDER / artifact
     if not path.is_file():
@@ -82,7 +82,7 @@ def local_remote_storage(release: str) -> Path:
 
 
 def main() -> None:
-    """Resolve the releases that are named, or say what is missing."""
+    """Resolve the releases that are named, or name missing ones."""
     releases = sys.argv[1:] or [NEWEST]
     if "all" in releases:
         releases = list(RELEASES)

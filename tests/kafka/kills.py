@@ -34,7 +34,7 @@ class Killer:
 
     Parameters
     ----------
-    least_isr : `min.insync.replicas` by topic. killed : what was killed, in order.
+    least_isr : `min.insync.replicas` by topic. killed : the killed ones, in order.
     """
 
     kafka: Cluster
@@ -75,7 +75,7 @@ class Killer:
         assert "replicas:" not in running, f"{running}\n{self.report()}"
 
     def report(self) -> str:
-        """What was killed, and what the script printed."""
+        """The killed brokers and the script's output."""
         return f"killed {self.killed}\n{(self.folder / 'printed.txt').read_text(errors='replace')[-6000:]}"
 
     def _started(self, *options: str) -> subprocess.Popen[bytes]:

@@ -1,4 +1,4 @@
-"""A group of Kafka's own clients on a running cluster, and what the service predicts of it."""
+"""A group of Kafka's own clients on a running cluster, and the service's predictions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class LiveMember:
-    """A member: its name, which is its client id, and what it tells the group."""
+    """A member: its name, which is its client id, and its metadata for the group."""
 
     name: str
     topics: Sequence[str]
@@ -137,11 +137,11 @@ class LiveGroup:
         return {name: member_id for name, (member_id, _) in self.described().items()}
 
     def assignment(self) -> Assignment:
-        """What each member has, by its id."""
+        """The partitions of each member, by its id."""
         return dict(self.described().values())
 
     def snapshot(self) -> str:
-        """Store what Kafka's tools print of the cluster and of the group; the id of the snapshot."""
+        """Store the Kafka tools' output about cluster and group. Returns the snapshot's id."""
         described = [
             self.kafka.tool(self.kind.tool, "--describe", "--group", self.name, *options)
             for options in (("--members", "--verbose"), ("--state",))
@@ -157,7 +157,7 @@ class LiveGroup:
         return str(response.json()["id"])
 
     def predicted(self, snapshot_id: str, event: dict[str, Any], before: Sequence[LiveMember]) -> Assignment:
-        """What the service says that the members of a snapshot have after an event, by their ids."""
+        """The predicted partitions of a snapshot's members after an event, by their ids."""
         overrides = [
             {"client_id": each.name, "rack_id": each.rack, "topics": list(each.topics), "client": "java"}
             for each in before
@@ -175,7 +175,7 @@ class LiveGroup:
         }
 
     def settles_as(self, predicted: Assignment, what: str) -> None:
-        """Wait until the members have what was predicted, or its partitions if it is not decided, or fail."""
+        """Wait until the members have the predicted assignment, or its partitions if it is not decided, or fail."""
 
         def has_settled() -> bool:
             found = self.assignment()

@@ -1,4 +1,4 @@
-"""The script of the demonstration, on running brokers: what it makes has what the document says is wrong with it."""
+"""The script of the demonstration, on running brokers: its topics have the documented faults."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def _run(kafka: Cluster, step: str) -> str:
 
 @pytest.fixture
 def described(kafka: Cluster) -> Iterator[str]:
-    """What the script prints of its topics, which it makes twice."""
+    """The script's output about its topics, which it makes twice."""
     _run(kafka, "make")
     _run(kafka, "make")
     yield _run(kafka, "describe")
@@ -31,7 +31,7 @@ def described(kafka: Cluster) -> Iterator[str]:
 
 
 def test_the_topics_have_what_the_document_says(described: str, client: httpx.Client) -> None:
-    """Replicas, leaders and configurations by topic; what a lost broker makes unwritable is every payment."""
+    """Replicas, leaders and configurations by topic; a lost broker makes every payment unwritable."""
     stored = client.post(
         "/v1/snapshots", params={"cluster": "demo"}, content=described, headers={"Content-Type": "text/plain"}
     ).raise_for_status()

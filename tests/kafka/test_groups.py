@@ -1,4 +1,4 @@
-"""Groups of Kafka's own clients have, event after event, what was predicted from what Kafka's tools print of them."""
+"""Groups of Kafka's own clients have, event after event, the assignment predicted from output of Kafka's tools."""
 
 import httpx
 import pytest

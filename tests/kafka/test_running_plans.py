@@ -1,4 +1,4 @@
-"""Plans that run: their progress, what is done beside them, disks that fill, producers that write, and cordons."""
+"""Plans that run: their progress, concurrent changes, disks that fill, producers that write, and cordons."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What the script of an archive does when something is in its way: a dead broker, a kill, another's reassignment."""
+"""The script of an archive under disturbances: a dead broker, a kill, another's reassignment."""
 
 import json
 import signal

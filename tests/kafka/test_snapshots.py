@@ -1,4 +1,4 @@
-"""What `rackplan snapshot` reads of a running cluster is what Kafka's own tools print of it."""
+"""`rackplan snapshot` reads the same from a running cluster as Kafka's own tools."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def reassigning(topics: Cluster, tmp_path: Path) -> Iterator[Cluster]:
 
 
 def pasted(client: httpx.Client, kafka: Cluster) -> Any:
-    """The document of what the tools print."""
+    """The document of the tools' output."""
     files = {
         "brokers": kafka.tool("kafka-broker-api-versions"),
         "topics": kafka.tool("kafka-topics", "--describe"),
@@ -53,14 +53,14 @@ def pasted(client: httpx.Client, kafka: Cluster) -> Any:
 
 
 def read(kafka: Cluster) -> Any:
-    """The document of what the admin client reads."""
+    """The document of the admin client's answers."""
     taken = live.take(kafka.bootstrap, name="live", properties={}, timeout_s=60)
     assert all("no patch release" in caution for caution in taken.cautions), taken.cautions
     return orjson.loads(snapshot_json.write(taken.cluster))
 
 
 def settled(document: Any) -> Any:
-    """The document without the space on disks: the tool does not print all of it, and what is left changes."""
+    """The document without the space on disks: the tool does not print all of it, and free space changes."""
     for broker in document["brokers"]:
         for log_dir in broker["log_dirs"]:
             log_dir["usable_bytes"] = log_dir["total_bytes"] = None

@@ -73,7 +73,7 @@ class Application:
         return str(json.loads(self._process_file(name).read_text())["processId"])
 
     def tasks(self) -> Tasks:
-        """What each instance says itself."""
+        """Each instance's own report."""
         described = self.kafka.clients.ask("members")
         return {
             self.process_id(name): {which: described[name][which] for which in ("active", "standby")}
@@ -105,7 +105,7 @@ class Application:
         return found
 
     def predicted(self, before: Tasks) -> Tasks:
-        """What the service says that they have now, from what they had before."""
+        """The predicted tasks of the instances now, from those before."""
         request = {
             "protocol": self.protocol, "kafka_version": self.kafka.release, "tasks": TASKS, "stateful_tasks": TASKS,
             "num_standby_replicas": 1, "clients": self.clients(before),
@@ -128,7 +128,7 @@ class Application:
         return True
 
     def settles_from(self, before: Tasks, what: str) -> None:
-        """Wait until the instances have what is predicted from what they had, or fail with what they have."""
+        """Wait until the instances have the predicted tasks, or fail with the actual ones."""
         wait_for(self.has_joined, within_s=SETTLES_WITHIN_S, what=what)
         predicted = self.predicted(before)
         try:

@@ -34,7 +34,7 @@ def certificate(examined: Examined) -> None:
     value, bound = written[f"moved_{name}"], written[f"lower_bound_{name}"]
     if bound is not None:
         examined.hold("the bound is at most the value", bound <= value, str(written))
-        # The certificate of leaders_only is that of the leaders.
+        # The certificate of leaders_only is the leaders'.
         if not examined.instance.request.get("leaders_only"):
             examined.hold("optimal is a bound that is reached", written["optimal"] == (bound == value), str(written))
             gap = 0 if value == 0 else (value - bound) / value
@@ -132,7 +132,7 @@ def _least(examined: Examined, exact: Exact, engine: str) -> None:
 
 
 def _require_band(examined: Examined, model: Model, exact: Exact, after: Replicas) -> None:
-    """Hold counts within the reported bands; those of brokers that receive nothing may stay as they are."""
+    """Hold counts within the reported bands; brokers that receive nothing may stay as they are."""
     balance = examined.answer.document["balance"]
     sets: Mapping[str | None, Document] = {each["set"]: each["replicas"] for each in balance.get("sets") or ()}
     before = Counter(broker for row in model.partitions for broker in row.before)

@@ -1,4 +1,4 @@
-"""The exact optimum of the small model, by CP-SAT: stages in order, each optimal among what those before it reached."""
+"""The exact optimum of the small model, by CP-SAT: stages in order, each optimal given the earlier optima."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -69,7 +69,7 @@ class Exact:
         )
 
     def load(self, broker: int, replica: Callable[[Partition], int], leader: Callable[[Partition], int]) -> Any:
-        """What a broker has: a load of each replica, and one more of each partition that it leads."""
+        """The load of a broker: a load of each replica, and one more of each partition that it leads."""
         return sum(
             replica(partition) * self.on[partition.key, broker] + leader(partition) * self.leads[partition.key, broker]
             for partition in self._model.partitions

@@ -20,7 +20,7 @@ class Disagreement:
 
     @property
     def kind(self) -> str:
-        """By what it is expected or not."""
+        """The expectation of a failure."""
         return f"{self.law} / {self.engine}"
 
 

@@ -84,7 +84,7 @@ def _survival(examined: Examined, model: Model, partition: Partition, replicas: 
 
 
 def values(examined: Examined, model: Model, after: Replicas) -> None:
-    """What is reported is what the lists say."""
+    """Reports equal the lists."""
     document = examined.answer.document
     certificate, existing = document["certificate"], [row for row in model.partitions if row.before]
     added = {row.key: set(after[row.key]) - set(row.before) for row in existing}
@@ -93,7 +93,7 @@ def values(examined: Examined, model: Model, after: Replicas) -> None:
     if not examined.instance.request.get("unknown_sizes"):
         copied = sum((row.size or 0) * len(added[row.key]) for row in existing)
         examined.hold("moved_bytes is right", certificate["moved_bytes"] == copied, f"{certificate} {copied}")
-    # With `preferred`, changes are those of the election, from the replicas that lead now.
+    # With `preferred`, changes are counted after the election, from the replicas that lead now.
     if examined.instance.request.get("balance", {}).get("leaders") != "preferred":
         changes = sum(after[row.key][0] != row.before[0] for row in existing)
         examined.hold("leader_changes is right", document["leader_changes"] == changes, f"{changes}")

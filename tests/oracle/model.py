@@ -65,7 +65,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What a request allows.
+    """Limits of a request.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Laws of problems: a request is refused only if it is infeasible, and what conflicts is irreducible."""
+"""Laws of problems: a request is refused only if it is infeasible, and the reported conflict is irreducible."""
 
 from tests.oracle.bounds import is_decided, least_movement, with_limits
 from tests.oracle.changes import without

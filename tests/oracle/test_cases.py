@@ -48,7 +48,7 @@ def test_the_answer_is_the_right_one(case: Document) -> None:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in sorted(CASES.items())])
 def test_the_right_answer_is_that_of_the_small_model(case: Document) -> None:
-    """Within hard limits; the least excess of the soft limit is that of the current placement, which moves nothing."""
+    """Within hard limits; the current placement has the least excess of the soft limit and moves nothing."""
     request = {name: value for name, value in case["request"].items() if name != "on_conflict"}
     model = read(case["snapshot"], request)
     exact = bounds.with_limits(Instance(0, (), case["snapshot"], request), model)
@@ -58,7 +58,7 @@ def test_the_right_answer_is_that_of_the_small_model(case: Document) -> None:
 
 
 def test_a_wider_tolerance_costs_no_more() -> None:
-    """0.02, 0.2 and 0.4 of the mean of four brokers; the widest one allows what the others plan."""
+    """0.02, 0.2 and 0.4 of the mean of four brokers; the widest one allows the others' plans."""
     sizes = (818, 80, 617, 458, 975, 229)
     lists = ([8, 21], [39, 21], [21, 7, 8], [8, 7, 21], [8, 39, 21], [21, 39, 8])
     snapshot = {

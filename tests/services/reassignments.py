@@ -157,7 +157,7 @@ def captured() -> Cluster:
 
 
 def kafkas_own() -> NewPlan:
-    """What `--generate` proposed for it, in one batch."""
+    """The proposal of `--generate` for it, in one batch."""
     documents = (reassignment.read(sample(f"reassignment-{name}.json")).partitions for name in ("current", "proposed"))
     current, proposed = ({(its.topic, its.partition): its.replicas for its in listed} for listed in documents)
     steps = [(name, partition, current[name, partition], ids) for (name, partition), ids in proposed.items()]

@@ -34,7 +34,7 @@ def definition_of(cluster: Cluster, axes: Json, **fields: Any) -> Json:
         "rack_mode": modes[all(broker.rack is not None for broker in cluster.brokers)],
     }
     resolved = resolved_on(cluster, stated | fields, Limits())
-    no_database: Any = None  # what is resolved reads none
+    no_database: Any = None  # resolving reads none
     return dict(resolve(no_database, json.loads(json.dumps(resolved)), Limits()))
 
 

@@ -1,4 +1,4 @@
-"""Reassignments that Kafka accepts and that are not safe: each is a violation with what lifts it."""
+"""Reassignments that Kafka accepts and that are not safe: each is a violation with its remedy."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -121,7 +121,7 @@ class TestFactors:
         return assembled("c", topics=DESCRIBED.format(configs=configs)).cluster
 
     def test_from_three_to_one_with_two_required(self) -> None:
-        """As pasted: `violations 0, passes, exit 0` before. What cannot be written is not allowed by name."""
+        """As pasted: `violations 0, passes, exit 0` before. An unwritable partition is not allowed by name."""
         found = checked(self.of_text("min.insync.replicas=2"), [1], [2])
         (violation,) = lowered(found)
         assert (violation.severity, violation.count, violation.partitions) == ("fragile", 2, (0, 1))

@@ -16,7 +16,7 @@ member_lists = st.lists(st.sampled_from(["m0", "m1", "m2", "m3", "m4"]), unique=
 
 @st.composite
 def readings(draw: st.DrawFn, *, most_readers: int = 3) -> Reading:
-    """Some members, and who of them reads what; rows name places, in any order, as share groups have several."""
+    """Some members, and their assignment; rows name places, in any order, as share groups have several."""
     members = draw(member_lists)
     places = st.lists(st.integers(0, len(members) - 1), unique=True, max_size=most_readers) if members else st.just([])
     topics = draw(st.dictionaries(st.sampled_from("tuv"), st.lists(places, max_size=5)))
@@ -79,7 +79,7 @@ def test_pages_are_slices_of_the_whole(before: Reading, after: Reading, start: i
 
 
 def test_a_worked_example() -> None:
-    """m1 has left: what it had is moved and not revoked; m0 gives up one partition for m2, and one that is no more."""
+    """m1 has left: its partitions are moved and not revoked; m0 gives up one partition for m2, and a deleted one."""
     before = Reading(["m0", "m1"], {"t": padded([[0], [0], [1], [0]]), "u": padded([[0]])})
     after = Reading(["m2", "m0"], {"t": padded([[1], [0], [0], [1], [0]])})
     found = reading_difference(before, after)

@@ -52,7 +52,7 @@ def sets_before(of: Cluster) -> set[frozenset[int]]:
 
 
 def opened(made: NewPlan, of: Cluster) -> set[frozenset[int]]:
-    """Sets that no partition had, without those of brokers that had no partition."""
+    """Sets that no partition had, without sets of brokers that had no partition."""
     used = frozenset().union(*sets_before(of))
     return {each for each in sets_after(made) - sets_before(of) if each <= used}
 

@@ -93,7 +93,7 @@ class Pod:
 
     @property
     def executed(self) -> list[str]:
-        """What was changed, in order: batches executed, cordons, partitions, the election."""
+        """Changes, in order: batches executed, cordons, partitions, the election."""
         lines = (self.folder / "state" / "log").read_text().splitlines()
         return [line for line in lines if not any(look in line for look in _LOOKS)]
 

@@ -1,4 +1,4 @@
-"""Requests in which replicas move for the balance of leaders: what they reach, and what does not go with them."""
+"""Requests in which replicas move for the balance of leaders: their optima, and excluded combinations."""
 
 from dataclasses import replace
 from typing import Any

@@ -37,7 +37,7 @@ def page_of(new: NewPlan, cluster: Any = CLUSTER, *, tab: str) -> list[str]:
 
 
 def test_a_row_a_broker_and_resource_as_csv() -> None:
-    """What the answer has, each figure in a column of its own; what is unknown is empty."""
+    """The answer's figures, each in a column of its own; unknown ones are empty."""
     new = made()
     written = EXPORTS["loads"](new, lambda: CLUSTER).decode()
     rows = list(csv.DictReader(StringIO(written)))

@@ -1,4 +1,4 @@
-"""What every loss leaves: the table of a plan and of a check, against a recomputation without the lost brokers."""
+"""The state after every loss: the table of a plan and of a check, against a recomputation without the lost brokers."""
 
 import csv
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
 @given(clusters(), st.booleans())
 def test_a_loss_leaves_what_the_remaining_brokers_have_without_the_others(cluster: Cluster, nearby: bool) -> None:
     """The lost brokers are taken out of every list, and Kafka elects the first replica that remains and is in sync;
-    the loads of these lists are then evaluated as those of any placement. Of a partition without a leader nothing is
+    the loads of these lists are then evaluated as in any placement. Of a partition without a leader nothing is
     received or sent, and its bytes stay.
     """
     rates = {"clicks": 30.0, "orders": 70.0}

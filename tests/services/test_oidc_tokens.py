@@ -1,4 +1,4 @@
-"""Tokens of an issuer that runs: what is accepted, and which check rejects what is not."""
+"""Tokens of an issuer that runs: accepted ones, and the check that rejects each other one."""
 
 import asyncio
 import json
@@ -229,7 +229,7 @@ def verified(running: Provider) -> tuple[Tokens, str]:
 
 @given(st.data())
 def test_a_token_that_is_changed_anywhere_is_rejected(verified: tuple[Tokens, str], data: st.DataObject) -> None:
-    """The signature is of every character of header and payload; a signature in another form is none."""
+    """The signature is of every character of header and payload; a signature in another form is invalid."""
     verifier, token = verified
     position = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.characters(min_codepoint=32, max_codepoint=126).filter(lambda c: c != token[position]))

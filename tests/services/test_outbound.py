@@ -1,4 +1,4 @@
-"""Which URLs the service calls for others: whatever the form of an address, what it means decides."""
+"""Which URLs the service calls for others: the meaning of an address decides, whatever its form."""
 
 from ipaddress import IPv6Address, ip_address, ip_network
 

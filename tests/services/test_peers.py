@@ -34,7 +34,7 @@ def _assert_no_peer_is_better(case: PeerCase) -> None:
 
 @pytest.mark.parametrize("case", SMALL, ids=_name)
 def test_no_peer_moves_less_to_as_narrow_a_band(case: PeerCase) -> None:
-    """Bytes, replicas or leader changes, whichever the request minimises, within what the peer leaves of loads."""
+    """Bytes, replicas or leader changes, whichever the request minimises, within the loads that the peer leaves."""
     _assert_no_peer_is_better(case)
 
 

@@ -1,4 +1,4 @@
-"""The pipeline of plans: what it promises for every kind, shown by a kind of the test's own and by the real ones."""
+"""The pipeline of plans: guarantees for every kind, shown by a kind of the test's own and by the real ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What `/diff` says of a reassignment: the books of each broker, and pages of partitions under them."""
+"""`/diff` of a reassignment: the books of each broker, and pages of partitions under them."""
 
 from dataclasses import asdict, replace
 from typing import Any, cast
@@ -19,7 +19,7 @@ from tests.services.test_health import CLUSTER as HEALTHY
 
 
 def document(found: Difference) -> dict[str, Any]:
-    """As the API writes it, read by what the API says of it."""
+    """As the API writes it, read by the API's schema."""
     items = found.items(0, found.total)
     whole = {"summary": found.summary, "items": as_json(items), "next_page_token": None}
     read: dict[str, Any] = ReassignmentDiffDocument.model_validate(whole).model_dump(mode="json")
@@ -124,7 +124,7 @@ def _items(found: Difference) -> list[Any]:
 
 
 def test_loads_of_two_plans_side_by_side() -> None:
-    """Of one plan before and after; of two what each reaches, null for a broker or resource that one of them lacks."""
+    """Of one plan before and after; of two the result of each, null for a broker or resource that one of them lacks."""
     rates = {"clicks": 10.0, "orders": 100.0}
     stated, grown = (
         as_stored(draft_plan(PLANNER, replace(request, ingress_bytes_per_s=rates), HEALTHY, Limits()))

@@ -1,4 +1,4 @@
-"""A reassignment as files: what is read back is what the plan says, and each batch's inverse undoes it."""
+"""A reassignment as files: they read back as the plan, and each batch's inverse undoes it."""
 
 import csv
 import hashlib
@@ -176,7 +176,7 @@ class TestBatches:
             assert word not in readme
 
     def test_a_plan_that_merges_a_running_reassignment_adds_to_it(self) -> None:
-        """Every --execute has --additional then; otherwise only that of a rollback, which may meet a running batch."""
+        """Every --execute has --additional then; otherwise only a rollback's, which may meet a running batch."""
         merged = {"code": "merged_with_running_reassignment", "detail": "2 partitions"}
         of = plan()
         for answer, expected in ((of.answer, {"rollback.json"}), ({**of.answer, "warnings": [merged]}, None)):
@@ -394,7 +394,7 @@ Partitions that were created stay: Kafka removes none.
     def test_the_option_that_keeps_factors_is_that_of_the_release(
         self, version: str | None, in_command: bool, named: bool
     ) -> None:
-        """KIP-860. A tool that does not have it rejects the command, so that of an unknown release it is a remark."""
+        """KIP-860. A tool that does not have it rejects the command, so that for an unknown release it is a remark."""
         moved = plan([Placement("orders", 0, padded([[101, 106], [105, 101]]))], [BATCHES[0][1:], []])
         for made in (moved, replace(moved, request={**moved.request, "remove_brokers": [105]})):
             text = archive(made if version is None else stated(made, version))["README.txt"].decode()

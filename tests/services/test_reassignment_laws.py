@@ -1,4 +1,4 @@
-"""What holds of every plan of a reassignment, whatever the cluster and the change; without a solver."""
+"""Laws of every plan of a reassignment, whatever the cluster and the change; without a solver."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
 
 @st.composite
 def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
-    """Several changes together; what cannot be had is relaxed, so that most of them have a plan."""
+    """Several changes together; infeasible demands are relaxed, so that most of them have a plan."""
     ids = [broker.id for broker in cluster.brokers]
     removed = draw(st.lists(st.sampled_from(ids), max_size=2, unique=True))
     replaced = draw(st.lists(st.sampled_from([broker for broker in ids if broker not in removed]), max_size=1))
@@ -218,7 +218,7 @@ def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders
 def test_leaders_are_in_the_first_rack_that_has_a_replica(
     cluster: Cluster, racks: list[str], data: st.DataObject
 ) -> None:
-    """Of a broker that is up; topic b has a list of its own, which comes before that of all topics."""
+    """Of a broker that is up; topic b has a list of its own, which precedes the list of all topics."""
     rack_of = {broker.id: str(broker.rack) for broker in cluster.brokers if not broker.fenced}
     listed = [rack for rack in racks if rack in {broker.rack for broker in cluster.brokers}]
     leaders: Any = data.draw(st.sampled_from(["keep", "tight", "moved", Tolerance(0.5)]))
@@ -242,7 +242,7 @@ def test_leaders_are_in_the_first_rack_that_has_a_replica(
 @costly(60)
 @given(clusters(), st.integers(1, 2), st.sampled_from(["keep", "tight", "moved"]))
 def test_brokers_lead_their_minimum_of_a_topic(cluster: Cluster, least: int, leaders: Any) -> None:
-    """Or the plan says what is missing."""
+    """Or the plan names missing input."""
     request = ReassignmentRequest(
         min_leaders_per_broker={"a": least}, balance=BalanceRequest(leaders=leaders), on_conflict="relax"
     )
@@ -341,7 +341,7 @@ def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, R
 @costly(50)
 @given(CASES)
 def test_a_job_plans_the_request(case: tuple[Cluster, ReassignmentRequest]) -> None:
-    """What a job keeps is read as the same request, and so is what the plan itself keeps."""
+    """The stored requests of the job and of the plan read as the same request."""
     cluster, request = case
     made = _planned(cluster, request)
     assert draft_plan(PLANNER, PLANNER.restored(PLANNER.stored(request)), cluster, Limits()).hash == made.hash
@@ -353,7 +353,7 @@ def test_a_job_plans_the_request(case: tuple[Cluster, ReassignmentRequest]) -> N
 
 @st.composite
 def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
-    """What the other changes leave out, together with them, and not relaxed always."""
+    """Fields that the other changes leave out, together with them, and not relaxed always."""
     request = draw(changes(cluster))
     ids = [broker.id for broker in cluster.brokers]
     names = [topic.name for topic in cluster.topics]
@@ -382,7 +382,7 @@ def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
 @examples(150)
 @given(clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), any_changes(cluster))))
 def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentRequest]) -> None:
-    """A plan that Rackplan's own verifiers fault is an error, as is a solver that does not find what there is."""
+    """A plan that Rackplan's own verifiers fault is an error, as is a solver that misses an existing solution."""
     cluster, request = case
     try:
         made = draft_plan(PLANNER, request, cluster, Limits())

@@ -72,7 +72,7 @@ def sizes(cluster: Cluster) -> dict[tuple[str, int], int]:
 
 
 def executed(before: Where, document: bytes) -> tuple[Where, Where]:
-    """Where replicas are while Kafka executes a file (both copies), and after it; `any` keeps what is there."""
+    """Where replicas are while Kafka executes a file (both copies), and after it; `any` keeps the directory."""
     after = dict(before)
     during = dict(before)
     for partition in orjson.loads(document)["partitions"]:
@@ -336,7 +336,7 @@ def test_a_snapshot_without_directories() -> None:
 
 
 def test_sizes_of_directories_are_stated_or_parts_of_the_capacity() -> None:
-    """The request overrides the snapshot; what is unknown is an equal part of what the broker's capacity leaves."""
+    """The request overrides the snapshot; unknown sizes are equal parts of the rest of the broker's capacity."""
     unsized = jbod(total_bytes=None)
     brokers = tuple([replace(one, capacity=BrokerCapacity(disk_bytes=90_000_000)) for one in unsized.brokers])
     made = plan(replace(unsized, brokers=brokers), log_dirs={"total_bytes": {"*": {"/data/d1": 50_000_000}}})
@@ -381,7 +381,7 @@ def test_a_check_finds_directories_that_a_file_cannot_name() -> None:
 
 
 def test_the_largest_numbers_of_a_request() -> None:
-    """Sizes of directories up to the largest of 64 bits, and replicas whose sum is beyond what a model can have."""
+    """Sizes of directories up to the largest of 64 bits, and replicas whose sum is beyond a model's limit."""
     most = 2**63 - 1
     cluster = two_disks()
     huge = replace(topic("huge", [[2], [2], [2]], [2**59 + 1, 2**59, 2**58]), log_dirs=padded([[0], [0], [0]]))
@@ -432,7 +432,7 @@ def test_shares_of_a_directory_then_of_its_broker_then_of_its_path_are_its_limit
     shares = {"109": {"/data/d1": 0.5, "*": 0.9}, "*": {"/data/d1": 0.8, "*": 1.0}}
     ends = ends_of(plan(limits={"log_dirs": shares}))
     limits = {place: limit / DISK_BYTES for place, (_, limit) in ends.items() if place[0] in (108, 109)}
-    # What is free beside other files limits as well: 10 MB more than there is.
+    # Free space beside other files limits as well: 10 MB more than there is.
     assert limits[109, "/data/d1"] == 0.5
     assert limits[109, "/data/d2"] <= 0.9
     assert limits[108, "/data/d1"] == 0.8

@@ -1,4 +1,4 @@
-"""What if a broker were removed, or some added: laws over small random clusters, then worked examples."""
+"""Sweeps over removed and added brokers: laws over small random clusters, then worked examples."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -76,7 +76,7 @@ def test_replicas_of_added_brokers_have_moved_and_are_no_fewer_than_the_smallest
 @costly()
 @given(clusters(racked=False))
 def test_without_racks_added_brokers_never_raise_the_largest_count(swept: Cluster) -> None:
-    """What is legal on some brokers is legal on more, and the largest count is the smallest that can be."""
+    """A placement legal on some brokers is legal on more, and the largest count is the smallest that can be."""
     largest = [
         row["largest_after"] for row in rows(swept, {"add_brokers": [0, 1, 2, 3]}, balance={"replicas": "tight"})
     ]
@@ -169,7 +169,7 @@ class TestRacks:
         [few_bytes] = rows(swept, axes, balance=tight, minimise="bytes")
         assert [few_bytes[name] for name in ("moved_replicas", "moved_bytes", "lower_bound_bytes")] == [2, 2, 2]
         [few] = rows(swept, axes, balance=tight, minimise="replicas")
-        # Whatever the counts come to, no byte has to move: they take part in the bound of what is minimised alone.
+        # Whatever the counts come to, no byte has to move: they take part in the bound of the objective alone.
         assert [few[name] for name in ("moved_replicas", "moved_bytes", "lower_bound_bytes")] == [1, 10, 0]
         assert few["optimal"]
 
@@ -224,7 +224,7 @@ class TestArrivals:
 
 
 class TestAxes:
-    """What is tried, scenario by scenario."""
+    """The scenarios, one by one."""
 
     def test_the_last_axis_varies_fastest(self) -> None:
         axes = {"add_brokers": {"from": 0, "to": 4, "step": 2}, "remove_broker": [1, 0]}

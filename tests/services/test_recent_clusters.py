@@ -24,7 +24,7 @@ rows = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=4), max_size=6)
 
 
 def of(partitions: int, *, topics: int = 1, brokers: int = 1) -> Cluster:
-    """A cluster of topics with so many partitions each."""
+    """A cluster of topics with `partitions` each."""
     ids = np.arange(partitions, dtype=np.int32)
     one, none = np.ones((partitions, 1), np.int32), np.zeros((partitions, 0), np.int32)
     columns = (ids, one, one[:, 0], one, none, none, ids.astype(np.int64))
@@ -75,7 +75,7 @@ def test_the_memory_of_a_cluster_is_what_reading_it_allocates(cluster: Cluster) 
 def allocated(cluster: Cluster) -> float:
     """The bytes that a cluster has which is read: by Python's own count, over several."""
     document = snapshot_json.write(cluster)
-    read = [snapshot_json.read(document)]  # what the first one alone allocates is not counted
+    read = [snapshot_json.read(document)]  # allocations of the first one alone are not counted
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()

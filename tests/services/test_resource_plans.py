@@ -1,4 +1,4 @@
-"""Plans within limits and over several resources: what they refuse, what they state, and that it is so."""
+"""Plans within limits and over several resources: rejections, statements, and their truth."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Plans of restarts: what a request and a snapshot mean, what is blocked, and the script with Kafka's tools played."""
+"""Plans of restarts: the meaning of request and snapshot, blocked brokers, and the script with Kafka's tools played."""
 
 import csv
 import os

@@ -92,7 +92,7 @@ def test_some_of_many_bad_lines_are_named() -> None:
 
 @given(length=st.integers(0, len(LOG)))
 def test_a_log_that_was_cut_off_has_no_other_batches(length: int) -> None:
-    """Whatever is left is either rejected or says of each batch what the whole says."""
+    """Any rest is either rejected or agrees with the whole for each batch."""
     try:
         found = executed_batches(LOG[:length], OURS, 2)
     except (MalformedText, LogOfAnotherPlan):

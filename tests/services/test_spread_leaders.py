@@ -1,4 +1,4 @@
-"""Topics whose leaders are spread: laws beside every choice of small clusters, and what goes with them."""
+"""Topics whose leaders are spread: laws beside every choice of small clusters, and combinations."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Weights of brokers in sweeps of reassignments: every scenario measures what the plan does that it is opened as."""
+"""Weights of brokers in sweeps of reassignments: every scenario equals the plan that it is opened as."""
 
 from dataclasses import replace
 from typing import Any
@@ -116,7 +116,7 @@ def test_counts_are_in_proportion_to_weights() -> None:
 
 
 def test_the_weight_of_a_broker_is_an_axis() -> None:
-    """24 replicas: its weight is 1, 1.5 and 3 beside three of 1; those of the request hold for the others."""
+    """24 replicas: its weight is 1, 1.5 and 3 beside three of 1; the request's hold for the others."""
     axes = {"weights.0": [1, 1.5, 3], "weights.1": {"from": 1, "to": 2}}
     found = rows(EQUAL, axes, balance={"replicas": "tight"})
     assert [row["axes"] for row in found[:3]] == [

@@ -39,7 +39,7 @@ END
 
 @dataclass(frozen=True)
 class Ran:
-    """What a script did: the tool and arguments of each call, and the JSON that a reassignment was given."""
+    """Calls of a script: the tool and arguments of each call, and the JSON that a reassignment was given."""
 
     calls: Sequence[tuple[list[str], dict[str, list[dict[str, object]]]]]
     status: int
@@ -158,7 +158,7 @@ def test_a_list_that_no_argument_can_have(tmp_path: Path, start: int) -> None:
 
 
 def test_the_longest_argument_runs(tmp_path: Path) -> None:
-    """A list of just under 128 KiB is still passed as one argument: the limit is that of this system."""
+    """A list of just under 128 KiB is still passed as one argument: the limit is this system's."""
     partitions = (LONGEST_ARGUMENT + 1) // len("1000:1001,")
     plan = planned(NewTopic("longest", partitions, 2))
     ran = run(plan, tmp_path)

@@ -1,4 +1,4 @@
-"""Weights of brokers in a balance: where they come from, what they reach, and what they exclude."""
+"""Weights of brokers in a balance: their sources, their effects, and excluded combinations."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -149,7 +149,7 @@ def test_sets_have_shares_of_their_own() -> None:
 
 @pytest.mark.parametrize("leaders_only", [False, True])
 def test_leaders_are_balanced_by_weight_with_the_fewest_changes(leaders_only: bool) -> None:
-    """Whether replicas move or not: brokers 1 and 2 are to lead twice what 3 and 4 lead, 10 and 5 of the 30."""
+    """Whether replicas move or not: brokers 1 and 2 are to lead twice as many as 3 and 4, 10 and 5 of the 30."""
     balance = BalanceRequest(leaders="tight", weights={"1": 2, "2": 2})
     plan: Any = planned(balance=balance, leaders_only=leaders_only)
     leaders = plan.answer["balance"]["leaders"]

@@ -60,7 +60,7 @@ def test_nothing_is_changed(filled: Database, change: str, team: str | None) -> 
 
 
 def test_only_what_is_old_is_deleted(filled: Database) -> None:
-    """Not even a transaction that states an age deletes what is younger."""
+    """Not even a transaction that states an age deletes younger entries."""
     old = "INSERT INTO audit_entries (at, actor, action) VALUES (now() - interval '31 days', 'command', 'old')"
     with filled.engine.begin() as connection:
         connection.exec_driver_sql(old)
@@ -82,7 +82,7 @@ def test_only_what_is_old_is_deleted(filled: Database) -> None:
 
 
 def test_a_team_sees_its_own_entries(filled: Database) -> None:
-    """And those of nobody's are for keys of all teams."""
+    """And entries of no team are for keys of all teams."""
     add(
         filled,
         NewEntry(Actor("unknown"), "POST", "/v1/plans", 401),

@@ -43,7 +43,7 @@ def written(client: httpx.Client, database: Database, tmp_path: Path) -> Path:
 
 
 class TestRestore:
-    """`restore`, of what `write` wrote."""
+    """`restore`, of a backup by `write`."""
 
     def test_every_row_is_there_and_every_hash_holds(self, written: Path, database: Database, empty: Database) -> None:
         manifest = backup.restore(empty, written, overwrite=False)

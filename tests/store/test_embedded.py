@@ -1,4 +1,4 @@
-"""The embedded Postgres: it starts anywhere, keeps what was committed however it dies, and leaves nothing behind.
+"""The embedded Postgres: it starts anywhere, keeps commits however it dies, and leaves nothing behind.
 
 Every test runs the real server. The folders do not lie in pytest's own, which is closed to other accounts: root's
 Postgres runs as `nobody`.
@@ -234,7 +234,7 @@ def until_answered(server: Server) -> None:
 
 
 def wait_until_refused(folder: Path) -> None:
-    """Wait until the folder's server lets nobody in any more."""
+    """Wait until the folder's server accepts no connection."""
     file = postmaster.read_pid_file(folder / "postgres/cluster")
     assert file is not None
     password = (folder / "postgres/password").read_text()
@@ -291,7 +291,7 @@ class TestServer:
         ]
 
     def test_a_checkpoint_can_be_begun_before_the_stop(self, server: Server) -> None:
-        """What is written until then is in it: the server reports a later one."""
+        """Rows written until then are in it: the server reports a later one."""
         position = "SELECT redo_lsn - '0/0' FROM pg_control_checkpoint()"
         before = ask(server, position)
         do(server, "CREATE TABLE checkpointed AS SELECT 1 AS number")
@@ -364,7 +364,7 @@ class TestNewFolder:
                 pass
 
     def test_a_half_made_cluster_is_made_anew(self, data: Path, shelter: Path) -> None:
-        """What an initdb left that was killed: a folder of another name, never taken for the cluster."""
+        """The rest of a killed initdb: a folder of another name, never taken for the cluster."""
         (data / "postgres.new/cluster").mkdir(parents=True)
         (data / "postgres.new/cluster/PG_VERSION").write_text("18\n")
         data.chmod(0o755)
@@ -467,7 +467,7 @@ class TestKilled:
         assert (used / "postgres/cluster/postmaster.pid").exists()
         started = time.monotonic()
         with running(used, shelter=shelter) as server:
-            print(f"recovered after {time.monotonic() - started:.2f} s")  # noqa: T201 -- for who reads the report
+            print(f"recovered after {time.monotonic() - started:.2f} s")  # noqa: T201 -- for readers of the report
             assert (server.pid != pid, server.was_running) == (True, False)
             assert set(rows) <= set(ask(server, "SELECT number FROM written"))
         assert "not properly shut down" in server.log.read_text()
@@ -524,7 +524,7 @@ class TestKilled:
     def test_a_server_that_has_stopped_answering_is_replaced(
         self, used: Path, shelter: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It lives and is ready, but lets nobody in: it is stopped, and started again."""
+        """It lives and is ready, but accepts no connection: it is stopped, and started again."""
         pid, rows = written_until_killed(used, shelter, with_server=False)
         monkeypatch.setattr(embedded, "_ANSWER_WITHIN_S", 0.5)
         with replaced(used / "postgres/cluster/pg_hba.conf", "host all all 127.0.0.1/32 reject\n"):
@@ -553,7 +553,7 @@ class TestKilled:
             stranger.wait()
 
     def test_ctrl_c_reaches_the_server_only_after_its_user(self, used: Path, shelter: Path) -> None:
-        """A terminal interrupts its whole foreground group; what is still in hand needs the database to finish."""
+        """A terminal interrupts its whole foreground group; unfinished work needs the database to finish."""
         with child(DRAINER, used, shelter) as process:
             pid = next_number(process)
             os.killpg(process.pid, signal.SIGINT)
@@ -574,7 +574,7 @@ def permissions(folder: Path) -> dict[Path, tuple[int, int, int]]:
 
 @needs_root
 class TestRoot:
-    """Root's Postgres runs as `nobody`; no account is added, and no folder that was there is opened to it."""
+    """Root's Postgres runs as `nobody`; no account is added, and no existing folder is opened to it."""
 
     def test_it_runs_as_nobody_over_its_own_subfolder_alone(self, data: Path, shelter: Path) -> None:
         nobody = accounts.current()

@@ -69,7 +69,7 @@ def test_upgrading_what_is_up_to_date_changes_nothing(empty: Database) -> None:
 
 
 def test_arrays_are_stored_out_of_line_and_uncompressed(empty: Database) -> None:
-    """What makes a page of partitions a slice, and spares a minute of compression; no table's definition says it."""
+    """It makes a page of partitions a slice, and saves a minute of compression; no table's definition states it."""
     migrations.upgrade(empty.engine)
     storage = (
         "SELECT attrelid::regclass::text, attname::text FROM pg_attribute WHERE attstorage = 'e' "
@@ -101,7 +101,7 @@ def scopes_of(database: Database) -> dict[str, list[str]]:
 
 
 def test_a_table_in_use_delays_the_migration_and_nothing_else(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked for after the migration does not wait for it for longer than it waits for locks."""
+    """Statements after the migration do not wait for it for longer than it waits for locks."""
     migrations.upgrade(empty.engine, "0009")
     monkeypatch.setattr(migrations, "WAITS_FOR_LOCKS_S", 0.2)
     with ThreadPoolExecutor(1) as thread, empty.engine.connect() as using:

@@ -33,8 +33,8 @@ CONTRACTIONS: Mapping[str, Mapping[str, str]] = {
     | {f"trigger begun of {table} is new": "as the others" for table in ("jobs", "sweeps")}
     | {"changes rows": "the release before it does not read requests of jobs that have ended"},
 }
-"""What a migration takes from the code before it, and why it may. After the first release a reason is another one: the
-release before the migration does not use any more what it takes.
+"""Parts that a migration takes from earlier code, and why it may. After the first release a reason is another one: the
+release before the migration no longer uses them.
 """
 _COLUMNS = """
     SELECT c.relname || '.' || a.attname, c.relname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
@@ -67,7 +67,7 @@ _NAMED = """
 
 @dataclass(frozen=True)
 class Schema:
-    """What statements of a release rely on.
+    """The dependencies of a release's statements.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Schema:
 
 
 def contractions(before: Schema, after: Schema) -> Iterator[str]:
-    """What a statement that fits the one schema may miss in the other, or what rejects it there."""
+    """Parts that a statement of one schema may miss in the other, or constraints that reject it there."""
     yield from (f"{table} is dropped" for table in before.tables - after.tables)
     yield from _of_columns(before, after)
     yield from _of_constraints(before, after)

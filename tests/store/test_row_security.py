@@ -1,4 +1,4 @@
-"""Policies hide what other teams have from the role of requests, also from a query that forgets the team."""
+"""Policies hide other teams' rows from the role of requests, also from a query that forgets the team."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ def counted(database: Database, table: str, team: str | None) -> int:
 
 
 def test_every_table_with_a_team_has_policies(examples: Database) -> None:
-    """And so have the parts of what belongs to a team; tables without policies are not granted."""
+    """And so have the parts of a team's resources; tables without policies are not granted."""
     secured = "SELECT relname FROM pg_class WHERE relrowsecurity AND relnamespace = 'public'::regnamespace"
     granted = (
         "SELECT DISTINCT table_name FROM information_schema.role_table_grants "
@@ -152,7 +152,7 @@ def test_the_stores_take_the_role(examples: Database) -> None:
 
 
 def test_without_the_role_the_filter_is_left(examples: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a Postgres where the account may make no role, requests work, and see what their team has."""
+    """On a Postgres where the account may make no role, requests work, and see their team's rows."""
     monkeypatch.setattr(transaction, "is_usable", lambda _: False)
     with Database(examples.url.render_as_string(hide_password=False)) as database:
         for team, keys in ((transaction.DEFAULT, 1), ("others", 0), (transaction.NONE, 0), (transaction.ALL, 1)):

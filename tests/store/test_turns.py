@@ -19,7 +19,7 @@ _TEAM = sa.text("SELECT team FROM jobs WHERE id = :id UNION ALL SELECT team FROM
 
 
 class Worker:
-    """What a worker does with the queue."""
+    """A worker's use of the queue."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class Worker:
         self._running: list[int] = []
 
     def take(self) -> tuple[str, UUID] | None:
-        """The team of the next task and the id of its job or sweep; None if there is none."""
+        """The team of the next task and the id of its job or sweep, or None."""
         with self._database.engine.begin() as connection:
             task = connection.execute(_TAKE, {"queues": [JOBS], "worker": self._id}).one()
             if task.id is None:

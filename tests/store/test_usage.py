@@ -297,7 +297,7 @@ def _sweep(uow: UnitOfWork, name: str) -> None:
 def test_beyond_a_quota_nothing_is_stored(
     database: Database, quota: str, store: Callable[[UnitOfWork, str], None]
 ) -> None:
-    """The failure names the quota, the numbers and what makes space; other teams are not concerned."""
+    """The failure names the quota, the numbers and the remedy; other teams are not concerned."""
     with quoted(database, **{quota: 2}) as limited:
         with transaction.acting_as("payments"):
             for name in "ab":
@@ -346,7 +346,7 @@ def test_rows_of_a_sweep_count(database: Database) -> None:
 
 
 def test_a_team_beyond_a_lowered_quota_can_free_and_end(database: Database) -> None:
-    """What deletes or ends is never rejected."""
+    """Deleting and ending requests are never rejected."""
     with database.begin() as uow:
         plan = uow.plans.store(plan_of("one", text="x" * 500))
         job = uow.jobs.enqueue("replicas", {"a": "b"})

@@ -61,7 +61,7 @@ class Page(HTMLParser):
 
     @property
     def inline_scripts(self) -> list[Element]:
-        """Scripts that the page has itself; those of files have an address."""
+        """Scripts that the page has itself; scripts of files have an address."""
         return [script for script in self.all("script") if script.text or "src" not in script.attributes]
 
     def by_id(self, wanted: str) -> Element:
@@ -75,7 +75,7 @@ class Page(HTMLParser):
         return " ".join(next(self.all("body")).text.split())
 
     def form(self) -> dict[str, str]:
-        """What the page's form would send; boxes are not checked."""
+        """The fields that the page's form sends; boxes are not checked."""
         sent: dict[str, str] = {}
         selected = ""
         for element in self.elements:

@@ -8,7 +8,7 @@ CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrom
 
 
 class Visit:
-    """A page of the service in a browser, with its requests and what its console says."""
+    """A page of the service in a browser, with its requests and its console."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.page, self._address = page, address

@@ -1,4 +1,4 @@
-"""The pages of API keys and webhooks: who may use them, what they change, and secrets that are shown once."""
+"""The pages of API keys and webhooks: access, changes, and secrets that are shown once."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The form that checks: its answer is that of the API, errors are beside their fields, and nothing is stored."""
+"""The form that checks: its answer is the API's, errors are beside their fields, and nothing is stored."""
 
 import httpx
 import orjson

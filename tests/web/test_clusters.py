@@ -1,4 +1,4 @@
-"""The pages of clusters: adding one, its health, the map, and what is left after a loss."""
+"""The pages of clusters: adding one, its health, the map, and the state after a loss."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +38,7 @@ def small(*, name: str = "small", leader: int = 1) -> Cluster:
 
 
 def cells(page: Page) -> dict[str, str]:
-    """What the map says of each broker: its id, and the value that follows it."""
+    """Each broker in the map: its id, and the value that follows it."""
     titled = [link for link in page.all("a") if link.attributes.get("title", "").startswith("broker ")]
     return {link.attributes["title"].split(",")[0]: link.attributes["title"] for link in titled}
 
@@ -157,7 +157,7 @@ def test_topics_brokers_and_groups_have_pages(browser: Browser, database: Databa
 
 
 def test_a_tiered_topic_says_what_a_move_copies(browser: Browser, database: Database) -> None:
-    """Its size is that on disks; its configurations are on its page, and those of another topic are not."""
+    """Its size is the one on disks; its own configurations are on its page, and no other topic's."""
     tiered = replace(small().topics[0], configs={"remote.storage.enable": "true", "local.retention.ms": "3600000"})
     keep(database, replace(small(), topics=(tiered, small().topics[1])))
     text = browser.get("/clusters/small/topics/t").text
@@ -167,7 +167,7 @@ def test_a_tiered_topic_says_what_a_move_copies(browser: Browser, database: Data
 
 
 def test_a_finding_leads_to_its_partitions_and_to_a_plan_against_it(browser: Browser, database: Database) -> None:
-    """Every number of a finding is a link; what a plan can repair has a link to the form of that plan."""
+    """Every number of a finding is a link; repairable ones have a link to the form of that plan."""
     brokers = (Broker(1, "a"), Broker(2, "a"), Broker(3, "b"))
     topics = (topic("t", [([1, 2], [1], 1), ([1, 3], [1, 3], 3)]),)
     keep(database, Cluster("unsafe", brokers, topics))
@@ -255,7 +255,7 @@ def test_embedded_pages_have_neither_header_nor_footer(browser: Browser, databas
 
 
 def test_a_broker_has_its_log_directories(browser: Browser, database: Database) -> None:
-    """With what is in each: all replicas of the broker, and their bytes."""
+    """With the content of each: all replicas of the broker, and their bytes."""
     cluster = jbod(3)
     keep(database, cluster)
     page = browser.get("/clusters/nine/brokers/105")

@@ -146,7 +146,7 @@ MADE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", MADE)
 def test_plans_of_other_snapshots_are_compared_row_by_row(client: httpx.Client, kind: str) -> None:
-    """The second plan is of a later snapshot, with a broker and a partition more; the rows are those of the diff."""
+    """The second plan is of a later snapshot, with a broker and a partition more; the rows are the diff's."""
     brokers = [{"id": number, "rack": "abc"[number % 3]} for number in range(1, 5)]
     partitions = [
         {"partition": number, "replicas": [1, 2], "isr": [1, 2], "leader": 1, "size_bytes": 1} for number in range(4)

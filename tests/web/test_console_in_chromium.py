@@ -89,7 +89,7 @@ MOST_SCREENS = 2.5
 
 
 def large(brokers: int, partitions: int) -> Cluster:
-    """A cluster of so many brokers in six racks, and so many partitions in topics of 100."""
+    """A cluster of `brokers` in six racks, and `partitions` in topics of 100."""
     random = np.random.default_rng(7)
     topics = []
     for number in range(partitions // 100):
@@ -399,7 +399,7 @@ def test_pages_of_large_plans_fit(client: httpx.Client, database: Database, visi
 
 
 def test_the_focus_is_seen_and_leads_past_the_navigation(client: httpx.Client, visit: Visit) -> None:
-    """The first Tab is the link to the content; what has the focus has an outline of three pixels."""
+    """The first Tab is the link to the content; the focused element has an outline of three pixels."""
     assert client.get("/").status_code == 200
     visit.open("/plans", until="h1")
     visit.page.keyboard.press("Tab")

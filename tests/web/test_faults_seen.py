@@ -121,7 +121,7 @@ def test_plans_with_one_title_are_told_apart(browser: Browser) -> None:
 
 
 def test_every_fault_has_a_test() -> None:
-    """The names of the table above are those of tests."""
+    """The names of the table above are tests."""
     named = re.findall(r"\| (test_\w+) \|", str(__doc__))
     sources = "".join(path.read_text() for path in Path(__file__).parents[1].rglob("test_*.py"))
     assert len(named) > 25
@@ -170,7 +170,7 @@ def test_ranges_of_axes_are_compared(browser: Browser, database: Database) -> No
 
 
 def test_a_preview_is_no_entry_of_the_audit_log(client: httpx.Client) -> None:
-    """What a form shows while a person types is asked for by its address."""
+    """Content that a form shows during typing is requested by its address."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
     before = client.get("/v1/audit").json()["items"]
     assert "105" in client.get("/plan/reassignment", params={"cluster": "nine", "remove_brokers": "105"}).text

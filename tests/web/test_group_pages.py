@@ -1,4 +1,4 @@
-"""The page of a group plan, and what a list shows of one: what they say is what the plan's answer says."""
+"""The page of a group plan, and its row in a list: both agree with the plan's answer."""
 
 import re
 from itertools import pairwise
@@ -226,7 +226,7 @@ def test_the_picture_is_a_document_of_its_own(database: Database) -> None:
         again = services.load(uow, plan.head.id)
         cluster = services.made_on(uow, again.head)
     picture = plans.plan_picture(again, cluster)
-    root = ET.fromstring(picture)  # noqa: S314 — it is what was drawn just now
+    root = ET.fromstring(picture)  # noqa: S314 — it was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders under range: 6 partitions read by 2 members"
     assert "No member is in rack use1-az4." in picture.decode()
 

@@ -1,4 +1,4 @@
-"""The form that places keys: its answer is that of the API, errors are beside their fields."""
+"""The form that places keys: its answer is the API's, errors are beside their fields."""
 
 import httpx
 import pytest

@@ -14,7 +14,7 @@ MOST_CLICKS = 12
 
 
 class Clicks:
-    """The clicks of a person, each on what is seen without scrolling more than a screen."""
+    """The clicks of a person, each on an element seen without scrolling more than a screen."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit, self.count = visit, 0
@@ -89,7 +89,7 @@ def test_sizes_and_changes_are_sorted_by_value(client: httpx.Client, visit: Visi
 
 
 def test_every_row_is_printed(client: httpx.Client, visit: Visit) -> None:
-    """What scrolls on a screen is as long on paper as it is."""
+    """Elements that scroll on a screen have their full length on paper."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
     visit.open("/clusters/nine/topics/orders", until="#partitions")
     region = visit.page.get_by_role("region", name="Partitions")

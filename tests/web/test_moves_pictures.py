@@ -1,4 +1,4 @@
-"""The picture of a reassignment: well-formed whatever it is of, true to what moves, and bounded."""
+"""The picture of a reassignment: well-formed whatever it is of, true to the moves, and bounded."""
 
 import re
 from collections import Counter
@@ -35,7 +35,7 @@ def reassignments(draw_: st.DrawFn) -> Transfers:
 
 
 def read(document: str) -> ET.Element:
-    return ET.fromstring(document)  # noqa: S314 — it is what was drawn just now
+    return ET.fromstring(document)  # noqa: S314 — it was drawn just now
 
 
 def parsed(found: Transfers, title: str = "a plan") -> ET.Element:
@@ -43,7 +43,7 @@ def parsed(found: Transfers, title: str = "a plan") -> ET.Element:
 
 
 def titles(root: ET.Element, kind: str) -> list[str]:
-    """What the tooltips of the groups of a class say."""
+    """Texts of the tooltips of the groups of a class."""
     return [group.findtext(f"{SVG}title") or "" for group in root.iter(f"{SVG}g") if group.get("class") == kind]
 
 

@@ -1,4 +1,4 @@
-"""What every page keeps to: nothing of other hosts, no inline script, and assets that may be cached for ever."""
+"""Rules of every page: nothing of other hosts, no inline script, and assets that may be cached for ever."""
 
 import re
 
@@ -47,8 +47,8 @@ def pages(browser: Browser) -> list[Page]:
 
 
 def test_pages_load_and_run_nothing_but_what_is_ours(browser: Browser, pages: list[Page]) -> None:
-    """What a page refers to is on this service and there; the policy that says so would block anything else, inline
-    styles included.
+    """Targets of a page's links are on this service and exist; the policy would block anything else, inline styles
+    included.
     """
     assert [page.status for page in pages] == [200] * 8 + [422, 200, 404]
     for page in pages:

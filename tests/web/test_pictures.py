@@ -35,7 +35,7 @@ def pictures(draw_: st.DrawFn) -> PlacementPicture:
 
 
 def read(document: str) -> ET.Element:
-    return ET.fromstring(document)  # noqa: S314 — it is what was drawn just now
+    return ET.fromstring(document)  # noqa: S314 — it was drawn just now
 
 
 def parsed(picture: PlacementPicture) -> ET.Element:
@@ -48,7 +48,7 @@ def placed(brokers: list[Broker], partitions: int, factor: int) -> dict[str, Ass
 
 
 def counts_by_broker(root: ET.Element) -> dict[int, tuple[int, int]]:
-    """What the tooltips of the bars say: broker → (replicas, leaders)."""
+    """Texts of the tooltips of the bars: broker → (replicas, leaders)."""
     found = {}
     for group in root.iter(f"{SVG}g"):
         if group.get("class") == "column":
@@ -82,7 +82,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 @costly()
 @given(pictures())
 def test_every_broker_has_a_tooltip_with_its_replicas(picture: PlacementPicture) -> None:
-    """Each listed broker has its bar, and each one that only the assignment names; the counts are those of the rows."""
+    """Each listed broker has its bar, and each one that only the assignment names; the counts are the rows'."""
     rows = [row for assignment in picture.assignments.values() for row in unpadded(assignment.replicas)]
     replicas = Counter(broker for row in rows for broker in set(row))
     leaders = Counter(row[0] for row in rows if row)

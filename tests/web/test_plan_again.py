@@ -19,8 +19,8 @@ from tests.web.browser import Page
     ("kind", "plan"), [("reassignment", EXAMPLE_REASSIGNMENT_PLAN_ID), ("streams", EXAMPLE_STREAMS_PLAN_ID)]
 )
 def test_a_stored_request_is_changed_and_planned_again(client: httpx.Client, kind: str, plan: UUID) -> None:
-    """As fields that are sent as they are, it is the same plan; the page of the plan leads to it. What is not a plan of
-    the kind is a 404.
+    """As fields that are sent as they are, it is the same plan; the page of the plan leads to it. A plan of another
+    kind is a 404.
     """
     assert f'href="/plan/{kind}?again={plan}"' in client.get(f"/plans/{plan}").text
     form = client.get(f"/plan/{kind}?again={plan}")

@@ -23,7 +23,7 @@ def plan(browser: Browser) -> str:
 
 
 def after(text: str, lists: dict[tuple[str, int], list[int]]) -> str:
-    """What `kafka-topics --describe` prints once these partitions have these replicas."""
+    """Output of `kafka-topics --describe` once these partitions have these replicas."""
 
     def line(each: re.Match[str]) -> str:
         replicas = lists.get((each[1], int(each[2])))
@@ -50,7 +50,7 @@ def planned(database: Database, plan: str) -> dict[tuple[str, int], list[int]]:
 
 
 def test_a_pasted_state_is_compared_with_the_plan(browser: Browser, database: Database, plan: str) -> None:
-    """The same state as before: nothing is started; that of the plan: all is done; another one: it is named."""
+    """The same state as before: nothing is started; the plan's state: all is done; another one: it is named."""
     goal = planned(database, plan)
     for text, words in (
         (TOPICS, "not started 0 of"),

@@ -168,7 +168,7 @@ CAPACITY = [
 
 @pytest.mark.parametrize("body", CAPACITY)
 def test_the_fields_of_a_study_are_its_request(body: dict[str, Any]) -> None:
-    """What has no field is JSON; numbers are exact in the units of the fields."""
+    """Values without a field are JSON; numbers are exact in the units of the fields."""
     typed = short.typed_of("sweep", body)
     assert (typed["racks"], typed["disk_bytes"], typed["nic_in_bytes_per_s"]) == (
         "use1-az1, use1-az2, use1-az4",
@@ -276,7 +276,7 @@ def test_capacities_are_fields_of_changes_and_checks(fields: dict[str, str]) -> 
 
 
 def test_a_study_of_a_cluster_is_filled_in_and_submitted(browser: Browser) -> None:
-    """Every field that is required has a value: racks, brokers and rates are those of the newest snapshot."""
+    """Every field that is required has a value: racks, brokers and rates come from the newest snapshot."""
     browser.ask("POST", "/clusters/example")
     [link] = [each for each in browser.get("/clusters/example-shop/capacity").all("a") if each.text == "New study"]
     page = browser.get(link.attributes["href"])

@@ -1,4 +1,4 @@
-"""What people do on the page of a plan: its status and notes, the slider through its batches, its picture as a file."""
+"""Actions on the page of a plan: its status and notes, the slider through its batches, its picture as a file."""
 
 import re
 
@@ -46,7 +46,7 @@ def test_a_change_that_is_not_possible_says_why(browser: Browser, plan: str, sen
 
 
 def test_brokers_are_shown_after_each_batch(browser: Browser, plan: str) -> None:
-    """Before the first batch a broker has what it had, after the last what it will have; the removed one has none."""
+    """Before the first batch a broker has current replicas, after the last final ones; the removed one has none."""
     first, last = browser.get(f"{plan}/brokers"), browser.get(f"{plan}/brokers?batch=999")
     assert "0 partitions changed, 0 replicas copied." in first.text
     replicas = re.search(r"Replicas moved (\d+)", browser.get(plan).text)

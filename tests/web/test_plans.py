@@ -1,4 +1,4 @@
-"""The page of a plan: what it says is what the plan has, and the command it shows makes exactly this plan."""
+"""The page of a plan: it agrees with the plan, and the command it shows makes exactly this plan."""
 
 import re
 import shlex
@@ -172,7 +172,7 @@ def test_the_picture_is_a_document_of_its_own_and_the_same_one_each_time(databas
         cluster = services.made_on(uow, again.head)
     picture = plans.plan_picture(again, cluster)
     assert picture == plans.plan_picture(plan, Cluster("", tuple(BROKERS)))
-    root = ET.fromstring(picture)  # noqa: S314 — it is what was drawn just now
+    root = ET.fromstring(picture)  # noqa: S314 — it was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders: 12 partitions × 3 replicas on 6 brokers"
     assert root.find("{http://www.w3.org/2000/svg}style") is not None
 
@@ -201,7 +201,7 @@ def test_dependencies_are_checked_first(database: Database) -> None:
 
 
 def test_the_differences_from_a_snapshot_and_the_files_of_one_topic(client: httpx.Client) -> None:
-    """Those of the API; a snapshot that is none is said so, and a plan of one topic has no files of one topic."""
+    """The API's; an invalid snapshot is named, and a plan of one topic has no files of one topic."""
     client.post("/clusters", data={"cluster": "nine", "text": TEXT})
     topics = [{"name": name, "partitions": 3, "replication_factor": 2} for name in ("orders", "new")]
     made = client.post("/v1/plans/replicas", json={"cluster": "nine", "seed": 1, "topics": topics[:1]}).json()["id"]

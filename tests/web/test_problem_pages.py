@@ -36,7 +36,7 @@ def test_a_problem_is_a_page_for_a_browser(
     client: httpx.Client, method: str, path: str, sent: dict[str, object], status: int, words: str
 ) -> None:
     """With the status and headers of the problem, nothing of the request as markup, and a way on."""
-    answer = client.request(method, path, headers=BROWSER, **sent)  # type: ignore[arg-type] # what a request takes
+    answer = client.request(method, path, headers=BROWSER, **sent)  # type: ignore[arg-type] # fields of a request
     page = Page(answer.status_code, answer.headers, answer.text)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
     assert words in page.text
@@ -44,7 +44,7 @@ def test_a_problem_is_a_page_for_a_browser(
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert answer.headers["x-request-id"] in page.text
     assert "All clusters" in page.text
-    other = client.request(method, path, **sent)  # type: ignore[arg-type] # as above
+    other = client.request(method, path, **sent)  # type: ignore[arg-type]
     assert (other.status_code, other.headers["content-type"]) == (status, "application/problem+json")
 
 

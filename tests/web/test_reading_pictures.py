@@ -1,4 +1,4 @@
-"""The picture of a group: well-formed whatever it is of, true to what members read, and of bounded size."""
+"""The picture of a group: well-formed whatever it is of, true to the members' partitions, and of bounded size."""
 
 import re
 from itertools import pairwise
@@ -19,7 +19,7 @@ LOOKS = ("in-rack", "cross-rack", "unknown")
 
 
 def group(members: int, *, racks: int = 3, partitions: int = 5) -> ReadingPicture:
-    """Members dealt to so many racks, which read all but one of their partitions in rack."""
+    """Members dealt to `racks`, which read all but one of their partitions in rack."""
     listed = [ReadingMember(f"billing-{i}", f"use1-az{i % racks}", partitions - 1, 1, 0) for i in range(members)]
     return ReadingPicture("billing", ["A fact."], [f"use1-az{rack}" for rack in range(racks)], listed)
 
@@ -165,7 +165,7 @@ class TestNames:
 
     @given(st.lists(st.integers(0, 10_000), unique=True, min_size=2, max_size=30))
     def test_numbered_names_are_distinguished(self, numbers: list[int]) -> None:
-        """However long what they begin with; a number is never cut in two."""
+        """However long their beginning; a number is never cut in two."""
         names = short_names([f"consumer-of-the-billing-service-{number}" for number in numbers])
         assert len(set(names)) == len(names)
         assert all(name.lstrip("…").isdigit() for name in names)

@@ -1,4 +1,4 @@
-"""The page of a reassignment: what it says is what the plan moves, and its links hand over what it says."""
+"""The page of a reassignment: it agrees with the plan's moves, and its links lead to the same."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The page of a restart: its waves, the proof, what is blocked; the picture, the form, and two restarts compared."""
+"""The page of a restart: its waves, the proof, blocked brokers; the picture, the form, and two restarts compared."""
 
 from typing import Any
 

@@ -71,7 +71,7 @@ def test_a_link_opens_what_it_was_made_for(subject: Subject, granted: Granted, w
 
 @given(one=subjects, other=subjects, granted=grants)
 def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Granted) -> None:
-    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment]
     token = signed(uow, one, granted, days=1)
     if one != other:
         with pytest.raises(ShareLinkRejected, match="for another page"):
@@ -80,7 +80,7 @@ def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Grante
 
 @given(data=st.data())
 def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
-    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # as above
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment]
     subject = Subject("plan", "p")
     token = signed(uow, subject, "page", days=1)
     place = data.draw(st.integers(0, len(token) - 1))
@@ -92,7 +92,7 @@ def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
 
 def test_a_link_expires() -> None:
     unkept = Unkept()
-    uow: UnitOfWork = unkept  # type: ignore[assignment] # as above
+    uow: UnitOfWork = unkept  # type: ignore[assignment]
     subject = Subject("plan", "p")
     token = signed(uow, subject, "page", days=1)
     unkept.ahead = timedelta(days=1, seconds=1)
@@ -123,7 +123,7 @@ def links(client: httpx.Client, kind: str, name: str, **request: object) -> list
 
 
 def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database) -> None:
-    """With keys, only what a link is for is open: its page, its pictures, its states; until all links are revoked."""
+    """With keys, only the link's resource is open: its page, its pictures, its states; until all links are revoked."""
     keep(database, small())
     with database.begin() as uow:
         _, planner = uow.api_keys.create("planner", ["plan"])
@@ -145,7 +145,7 @@ def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database)
         assert "A shared page of Rackplan, read only" in text
         assert '<form method="post"' not in text
         assert 'aria-label="Main"' not in text
-        # What the page has of its own, with the link that it was opened by.
+        # The page's own addresses, with the link that it was opened by.
         for address in re.findall(r'(?:src|data-chart)="(/pictures/[^"]*)"', text):
             assert client.get(unescape(address)).status_code == 200
             assert token in address
@@ -231,7 +231,7 @@ def test_a_link_opens_the_files_of_its_plan(client: httpx.Client, database: Data
 
 
 def test_links_are_made_and_revoked_by_the_api(client: httpx.Client, database: Database) -> None:
-    """A link to what is not there is not made; making one needs the scope plan, revoking all of them admin."""
+    """A link to a missing resource is not made; making one needs the scope plan, revoking all of them admin."""
     keep(database, small())
     with database.begin() as uow:
         secrets = {scope: uow.api_keys.create(scope, [scope])[1] for scope in ("read", "plan", "admin")}

@@ -235,7 +235,7 @@ class TestSignIn:
 
 
 class TestEnd:
-    """What a callback is rejected for. No session begins, and the issuer's texts are not markup."""
+    """Reasons for rejecting a callback. No session begins, and the issuer's texts are not markup."""
 
     @pytest.fixture
     def back(self, browser: httpx.Client) -> str:

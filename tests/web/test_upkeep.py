@@ -1,4 +1,4 @@
-"""What is cancelled, deleted, labelled, sent again and looked up on pages."""
+"""Cancelling, deleting, labelling, resending and looking up on pages."""
 
 import re
 from html import unescape
@@ -37,7 +37,7 @@ def test_a_job_is_cancelled_once(browser: Browser, database: Database) -> None:
 
 
 class TestLabels:
-    """They are replaced by those of the form."""
+    """They are replaced by the form's."""
 
     def test_change(self, browser: Browser, plan: str) -> None:
         for typed in ("team=payments\n\nticket = OPS-1 ", "ticket=OPS-1", ""):
@@ -50,7 +50,7 @@ class TestLabels:
 
     @pytest.mark.parametrize("typed", ["team", "=x", "a=" + "x" * 256, "x" * 64 + "=", "a=\x07"])
     def test_rejected(self, browser: Browser, plan: str, typed: str) -> None:
-        """With what was typed, and nothing changed."""
+        """With the typed values, and nothing changed."""
         sent = {**browser.get(f"{plan}/about").form(), "labels": typed, "notes": "mine", "status": "approved"}
         page = browser.post(f"{plan}/status", sent)
         assert (page.status, "Nothing was changed" in page.text) == (422, True)
@@ -67,7 +67,7 @@ class TestLabels:
 
 
 class TestDeletion:
-    """Of plans and snapshots; what is needed stays."""
+    """Of plans and snapshots; needed ones stay."""
 
     def test_a_plan(self, browser: Browser, plan: str) -> None:
         assert browser.ask("POST", f"{plan}/delete").headers["location"] == "/plans"
@@ -105,7 +105,7 @@ def test_a_delivery_is_sent_again(client: httpx.Client) -> None:
 
 
 class TestAuditLog:
-    """Its page lists what the API lists."""
+    """Its page lists the same as the API."""
 
     def test_entries(self, client: httpx.Client) -> None:
         client.post("/clusters", data={"cluster": "<b>nine</b>", "text": TEXT})

@@ -1,4 +1,4 @@
-"""What every operation has over HTTP: middleware, dependencies, headers.
+"""HTTP for all operations: middleware, dependencies, headers.
 
 middleware.py    request ids, the log, overload, the body limit, same origin
 traces.py        the span of a request

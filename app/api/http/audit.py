@@ -1,4 +1,4 @@
-"""The audit log of requests: what changes something, what is denied, and what is exported.
+"""The audit log of requests: changes, denials and exports.
 
 An entry is in the database before the answer is sent. Entries that are added at the same time are one statement.
 """
@@ -78,7 +78,7 @@ class AuditLog:
         self._counted[sender] = entry if earlier is None else replace(entry, count=earlier.count + 1)
 
     async def add_counted(self) -> None:
-        """Add what was counted so far."""
+        """Add the counts so far."""
         counted, self._counted = self._counted, {}
         if self._end_of_count is not None:
             self._end_of_count.cancel()
@@ -110,7 +110,7 @@ class AuditLog:
                         is_stored.set_exception(failure)
 
     def close(self) -> None:
-        """End the thread once it has stored what it has, and close the connection."""
+        """End the thread once it has stored its entries, and close the connection."""
         self._thread.shutdown(wait=True)
         self._connection.close()
 
@@ -206,7 +206,7 @@ def actor_of(scope: Scope) -> Actor:
 
 
 def caller_of(scope: Scope) -> Caller:
-    """Whose turn in a queue a request takes: its sender's, or that of the credentials which are to be checked yet."""
+    """The caller in whose turn a request is queued: its sender, or credentials yet to be checked."""
     actor: Actor | None = scope.get("state", {}).get("actor")
     if actor is not None:
         return Caller(actor.team or "", actor.key_id or actor.name or "")

@@ -201,7 +201,7 @@ def _team(stated: str | None, caller: Caller, needed: SecurityScopes) -> str:
 
 
 class NoTeamYet:
-    """Let a request act for no team until its key is known: what forgets to ask for one sees no row."""
+    """Let a request act for no team until its key is known: code that forgets to check it sees no row."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -292,7 +292,7 @@ class KeyBeforeBody:
                 return None
             secret = await _secret(await _BEARER(request), await _BASIC(request))
             check = partial(_presented, self._database, secret, may_be_open=self._may_be_open)
-            # What waits in a thread for a database that does not answer goes on without the request.
+            # A thread that waits for a silent database continues without the request.
             presented = await to_thread.run_sync(check, abandon_on_cancel=True)
             _note(request.scope, _actor_of_key(presented))
             if presented is not None:
@@ -325,7 +325,7 @@ def _unexpired(presented: PresentedKey) -> ApiKey:
 
 
 def has_scope(scopes: Iterable[str], needed: Scope) -> bool:
-    """Whether a caller with these scopes may do what needs a scope: each scope includes those before it."""
+    """Whether these scopes include the needed one: each scope includes the ones before it."""
     order = list(Scope)
     return order.index(needed) <= max((order.index(Scope(scope)) for scope in scopes), default=-1)
 

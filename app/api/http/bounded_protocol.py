@@ -1,4 +1,4 @@
-"""HTTP/1.1 with bounds on what a request may send besides its body, on its time, on connections, and on slow readers.
+"""HTTP/1.1 with bounds on heads and framing, on the time of requests, on connections, and on slow readers.
 
 uvicorn's parser in C keeps a request line, headers, trailers and chunk extensions of any length: 64 MB of one header
 took 17 s of the event loop, in which no other request was answered. The limit of a body (`middleware.py`) applies only
@@ -21,7 +21,7 @@ from app.api.http.middleware import BEYOND_LIMIT
 SPARE_CONNECTIONS = 100
 """Connections beyond the limit, for health checks: a busy service must not be taken for one that has failed."""
 MAX_HEAD_BYTES = 64 * 1024
-"""Bytes that a request may send without a piece of its body; what one read of the socket adds is let through."""
+"""Bytes that a request may send without a piece of its body; one read of the socket may exceed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, and end the connection if it is too much without any part of a body."""
+        """Parse the bytes, and end the connection if too many arrive without any part of a body."""
         if self._head_bytes == 0 and self._deadline is None:
             self._await("the head of the request", self.patience.head_s)
         self._head_bytes += len(data)
@@ -119,7 +119,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header. Trailers are dropped: what reads headers may have read them before (RFC 9110, 6.5)."""
+        """A header. Trailers are dropped: headers may have been read before (RFC 9110, 6.5)."""
         if self._is_in_head:
             super().on_header(name, value)
 
@@ -132,7 +132,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body came: what follows may be framing or trailers."""
+        """A piece of the body came: framing or trailers may follow."""
         self._head_bytes = 0
         super().on_body(body)
 

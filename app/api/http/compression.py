@@ -32,7 +32,7 @@ class Compression:
     """Compress the bodies of texts: JSON, CSV, Markdown, SVG, HTML, scripts.
 
     Streams, bodies with a `Content-Encoding`, parts of files and formats that are compressed by themselves (archives,
-    Arrow) are sent as they are. The ETag of a compressed body is weak: its bytes are not those of the other encodings.
+    Arrow) are sent as they are. The ETag of a compressed body is weak: its bytes differ between encodings.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,6 +1,6 @@
 """Routers that are built when a request arrives for one of their paths, or ahead of it.
 
-An application starts without importing what its operations need. A router takes its place among the others when it is
+An application starts without importing its operations' code. A router takes its place among the others when it is
 built, so that the order of operations is always the same.
 """
 
@@ -39,10 +39,10 @@ class DeferredRouters:
         self._builders = dict(builders)
         self._ahead = dict.fromkeys(builders)
         self.places = {key: APIRouter() for key in builders}
-        """Empty routers for the application to include; FastAPI sees what is added to them later."""
+        """Empty routers for the application to include; FastAPI sees routes that are added to them later."""
 
     def ahead_of(self, method: str, path: str) -> list[str]:
-        """Which routers a request needs that are not built: that of its operation, or all that its path is below."""
+        """Unbuilt routers that a request needs: its operation's, or all that its path is below."""
         if f"{method} {path}" in self.places:
             return [key for key in (f"{method} {path}",) if key in self._ahead]
         return [key for key in tuple(self._ahead) if self._is_below(path, key.rpartition(" ")[2])]
@@ -72,7 +72,7 @@ class DeferredRouters:
 
 
 class BuildRouters:
-    """The middleware that builds what a request needs, in a thread."""
+    """The middleware that builds the routers of a request, in a thread."""
 
     def __init__(self, app: ASGIApp, *, routers: DeferredRouters) -> None:
         self._app, self._routers = app, routers

@@ -26,7 +26,7 @@ from app.store.database import Database, UnitOfWork
 
 _LONGEST_HEADER = 500
 _LONGEST_DEADLINE_S = 2**31 - 1
-"""What the database can store; the service has limits of its own, which hold when the job runs."""
+"""Limit of the database's column; the service has limits of its own, which hold when the job runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Followers:
     async def observations(self, observe: Observe, *, within_s: float | None = None) -> AsyncIterator[Observation]:
         """Look again and again until it has ended or was deleted, the time is up, or the service stops.
 
-        At least one look is taken, and the last one when the time is up. A look that finds no database is none.
+        At least one look is taken, and the last one when the time is up. A look without a database does not count.
         """
         ends = None if within_s is None else time.monotonic() + within_s
         pause_s = _FIRST_POLL_S
@@ -175,7 +175,7 @@ class Followers:
     async def render(self, render: Render, observation: Observation) -> Response:
         """Make the response of something that has ended, as a request of its own: with a slot, a thread, a connection.
 
-        Raises `ServiceBusy`, and what `render` raises.
+        Raises `ServiceBusy`, and the errors of `render`.
         """
 
         def rendered() -> Response:
@@ -222,7 +222,7 @@ class AwaitedResponse(Response):
 def awaited(
     request: Request, preferences: Preferences, otherwise: Response, *, observe: Observe, render: Render
 ) -> Response:
-    """`otherwise`, or what `render` returns if the request prefers to wait and the end comes in time."""
+    """`otherwise`, or the result of `render` if the request prefers to wait and the end comes in time."""
     if preferences.wait_s is None:
         return otherwise
     return AwaitedResponse(otherwise, observe, render, request.app.state.followers, preferences)

@@ -1,6 +1,6 @@
 """Return freed memory to the system after requests that needed much of it.
 
-The C library keeps what was freed for later allocations: a service that has answered one request of a million
+The C library keeps freed memory for later allocations: a service that has answered one request of a million
 partitions would stay several times as large as it was.
 """
 
@@ -21,7 +21,7 @@ _GROWTH_BYTES = 64 * 2**20
 
 _LOOKS_EVERY_S = 0.1
 _AGAIN_AFTER_S = 30.0
-"""What was in use at the last return, such as responses that clients were reading, may be free after so long."""
+"""Memory in use at the last return, such as responses that clients were reading, may be free after this time."""
 
 
 class FreedMemory:
@@ -33,7 +33,7 @@ class FreedMemory:
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self._app, self._clock = app, clock
         self._process = psutil.Process()
-        # What was resident after the last return, and after the last one that was not tried again.
+        # Resident bytes after the last return, and after the last one that was not tried again.
         self._returned = self._usual = self._resident_bytes()
         self._looks_at = 0.0
         self._again_at = math.inf

@@ -1,6 +1,6 @@
 """The metrics of `/metrics`, in Prometheus' text format.
 
-What this process does is counted as it happens; jobs, sweeps and the queue, which workers share, are read from the
+Events of this process are counted as they happen; jobs, sweeps and the queue, which workers share, are read from the
 database when metrics are scraped. Labels are operations, kinds, states and codes of failures: their values are bounded.
 """
 
@@ -82,7 +82,7 @@ def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy], *, dro
 
     Parameters
     ----------
-    lanes : slots and queues of this process by what their requests do.
+    lanes : slots and queues of this process by the kind of work.
     activity : counts from the database; None if it could not be read, for which `rackplan_database_up` is 0 and the
         metrics of jobs, sweeps and the queue are absent.
     dropped_log_lines : lines of the log of this process that were dropped.

@@ -1,4 +1,4 @@
-"""What every request passes before its operation: request id and log, HEAD, host and origin checks, overload,
+"""Middleware of every request: request id and log, HEAD, host and origin checks, overload,
 body limit.
 """
 
@@ -31,7 +31,7 @@ from app.slots.admission import Admission
 QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths of requests that are answered at any load: they compute nothing, and report the state of the service."""
 BEYOND_LIMIT: Final = "beyond_limit"
-"""Where the state of a request has the limit on connections, if its connection is one of those beyond it."""
+"""Key of a request's state for the limit on connections, if its connection is beyond it."""
 _LONGEST_REQUEST_ID = 64
 _TRUSTED = "rackplan.trusted_host"
 
@@ -105,7 +105,7 @@ def _details(code: str | None, plans: Sequence[PlanOutcome]) -> dict[str, object
 class Head:
     """Answer HEAD as GET is answered, without the body.
 
-    The work is the same, so that the headers are; what would follow the head, as a stream of events, is cancelled.
+    The work is the same, so that the headers are; a stream after the head, as of events, is cancelled.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -161,7 +161,7 @@ class Checks:
 
 
 def no_overload(admission: Admission) -> Check:
-    """Reject requests while the queue is full, and those of connections beyond the limit.
+    """Reject requests while the queue is full, or on connections beyond the limit.
 
     Routing, reading and validating a request that is then rejected would cost more than serving another one. Health
     checks and metrics are always served.
@@ -192,7 +192,7 @@ def same_origin(allowed_origins: Collection[str]) -> Check:
     """Reject requests of pages of another origin that would change something.
 
     A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also sends the origin of
-    the page. Origins that the operator allowed are accepted; CORS decides what they may read.
+    the page. Origins that the operator allowed are accepted; CORS decides which responses they may read.
     """
 
     def check(scope: Scope) -> None:

@@ -36,7 +36,7 @@ _AGAIN_S = 1
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What each sender of a kind may send.
+    """Quota of each sender of a kind.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Allowance:
 
 @dataclass(slots=True)
 class Bucket:
-    """What one sender has left. Parameters: actor, that which its last request was found to be of."""
+    """The remaining quota of a sender. actor : as authenticated in its last request."""
 
     tokens: float
     filled_at: float
@@ -177,7 +177,7 @@ class RateLimits:
 
 
 def _state(headers: MutableHeaders, held: list[tuple[Buckets, Bucket]]) -> None:
-    """State the policies and what is left of them."""
+    """State the policies and the remaining quotas."""
     headers["RateLimit-Policy"] = ", ".join(policy for buckets, _ in held for policy in buckets.allowance.policies)
     remaining = [buckets.remaining(bucket) for buckets, bucket in held if buckets.allowance.rate]
     if remaining:

@@ -35,7 +35,7 @@ class Traces:
             try:
                 await self._app(scope, receive, send_noting)
             finally:
-                # The path of the operation: that of the request has ids, and could have secrets of share links.
+                # The path of the operation: the path of the request has ids, and could have secrets of share links.
                 route = getattr(scope.get("route"), "path", "none")
                 tracing.annotate(span, name=f"{method} {route}", http_route=route, http_response_status__code=status)
                 if status >= 500:

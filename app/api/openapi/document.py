@@ -80,7 +80,7 @@ def _alias(model: type, name: str) -> str:
 
 
 def of_class(model: type) -> dict[str, str]:
-    """The descriptions of a class and its bases; the class's own override those of its bases."""
+    """The descriptions of a class and its bases; the class's own override inherited ones."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if base.__module__.partition(".")[0] == _ROOT:

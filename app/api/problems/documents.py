@@ -154,8 +154,8 @@ def install(app: FastAPI) -> None:
 
 
 def of_http(request: Request, raised: HTTPException) -> Response:
-    """The problem document of what the framework raises."""
-    if isinstance(raised.__cause__, Failure):  # FastAPI wraps what is raised while it reads the body
+    """The problem document of the framework's exception."""
+    if isinstance(raised.__cause__, Failure):  # FastAPI wraps exceptions while it reads the body
         return of_failure(request, raised.__cause__)
     status = HTTPStatus(raised.status_code)
     detail = str(raised.detail)

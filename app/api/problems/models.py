@@ -19,9 +19,9 @@ class FieldError(BaseModel):
     limits: dict[str, Any] | None = None
     """Bounds of the value by name, such as `ge` (at least) and `max_length`; absent if it has none."""
     minimum: Any = None
-    """The smallest value, or the first release, that the field takes; absent if there is none."""
+    """The smallest value, or the first release, that the field takes; absent if unlimited."""
     maximum: Any = None
-    """The largest value, or the last release, that the field takes; absent if there is none."""
+    """The largest value, or the last release, that the field takes; absent if unlimited."""
     known: list[Any] | None = None
     """The values, or names of fields, that there are; absent if the field takes any."""
 
@@ -85,6 +85,6 @@ class Problem(BaseModel):
     byte: int | None = None
     """Offset of the byte that cannot be read, from 0."""
     expected: str | None = None
-    """What was expected in its place."""
+    """Expected content in its place."""
     count: int | None = None
     """Number of cases, named or not."""

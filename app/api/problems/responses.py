@@ -60,7 +60,7 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
 
 
 def status_of(kind: type[failure.Failure]) -> HTTPStatus | None:
-    """The status of a failure: its own, or that of its nearest category.
+    """The status of a failure: its own, or its nearest category's.
 
     None if only the operator of the machine can act on it (`MachineRefuses`): to a caller that is an internal error.
     """
@@ -89,11 +89,11 @@ _IMPLIED: Mapping[type[Failure], Sequence[type[Failure]]] = {
 def responses(
     *failures: type[Failure], others: Mapping[int, Mapping[str, Any]] | None = None
 ) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation in OpenAPI: its failures by status, and those that every operation has.
+    """The `responses` of an operation in OpenAPI: its failures by status, and the failures of every operation.
 
     Parameters
     ----------
-    failures : what the operation itself raises.
+    failures : of the operation itself.
     others : its responses that are not problems, by status.
     """
     by_status: dict[int, dict[str, str]] = {

@@ -1,6 +1,6 @@
 """The middleware that passes requests to slots: body, queue, process, response, each within the deadline.
 
-A slot is free once it has answered, however slowly the client reads: what clients have not read is bounded here.
+A slot is free once it has answered, however slowly the client reads: bytes not yet read by clients are bounded here.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ _SMALL_BODY = 16 * 1024
 """Bytes of a request that waits for its job, which is served in this process; a larger one is answered at once."""
 _DRAINED_WITHIN_S = 0.5
 _FOLLOWED = ("/v1/jobs/", "/v1/sweeps")
-"""Beginnings of the paths of what is followed to its end with `Prefer: wait`."""
+"""Beginnings of the paths of resources that `Prefer: wait` follows to their end."""
 
 
 class Bodies:
@@ -49,7 +49,7 @@ class Bodies:
 
     def __init__(self) -> None:
         self._bytes: Counter[object] = Counter()
-        # What ends exchanges whose responses are being sent, the oldest first.
+        # Functions that end exchanges whose responses are being sent, the oldest first.
         self._sending: dict[object, Callable[[], object]] = {}
 
     def hold(self, exchange: object, count: int) -> None:
@@ -70,7 +70,7 @@ class Bodies:
         self._bytes[exchange] += count
 
     def send(self, exchange: object, end: Callable[[], object], count: int) -> None:
-        """Count the bytes of a response instead of those of its request; `end` is called if others need them."""
+        """Count the bytes of a response instead of its request's; `end` is called if others need them."""
         self.release(exchange)
         self.hold(exchange, count)
         self._sending[exchange] = end
@@ -86,7 +86,7 @@ class SlotCrashed(Exception):
 
 
 class SlotDispatch:
-    """Serve requests in slots, besides those of little work: health checks, files, streams of events, small plans.
+    """Serve requests in slots, except light ones: health checks, files, streams of events, small plans.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class SlotDispatch:
         preferences = parsed(", ".join(headers.getlist("prefer")), longest_wait_s=1)
         if preferences.wait_s is None:
             return False
-        # Other operations ignore the preference. What computes would have neither a deadline nor a limit here.
+        # Other operations ignore the preference. Computing ones would have neither a deadline nor a limit here.
         if not path.startswith(_FOLLOWED) and not (path in PLAN_PATHS and preferences.respond_async):
             return False
         if _length(scope) <= _SMALL_BODY:
@@ -178,7 +178,7 @@ class _Exchange:
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             self._has_left = not answering.done()
-            if self._has_left:  # what is nearly answered is not killed
+            if self._has_left:  # a nearly finished answer is not killed
                 await asyncio.wait({answering}, timeout=_DRAINED_WITHIN_S)
         finally:
             answering.cancel()
@@ -260,7 +260,7 @@ class _Exchange:
             file.unlink(missing_ok=True)
 
     async def _unfinished(self, slot: Slot) -> Exception:
-        """What the end of a process means that was to answer."""
+        """The failure for the end of a process before its answer."""
         ending = await slot.end()
         structlog.get_logger().error("slot.ended", path=self._scope["path"], detail=f"the process {ending}")
         # A C++ library that cannot allocate within the limit of the process ends it by SIGABRT.

@@ -56,12 +56,11 @@ def written_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, s
 
 
 def read_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    """Headers as bytes."""
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 def start(message: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
-    """The head of a response, as ASGI has it, for JSON, with what the audit log has to know of the request."""
+    """The head of a response, as ASGI has it, for JSON, with the audit log's facts about the request."""
     state = scope.get("state", {})
     return {
         "status": message["status"],
@@ -73,7 +72,7 @@ def start(message: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
 
 
 def note(head: Mapping[str, Any], scope: Scope) -> None:
-    """Note on a request what the head of its response says about it."""
+    """Note on a request the audit facts in the head of its response."""
     state = scope.setdefault("state", {})
     if head["route"] is not None:
         scope["route"] = SimpleNamespace(path=head["route"])

@@ -1,4 +1,4 @@
-"""The answers of a slot to requests: those of an application."""
+"""The answers of a slot to requests, by an application."""
 
 import asyncio
 import contextvars
@@ -53,7 +53,7 @@ def body_file(folder: Path, pid: int) -> Path:
 
 
 async def _answer(app: ASGIApp, head: bytes, content: bytes) -> tuple[dict[str, object], bytes]:
-    """The head of the answer to a request, with what the log and the metrics of the parent need to know; its body."""
+    """The head of the answer to a request, with facts for the parent's log and metrics; its body."""
     scope = scopes.read_scope(head)
     outcomes: list[PlanOutcome] = []
     received = iter([{"type": "http.request", "body": content, "more_body": False}])

@@ -1,4 +1,4 @@
-"""How large a request is, before it is parsed: what is expected of its time in a slot, and whether it needs one."""
+"""How large a request is, before it is parsed: its expected time in a slot, and whether it needs one."""
 
 import itertools
 import math
@@ -36,7 +36,7 @@ _LEAST_S, _PER_S = 0.02, 1_000_000
 
 
 def work_of(method: str, path: str, body: bytes) -> Work:
-    """The class of a request: what it plans, if anything, and the power of 4 of its partitions or bytes.
+    """The class of a request: the kind of plan, if any, and the power of 4 of its partitions or bytes.
 
     A body with compressed texts takes up to 0.2 s: a thread has to measure it.
     """
@@ -46,7 +46,7 @@ def work_of(method: str, path: str, body: bytes) -> Work:
 
 
 def _unpacked_bytes(body: bytes) -> int:
-    """What texts that are compressed by gzip have beyond their own bytes: the body, or parts of a form."""
+    """Bytes that decompression adds to gzip-compressed texts: the body, or parts of a form."""
     starts = (found.end() - len(GZIP) for found in _COMPRESSED.finditer(body))
     return sum(max(0, _unpacked_from(body, start)) for start in itertools.islice(starts, _MOST_TEXTS))
 
@@ -71,7 +71,7 @@ def _unpacked_from(body: bytes, start: int) -> int:
 def is_small(method: str, path: str, body: bytes) -> bool:
     """Whether a request is for a plan of so little work that a thread makes it, which cannot be stopped.
 
-    What a body states is a bound only if it is read as the operation reads it: as JSON, with integers as integers.
+    A body's statement is a bound only if it is read as the operation reads it: as JSON, with integers as integers.
     """
     if f"{method} {path}" != SMALL_OPERATION or len(body) > SMALL_BYTES:
         return False

@@ -1,4 +1,4 @@
-"""What a service does once it listens: compile and load its loops, and store the examples if they are wanted."""
+"""Once a service listens: compile and load its loops, and store the examples if they are wanted."""
 
 import time
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from app.store import transaction
 from app.store.database import Database
 
 HEADER = "Rackplan-Compiling"
-"""Of every response while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
+"""Header of responses while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
 _NICENESS = 10
 _ENDS_WITHIN_S = 0.5
 
@@ -95,7 +95,7 @@ class Preparation:
                 structlog.get_logger().warning("examples.not_kept", detail=detail)
 
     def _compile(self) -> None:
-        """Compile what the installation lacks."""
+        """Compile loops that the installation lacks."""
         missing = len(uncompiled())
         if not missing:
             return
@@ -105,7 +105,7 @@ class Preparation:
         log.info("loops.compiling", loops=missing)
         try:
             compiled = compile_all(on_progress=self._note, stop=self._is_ending, niceness=_NICENESS)
-        except CompilationFailed as failure:  # a request compiles what it needs
+        except CompilationFailed as failure:  # a request compiles its own loops
             log.warning("loops.not_compiled", detail=str(failure))
         else:
             if not self._is_ending.is_set():

@@ -21,11 +21,11 @@ from app.services.plans import Planner, make_plan
 from app.store.database import Database, UnitOfWork
 from app.store.transaction import Rows
 
-_LIMITS = Limits()  # not those of the settings, which may be too low for an example
+_LIMITS = Limits()  # not the settings' limits, which may be too low for an example
 
 
 def steps(database: Database, *, has_webhooks: bool) -> tuple[Callable[[], None], ...]:
-    """What stores all examples, in this order; a stop of the service may come between two."""
+    """Functions that store all examples, in this order; a stop of the service may come between two."""
     stores = (store_examples, store_example_reassignment, store_example_sweep)
     return tuple(partial(store, database) for store in (*stores, *((store_example_webhook,) if has_webhooks else ())))
 

@@ -1,4 +1,4 @@
-"""Types of the arrays that loops take: an annotation states what numba compiles for.
+"""Types of the arrays that loops take; numba compiles a loop for its annotations.
 
 Arrays are contiguous in C's order. To mypy `Int64Vector` and `Int64Matrix` are the same `NDArray[np.int64]`.
 """

@@ -55,7 +55,7 @@ def compile_all(
     Raises
     ------
     CompilationFailed
-        A process has died or could not compile a loop. What the others have stored remains.
+        A process has died or could not compile a loop. Loops that others have stored remain.
     """
     missing = uncompiled()
     if not missing:
@@ -116,7 +116,7 @@ class _Process:
 
     @property
     def output(self) -> IO[bytes]:
-        """Where it writes what it has done."""
+        """The pipe of its results."""
         assert self._popen.stdout is not None  # noqa: S101 — it is a pipe
         return self._popen.stdout
 
@@ -141,7 +141,7 @@ class _Process:
         return done
 
     def end(self) -> None:
-        """Kill it: what it has stored is complete."""
+        """Kill it: stored loops are complete."""
         self._popen.kill()
         self._popen.communicate()
 
@@ -164,11 +164,11 @@ class _Pool:
             process.end()
 
     def idle(self) -> list[_Process]:
-        """Those that have nothing to compile."""
+        """The processes that have nothing to compile."""
         return [process for process in self._processes if not process.ahead]
 
     def reporting(self) -> list[_Process]:
-        """Those that have written something; waits for a moment if none has."""
+        """The processes that have written something; waits for a moment if none has."""
         return [key.data for key, _ in self._selector.select(_LOOKS_EVERY_S)]
 
 

@@ -59,19 +59,19 @@ def returns_record(returned: Any) -> bool:
 
 
 @register_default(Record)
-class _RecordModel(models.TupleModel):  # type: ignore[misc] # as above
-    """As a tuple, but nothing in it is counted."""
+class _RecordModel(models.TupleModel):  # type: ignore[misc]
+    """The model of a tuple without reference counts."""
 
     def traverse(self, builder: Any) -> list[Any]:  # noqa: ARG002 — numba calls it
         return []
 
 
-@lower_cast(types.NamedTuple, Record)  # type: ignore[untyped-decorator] # as above
+@lower_cast(types.NamedTuple, Record)  # type: ignore[untyped-decorator]
 def _pass_on(_context: Any, _builder: Any, _given: Any, _declared: Any, value: Any) -> Any:
     return value
 
 
-@unbox(Record)  # type: ignore[untyped-decorator] # as above
+@unbox(Record)  # type: ignore[untyped-decorator]
 def _unbox(record: Record, given: Any, c: Any) -> Any:
     """Hold the arrays of Python's tuple until the call returns."""
     native = unbox_tuple(record.counted, given, c)
@@ -101,7 +101,7 @@ _SCALARS = {
 
 
 class _Declared(CPUDispatcher):  # type: ignore[misc] # numba has no types
-    """A dispatcher of numba with one signature, that of the annotations."""
+    """A dispatcher of numba with one signature, its annotations."""
 
     def __init__(self, function: Callable[..., Any], **options: bool) -> None:
         super().__init__(function, targetoptions={**_OPTIONS, **options})
@@ -114,7 +114,7 @@ class _Declared(CPUDispatcher):  # type: ignore[misc] # numba has no types
         return tuple(_type_of(hints[name]) for name in self._compiler.pysig.parameters)
 
     def prepare(self) -> Any:
-        """Load the loop or compile it, if that has not been done; what numba calls.
+        """Load the loop or compile it unless that is done; its entry point.
 
         Raises
         ------
@@ -135,13 +135,13 @@ class _Declared(CPUDispatcher):  # type: ignore[misc] # numba has no types
 
 
 class LinkedDispatcher(_Declared):
-    """What is linked into the loops that call it, as LLVM's intermediate code."""
+    """Dispatcher of a subroutine: LLVM's intermediate code, linked into the loops that call it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, no_cpython_wrapper=True)
         self._compiler._customize_flags = _without_machine_code  # noqa: SLF001 — a hook of numba's
 
-    @global_compiler_lock  # type: ignore[untyped-decorator] # as above
+    @global_compiler_lock  # type: ignore[untyped-decorator]
     def compile(self, signature: Any) -> Any:
         """Compile to LLVM's intermediate code."""
         data = {"dispatcher": self, "args": signature, "return_type": None}
@@ -151,8 +151,8 @@ class LinkedDispatcher(_Declared):
         # that it calls, once for each level of calls, and make machine code of it, for callers in Python.
         library = result.library
         library._optimize_final_module = _do_nothing  # noqa: SLF001 — no other hook
-        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — as above
-        key = object()  # numba looks up what it calls by this; for others that is the entry for Python
+        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001
+        key = object()  # numba looks up callees by this; usually it is the entry for Python
         self.targetctx.insert_user_function(key, result.fndesc, [library])
         self.overloads[signature] = result._replace(entry_point=key)
         return key
@@ -163,7 +163,7 @@ class LinkedDispatcher(_Declared):
 
 
 class StoredDispatcher(_Declared):
-    """What Python calls: machine code, which is stored."""
+    """Dispatcher of a loop: stored machine code, which Python calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -173,7 +173,7 @@ class StoredDispatcher(_Declared):
         """Load or compile the loop, and all that it calls."""
         entry_point = super().compile(signature)
         result = self.overloads[signature]
-        for environment in result._find_referenced_environments():  # noqa: SLF001 — those of its subroutines
+        for environment in result._find_referenced_environments():  # noqa: SLF001 — includes its subroutines'
             self.targetctx.codegen().set_env(environment.env_name, environment)
         return entry_point
 
@@ -214,7 +214,7 @@ class _Entry:
         self.cache_path = None  # numba's statistics have one for each function; an entry may be in any of ours
 
     def load_overload(self, signature: Any, target: Any) -> Any:  # noqa: ARG002 — there is one signature
-        """The stored result of compiling the loop, ready to run; None if there is none."""
+        """The stored result of compiling the loop, ready to run; or None."""
         content = entries.read(self._loop)
         if content is None:
             return None
@@ -225,7 +225,7 @@ class _Entry:
             return None
         return CompileResult._rebuild(target, *reduced)  # noqa: SLF001 — as numba's cache does
 
-    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002 — as above
+    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002
         """Store the result of compiling the loop, if some folder can be written."""
         if result.library.has_dynamic_globals:
             return  # its code has addresses of this process

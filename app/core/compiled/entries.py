@@ -9,7 +9,7 @@ Folders are read in this order, and the first one that can be written gets new e
 
 1. `NUMBA_CACHE_DIR`, if it is set;
 2. `__pycache__` of the core, which is written when the software is installed and may be read-only later;
-3. folders that `RACKPLAN_COMPILED` lists, which are only read: those of the installation that executors belong to;
+3. folders that `RACKPLAN_COMPILED` lists, which are only read: of the installation that executors belong to;
 4. the cache folder of the account;
 5. a folder of the account among temporary files.
 """
@@ -39,7 +39,7 @@ _BESIDE_THE_CORE = Path(__file__).parent.parent / "__pycache__" / "loops"
 
 
 def read(loop: str) -> bytes | None:
-    """The stored entry of a loop, by its dotted name; None if there is none that can be trusted."""
+    """The stored entry of a loop, by its dotted name; None without a trusted one."""
     name = _file_name(loop)
     if name is None:
         return None
@@ -69,7 +69,7 @@ def write(loop: str, content: bytes) -> bool:
 
 
 def installed_folder() -> Path:
-    """Where entries are stored when the software is installed, for all numbas, Pythons and processors."""
+    """The folder of entries that are stored at installation, for all numbas, Pythons and processors."""
     return _BESIDE_THE_CORE
 
 
@@ -169,7 +169,7 @@ def _trusted_accounts() -> set[int]:
 
 
 def _content(path: Path) -> bytes | None:
-    """What an entry contains, if it is complete and no other account can have written it."""
+    """The content of an entry if it is complete and no other account can have written it."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -184,7 +184,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _replace(path: Path, framed: bytes) -> None:
-    """Write a file at once: other processes see all of it, or what was there before."""
+    """Replace a file atomically: other processes see the new content or the old."""
     opened, draft = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(opened, "wb") as file:

@@ -53,7 +53,7 @@ def source_of(loop: Function) -> Function:
 
 @functools.cache
 def _plain(function: Any) -> Callable[..., Any]:
-    """The source of a loop or subroutine, which calls those of its subroutines without what surrounds them."""
+    """The source of a loop or subroutine, calling its subroutines' sources without their wrappers."""
     source: FunctionType = function.py_func
     code, names = source.__code__, source.__globals__
     called = {name: _plain(each) for name in code.co_names if isinstance(each := names.get(name), Subroutine)}

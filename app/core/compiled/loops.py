@@ -27,8 +27,8 @@ def compiled(function: Function) -> Function:
 def subroutine(function: Function) -> Function:
     """Compile a function that only loops call, as part of each of them.
 
-    It has no entry for Python, no machine code and no place in the cache of its own, which saves a third of what a loop
-    costs. Python that calls it runs its source, as tests do. Parameters as of `compiled`.
+    It has no entry for Python, no machine code and no place in the cache of its own, which saves a third of a loop's
+    cost. Python that calls it runs its source, as tests do. Parameters as of `compiled`.
     """
     return cast("Function", Subroutine(function))
 
@@ -50,7 +50,7 @@ class _Lazy(ABC):
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """What numba calls."""
+        """numba's dispatcher, made at first use."""
         return self._dispatcher()
 
     @abstractmethod
@@ -63,7 +63,7 @@ class _Lazy(ABC):
 
 
 class Loop(_Lazy):
-    """What Python calls: machine code, which is stored."""
+    """A loop: stored machine code, which Python calls."""
 
     def prepare(self) -> None:
         """Load the loop or compile it, if that has not been done."""
@@ -76,7 +76,7 @@ class Loop(_Lazy):
 
 
 class Subroutine(_Lazy):
-    """What is linked into the loops that call it, as LLVM's intermediate code."""
+    """A subroutine: LLVM's intermediate code, linked into the loops that call it."""
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
@@ -88,7 +88,7 @@ class Subroutine(_Lazy):
 
 
 class Inlined(_Lazy):
-    """What numba copies into the functions that call it."""
+    """A function that numba copies into its callers."""
 
     targetoptions = MappingProxyType({"inline": "always"})
     """numba reads these before it asks for the type."""

@@ -1,8 +1,8 @@
 """Which compiled loops there are, and the digest of all sources that a loop is made of.
 
-A loop is what `@compiled` decorates in a module `*_kernel.py`; what `@subroutine` decorates there is part of the loops
-that call it. The digest of a loop covers its module and the modules that this one imports, directly or not: a change in
-what it calls, in a constant or in a record makes it another loop.
+`@compiled` decorates a loop in a module `*_kernel.py`; `@subroutine` decorates a part of the loops that call it. The
+digest of a loop covers its module and the modules that this one imports, directly or not: a change in a callee, a
+constant or a record makes it another loop.
 """
 
 import functools
@@ -109,6 +109,6 @@ def _file(module: str) -> Traversable | None:
 
 
 def _has_changed(module: str) -> bool:
-    """Whether the source is newer than this process, which may run what was there before."""
+    """Whether the source is newer than this process, which may run the old one."""
     file = _file(module)
     return isinstance(file, Path) and STARTED < file.stat().st_mtime <= time.time()

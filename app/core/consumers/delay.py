@@ -14,7 +14,7 @@ def delayed(rates: Int64s, intervals: int) -> Int64s:
     """(intervals, partitions) int64 rates at which partitions are consumed if each record may wait some intervals.
 
     All records are consumed in the order in which they arrive, by the end of the series. The cumulative rate of all
-    partitions is the shortest path (taut string) between what has arrived and what has to be consumed, so that its
+    partitions is the shortest path (taut string) between arrived records and those due for consumption, so that its
     peaks are least. O(intervals · (segment + partitions)), by the
     length of the longest straight segment.
     """

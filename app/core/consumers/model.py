@@ -37,7 +37,7 @@ class ConsumersProblem:
 
     @property
     def weights(self) -> Int64s:
-        """(intervals, partitions) int64 capacity that each partition takes, at most that of one consumer."""
+        """(intervals, partitions) int64 capacity that each partition takes, at most one consumer's."""
         return np.minimum(self.rates, self.capacity, order="C")
 
     def lost(self, interval: int, owners: Int32s) -> int:

@@ -11,7 +11,7 @@ class Rows(NamedTuple):
 
     Parameters
     ----------
-    weights, costs : (rows,) capacity that a row takes, and what it counts if it moves.
+    weights, costs : (rows,) capacity that a row takes, and its cost if it moves.
     previous : (rows,) consumers, −1 if a row has none to return to.
     """
 

@@ -75,7 +75,7 @@ def lower_bound(weights: Int64s, capacity: int) -> int:
 
 
 def _large_rows(ascending: Int64s, capacity: int) -> int:
-    """The bound L2: rows above half a consumer need one each, and those of at least a threshold what is left of it."""
+    """The bound L2: rows above half a consumer need one each; rows of at least a threshold share the rest."""
     sums = np.append(0, np.cumsum(ascending))
     half = int(np.searchsorted(2 * ascending, capacity, side="right"))
     thresholds = np.append(0, np.unique(ascending[:half]))
@@ -92,7 +92,7 @@ _THRESHOLDS = (0, 0.25, 0.5, 0.625, 0.75, 0.875, 0.9375, 1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves:
-    """An assignment, and what proves how little it moves.
+    """An assignment, and an upper bound on the costs that any assignment keeps.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def least_moves(
 
     Parameters
     ----------
-    weights, costs : (rows,) int64 capacity that a row takes, and what it counts if it moves.
+    weights, costs : (rows,) int64 capacity that a row takes, and its cost if it moves.
     previous : (rows,) int32 of 0, 1, …, or `NO_CONSUMER`. packing : (rows,) int32, any assignment to the consumers.
     effort : None leaves out the model.
     """
@@ -130,7 +130,7 @@ def least_moves(
     stays, kept_bounds = _stays(weights, costs, previous, before, capacity)
     going_on = np.argsort(-kept_bounds, kind="stable")[:consumers]
     bound = int(kept_bounds[going_on].sum())
-    position = np.full(before + 1, NO_CONSUMER, np.int32)  # the last one is that of `NO_CONSUMER`
+    position = np.full(before + 1, NO_CONSUMER, np.int32)  # the last one is for `NO_CONSUMER`
     position[going_on] = np.arange(len(going_on))
     owners = _refilled(weights, costs, position[previous], stays, consumers, capacity)
     best = relabeled(packing if owners is None else owners, costs, previous, consumers)
@@ -183,7 +183,7 @@ def _largest_subset(weights: Int64s, capacity: int) -> tuple[Int64s, int]:
 def _refilled(
     weights: Int64s, costs: Int64s, kept_by: Int32s, stays: NDArray[np.bool_], consumers: int, capacity: int
 ) -> Int32s | None:
-    """(rows,) int32: consumers keep what they can, at first all, then only large rows; the others are filled in."""
+    """(rows,) int32: consumers keep previous rows, at first all, then only large ones; the others are filled in."""
     for threshold in _THRESHOLDS:
         is_kept = stays & (kept_by != NO_CONSUMER) & (weights >= np.quantile(weights, threshold) * (threshold > 0))
         owners = np.where(is_kept, kept_by, 0).astype(np.int32)

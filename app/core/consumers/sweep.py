@@ -22,8 +22,8 @@ NUMBERS = (
     "proven_moves_share",
     "lost_bytes_per_s",
 )
-"""The figures of a scenario. Moved bytes/s are the mean of the intervals, lost ones the largest. A share is that of the
-intervals for which the lower bound is reached."""
+"""The figures of a scenario. Moved bytes/s are the mean of the intervals, lost ones the largest. A share is the
+fraction of intervals whose lower bound is reached."""
 AXES = ("group", "capacity_bytes_per_s", "delay_s", "spare")
 _HOUR = 3_600
 

@@ -4,7 +4,7 @@ model.py          input and output of an assignor
 registry.py       every assignor by name: where it runs, whether it uses racks, its rebalance protocol
 sweep.py          every group under every assignor, with members lost and added: the scenarios of a sweep
 classic/          the classic client's assignors, rack-aware if KIP-881 made them so
-kafka_python/     those of kafka-python that decide otherwise
+kafka_python/     assignors of kafka-python that decide otherwise
 sticky_builders/  the two builders that the sticky ones among them share
 server/           the group coordinator's assignors (KIP-848, share groups), which ignore racks as shipped
 optimum/          an optimal assignment and its certificate

@@ -233,7 +233,7 @@ LIBRARY_ASSIGNORS: Mapping[tuple[str, str], Assignor] = {
     )
     if assignor.library is not None
 }
-"""By client library and name, the assignors that decide otherwise than those of Kafka's Java client."""
+"""By client library and name, the assignors that decide otherwise than Kafka's Java client."""
 
 
 def assignor_of_library(assignor: Assignor, library: str | None) -> Assignor:
@@ -277,7 +277,7 @@ def later_versions(assignor: Assignor, version: KafkaVersion) -> list[KafkaVersi
 
 
 _SINCE: Mapping[str, str] = {"uniform": "4.0.0", "server-range": "4.0.0", "simple": "4.0.0"}
-"""The first release with each of the coordinator's assignors; those of the classic client are in all since 2.4."""
+"""The first release with each of the coordinator's assignors; the classic client's are in all since 2.4."""
 
 ASSIGNORS: Mapping[str, Assignor] = {
     name: assignor_for(name, NEWEST) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)

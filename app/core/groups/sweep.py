@@ -41,7 +41,7 @@ NUMBERS = (
 )
 """The figures of a scenario after the rebalance has settled.
 
-`moved`, `taken_up` and `dropped` are those of `Handover`, from what the recorded members owned, lost members included;
+`moved`, `taken_up` and `dropped` are as in `Handover`, from the recorded members, lost members included;
 `revoked` counts the partitions that members revoke over all phases. `in_rack_share` is None if no rack is known.
 """
 
@@ -116,7 +116,7 @@ class GroupsSweep:
         return {"axes": self.grid.values(index)}
 
     def rejoining_members(self, index: int) -> tuple[Member, ...]:
-        """The members of scenario `index` before its rebalance: those that are left, with what they own, and new ones.
+        """The members of scenario `index` before its rebalance: remaining ones, with their partitions, and new ones.
 
         Raises `ConflictingFields` if the group has fewer members than are lost.
         """
@@ -179,8 +179,8 @@ def with_added(
     """The members followed by `count` new ones, named `added-1` and so on, which own nothing.
 
     Each subscribes to the most common subscription of the `recorded` members (the first of equally common ones) and
-    gets the rack that has the fewest members by then, of equal ones the first by name. Racks are those of live brokers
-    and of recorded members; if no recorded member has a rack, new ones have none either.
+    gets the rack that has the fewest members by then, of equal ones the first by name. Racks come from live brokers
+    and recorded members; if no recorded member has a rack, new ones have none either.
     """
     topics = _most_common([member.topics for member in recorded])
     racks = {rack for rack in metadata.rack_of.values() if rack} | {m.rack_id for m in recorded if m.rack_id}
@@ -220,7 +220,7 @@ def resolved_document(groups: Sequence[SweptGroup], metadata: GroupMetadata) -> 
 
 
 def swept_version(definition: Mapping[str, Any]) -> KafkaVersion:
-    """The release whose assignors a resolved sweep has; one that was stored without it has those of 4.0.0."""
+    """The release whose assignors a resolved sweep has; if stored without a release, 4.0.0."""
     return KafkaVersion.of(definition.get("kafka_version") or "4.0.0")
 
 

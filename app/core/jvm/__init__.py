@@ -1,4 +1,4 @@
-"""Java's Random, hashCode and HashMap order, where the results of Kafka depend on them.
+"""Java's Random, hashCode and HashMap order, as far as results of Kafka depend on them.
 
 random.py          java.util.Random, Collections.shuffle; independent seeds of many draws
 hashes.py          hashCode and compareTo of the classes that Kafka uses as keys

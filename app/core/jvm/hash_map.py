@@ -112,7 +112,7 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
             self._resize()
 
     def __delitem__(self, key: Key) -> None:
-        """`remove`. Raises KeyError where the key is unknown."""
+        """`remove`. Raises KeyError if the key is unknown."""
         node, index, bin_content = self._take(key)
         if isinstance(bin_content, TreeBin) and not bin_content.remove(node):
             self._table[index] = bin_content.head if bin_content.head is not node else None
@@ -210,7 +210,7 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
 
 
 def spread(hash_code: int) -> int:
-    """What HashMap makes of a hash code: its high half is mixed into the low one; signed 32 bits."""
+    """HashMap's mix of a hash code: its high half is mixed into the low one; signed 32 bits."""
     return hash_code ^ ((hash_code & 0xFFFFFFFF) >> 16)
 
 

@@ -1,4 +1,4 @@
-"""hashCode of what Kafka puts in hash maps, one value at a time and as arrays; and the order that equal hashes fall to.
+"""hashCode of the keys of Kafka's hash maps, single and in arrays; and the order that equal hashes fall to.
 
 Java's `int` wraps around at 32 bits; every hash code here is a signed 32-bit integer.
 
@@ -33,7 +33,7 @@ class KeyType(Generic[Key]):
     Parameters
     ----------
     hash_code : the class's `hashCode`.
-    order : a sort key in the order of the class's `compareTo`; None where the class is not Comparable to itself. A map
+    order : a sort key in the order of the class's `compareTo`; None if the class is not Comparable to itself. A map
         asks for it only where keys of equal hash meet in a bin that has become a tree.
     """
 
@@ -87,7 +87,7 @@ def objects_hash(*hash_codes: int) -> int:
 
 
 def uuid_hash_code(uuid: UUID) -> int:
-    """`java.util.UUID.hashCode`, and that of Kafka's own `Uuid`."""
+    """`hashCode` of `java.util.UUID` and of Kafka's own `Uuid`."""
     halves = (uuid.int >> 64) ^ uuid.int
     return int32((halves >> 32) ^ halves)
 
@@ -110,7 +110,6 @@ def task_id_hash_code(task: TaskId) -> int:
 
 
 def optional_string_hash_code(text: str | None) -> int:
-    """`Optional<String>.hashCode`."""
     return 0 if text is None else string_hash_code(text)
 
 

@@ -4,7 +4,7 @@ A binary heap in an array. `add` puts an element at the end and lets it rise whi
 takes the first, puts the last in its place and lets it sink below the smaller child, the left one if both are equal.
 Elements of equal key leave in an order that depends on the whole history and is not the order of insertion.
 
-Source: the Java SE API documentation of `java.util.PriorityQueue`; the rules are those of OpenJDK 17, checked through
+Source: the Java SE API documentation of `java.util.PriorityQueue`; the rules are OpenJDK 17's, checked through
 Kafka's streams group assignor.
 """
 

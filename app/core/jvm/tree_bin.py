@@ -1,4 +1,4 @@
-"""A bin of a Java HashMap that holds so many keys that it has become a red-black tree.
+"""A bin of a Java HashMap that is a red-black tree, because it holds many keys.
 
 Its keys are iterated not in the tree's order but along a chain that the tree's changes reorder: a new key goes into the
 chain right behind its parent in the tree, and whichever key becomes the root moves to the front. So the tree has to be
@@ -40,7 +40,7 @@ class TreeBin(Generic[Key, Value]):
     Parameters
     ----------
     head : the first node of a chain, whose order is the one that the tree is built in. It may not be the first after.
-    order : the sort key of a node's key, or None where the class is not Comparable.
+    order : the sort key of a node's key, or None if the class is not Comparable.
     """
 
     __slots__ = ("_order", "head", "root")
@@ -71,7 +71,7 @@ class TreeBin(Generic[Key, Value]):
         self._move_root_to_front()
 
     def remove(self, node: Node[Key, Value]) -> bool:
-        """Take a node out, as `Map.remove` does. False where the bin is now to be a plain chain, from `head` on."""
+        """Take a node out, as `Map.remove` does. False if the bin is now to be a plain chain, from `head` on."""
         if not self._unlink(node):
             return False
         left = self.root.child[LEFT]
@@ -83,14 +83,14 @@ class TreeBin(Generic[Key, Value]):
         return True
 
     def remove_by_iterator(self, node: Node[Key, Value]) -> bool:
-        """Take a node out, as an iterator's `remove` does: it moves no other node. False where the bin is empty now."""
+        """Take a node out, as an iterator's `remove` does: it moves no other node. False if the bin is empty now."""
         if not self._unlink(node):
             return False
         self._take_down(node)
         return True
 
     def _unlink(self, node: Node[Key, Value]) -> bool:
-        """Take a node out of the chain; False where it was the only one."""
+        """Take a node out of the chain; False if it was the only one."""
         if node.next is not None:
             node.next.prev = node.prev
         if node.prev is not None:

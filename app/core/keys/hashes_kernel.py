@@ -135,7 +135,7 @@ def fnv1a(data: Bytes, offsets: Offsets, hashes: Int32Vector) -> None:
 
 @compiled
 def crc32(data: Bytes, offsets: Offsets, table: UInt32Matrix, hashes: Int32Vector) -> None:
-    """CRC-32 as zlib's; `table` is (4, 256): what a byte followed by 0, 1, 2, 3 zero bytes leaves."""
+    """CRC-32 as zlib's; `table` is (4, 256): the remainder of a byte followed by 0, 1, 2, 3 zero bytes."""
     for key in range(len(hashes)):
         position, end = int(offsets[key]), int(offsets[key + 1])
         state = np.uint32(0xFFFFFFFF)

@@ -58,7 +58,7 @@ class ProducerView:
         return self.available
 
     def in_own_rack(self) -> Self:
-        """The view of the partitions whose leaders are in the producer's rack; of all if there is none."""
+        """The view of the partitions whose leaders are in the producer's rack; of all without one."""
         if self.in_rack is None or not self.in_rack.any():
             return self
         sizes = None if self.queue_sizes is None else self.queue_sizes[self.in_rack]
@@ -74,7 +74,7 @@ class PlaceNullKeys(Protocol):
 def round_robin(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
     """A counter from a random start, its sign bit dropped, modulo the available partitions."""
     candidates = view.candidates()
-    # Wide arithmetic needs no wrap-around: the bits below the sign are those of the wrapped counter.
+    # Wide arithmetic needs no wrap-around: the bits below the sign equal the wrapped counter's.
     counters = np.arange(len(record_bytes), dtype=np.int64) + random.next_int32()
     return np.take(candidates, (counters & 0x7FFFFFFF) % len(candidates))
 
@@ -99,7 +99,7 @@ def _stops(available: Int32s, partitions: int, counter: int, records: int) -> In
     parts: list[Int64s] = []
     missing = records
     while missing > 0:
-        # At most the stops before the counter's bits wrap, and those of a round on either side.
+        # At most the stops before the counter's bits wrap, and a round on either side.
         stops = np.arange(min(missing, (2**31 // partitions + 2) * len(leading)), dtype=np.int64)
         stops += np.searchsorted(leading, counter % partitions)
         rounds, index = np.divmod(stops, len(leading))
@@ -165,7 +165,7 @@ class AdaptiveChoice:
     """The partition that the adaptive partitioner takes for a number that it draws.
 
     Partitions in the producer's rack are preferred. With queue sizes, a partition is weighted by (longest queue + 1 −
-    its queue), the longest being that of the partitions that are in question.
+    its queue), the longest among these partitions.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Skew of a key set: load of each partition, its maximum over its mean, its Gini coefficient, its heaviest keys.
 
-A partition's load is at least that of its heaviest key: if one key has more than 1/partitions of the load, no number of
+A partition's load is at least its heaviest key's: if one key has more than 1/partitions of the load, no number of
 partitions balances it.
 """
 

@@ -1,4 +1,4 @@
-"""Sweeps over a dataset of keys: how evenly each partitioner spreads it over each partition count, and what moves.
+"""Sweeps over a dataset of keys: balance of each partitioner over each partition count, and moved records.
 
 A key is hashed once, however many records have it. A task adds up its distinct keys in a `KeyTally`; the sums of all
 tasks, each with keys that no other task has, are the dataset's. A scenario is a partitioner at a partition count.
@@ -44,8 +44,8 @@ class PartitionSums:
     Parameters
     ----------
     records, record_bytes : (partitions + 1,) int64. Index 0 is for records without a partition; p is at p + 1.
-    compared, moved : (2,) int64 distinct keys and records: those with a partition under the first count and under this
-        one, and those of them whose partition differs.
+    compared, moved : (2,) int64 distinct keys and records: with a partition under the first count and under this
+        one; and with different ones.
     """
 
     records: Int64s

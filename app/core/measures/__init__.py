@@ -1,4 +1,4 @@
-"""What every plan reports about an assignment, whichever planner made it.
+"""Measures of an assignment, the same in every plan, whichever planner made it.
 
 tally.py         counts per broker and rack, and the violations of each partition; tally_kernel.py has its loop
 placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss; exposure to
@@ -7,7 +7,7 @@ exposure_kernel.py  counts the partitions that a loss leaves with one replica
 movement.py      differences of two assignments: replicas that move, preferred leaders that change
 transfers.py     bytes moved by broker, between brokers and by partition; transfers_kernel.py has its loop
 traffic.py       the racks between which consumers read each partition
-health.py        a cluster as it is: what is unavailable, fragile or unbalanced, in a few numbers
+health.py        the current state of a cluster: numbers of unavailable, fragile or unbalanced partitions
 partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss
 losses.py        the cost of the loss of each rack, broker and pair of brokers; losses_kernel.py has its loops;
                  replication factors that a reassignment lowers so far that availability suffers

@@ -1,4 +1,4 @@
-"""The state of a cluster in a few numbers: what is unavailable, fragile or unbalanced now."""
+"""The current state of a cluster: numbers of unavailable, fragile or unbalanced partitions and brokers."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What the loss of each log directory costs, as of a disk that fails while its broker stays up."""
+"""The cost of losing each log directory: a disk fails while its broker stays up."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the loss of each rack, broker and pair of brokers costs, exactly: before anything is moved."""
+"""The exact cost of losing each rack, broker or pair of brokers, before anything is moved."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ WORST_PAIRS = 10
 
 @dataclass(frozen=True, slots=True)
 class LossCounts:
-    """What the loss of one rack or broker causes, as numbers of partitions. Those that are offline, or cannot be
-    written, already do not count again.
+    """Numbers of partitions that the loss of one rack or broker affects, without those already offline or
+    unwritable.
     """
 
     offline: int
@@ -113,7 +113,7 @@ class ReplicaStates:
     Parameters
     ----------
     positions : (partitions, widest) int32 brokers, negative for padding and for unknown brokers.
-    in_sync : the same shape; False where a position is negative.
+    in_sync : the same shape; False if a position is negative.
     leaders : (partitions,) int32 columns; negative without a leader. min_isr : (partitions,) int32, 0 if unknown.
     """
 
@@ -247,7 +247,7 @@ class LoweredFactors:
     Parameters
     ----------
     rows : (lowered,) int64 indices of the partitions. partitions : of the topic's reassigned ones.
-    smallest : the smallest new factor. bounds : what it is below, in words.
+    smallest : the smallest new factor. bounds : the undershot limits, in words.
     """
 
     rows: Int64s = field(repr=False)

@@ -1,4 +1,4 @@
-"""Compiled loops over all partitions: what the loss of each group of brokers, and of each pair of brokers, causes."""
+"""Compiled loops over all partitions: effects of the loss of each group and each pair of brokers."""
 
 from app.core.compiled.arrays import BoolMatrix, Int32Matrix, Int32Vector, Int64Cube, Int64Matrix
 from app.core.compiled.loops import compiled, subroutine
@@ -47,7 +47,7 @@ def _lost_of(groups: Int32Matrix, in_sync: BoolMatrix, row: int, column: int) ->
 def add_losses(
     groups: Int32Matrix, in_sync: BoolMatrix, leaders: Int32Vector, min_isr: Int32Vector, counts: Int64Matrix
 ) -> None:
-    """Add what the loss of each group alone causes.
+    """Add the effects of the loss of each group alone.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def add_losses(
 def add_pairs(
     positions: Int32Matrix, in_sync: BoolMatrix, leaders: Int32Vector, min_isr: Int32Vector, joint: Int64Cube
 ) -> None:
-    """Add what the loss of both brokers of a pair causes, beyond the sum of what each loss alone causes.
+    """Add the effects of the loss of both brokers of a pair, beyond the sum of the single losses.
 
     Parameters
     ----------

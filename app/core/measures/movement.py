@@ -56,7 +56,7 @@ class Movement:
     partitions_removed: int
     partitions_changed: int
     replicas_added: int
-    """Replicas that a partition of both sides gains: what Kafka has to copy."""
+    """Replicas that a partition of both sides gains, which Kafka has to copy."""
     replicas_removed: int
     preferred_leaders_changed: int
     topics: tuple[TopicMovement, ...] = field(repr=False)
@@ -68,7 +68,6 @@ class Movement:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The counts by name."""
         return {name: getattr(self, name) for name in self.__slots__ if name not in _ARRAYS}
 
     @property

@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerLoads:
-    """What brokers have, by their position in the table, and what is unavailable.
+    """Loads of brokers, by their position in the table, and unavailable partitions.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ class PartitionTable:
         return slice(int(self.starts[index]), int(self.starts[index + 1]))
 
     def lost(self, ids: Iterable[int] = (), racks: Iterable[str] = ()) -> Bools:
-        """(brokers,) bool: the brokers with these ids, and those of these racks."""
+        """(brokers,) bool: the brokers with these ids or in these racks."""
         rack_ids = [index for index, rack in enumerate(self.brokers.racks) if rack in set(racks)]
         is_lost = np.isin(self.brokers.rack_of, rack_ids)
         return np.asarray(is_lost | np.isin(self.brokers.ids, list(ids)), np.bool_)
 
     def loads(self, lost: Bools, rows: slice = slice(None)) -> BrokerLoads:
-        """What brokers have once some are lost.
+        """Loads of brokers once some are lost.
 
         A partition whose leader is lost is led by the first in-sync replica of its list that is left, as a controller
         without unclean elections elects it.

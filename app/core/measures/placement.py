@@ -71,7 +71,7 @@ class RacksPerPartition:
 
 @dataclass(frozen=True, slots=True)
 class PlacementMeasures:
-    """What every plan reports."""
+    """The measures that every plan reports."""
 
     partitions: int
     """Number of partitions."""
@@ -169,7 +169,7 @@ class AttributeExposure:
     spanning_share: float
     """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
     losses: Mapping[str, ValueLoss]
-    """By value, sorted."""
+    """The losses by value, sorted."""
 
 
 def exposure_by_attribute(
@@ -181,7 +181,7 @@ def exposure_by_attribute(
     """
     exposures = {}
     for name in attributes:
-        # The counts of racks are those of any attribute.
+        # Racks are counted like any attribute.
         table = BrokerArrays.of([replace(broker, rack=broker.value(name)) for broker in brokers])
         if table.racks:
             exposures[name] = _exposure(assignments, table)

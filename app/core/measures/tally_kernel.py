@@ -1,4 +1,4 @@
-"""One pass over an assignment that counts what the measures and the verifier need."""
+"""One pass over an assignment: counts for the measures and the verifier."""
 
 import numpy as np
 

@@ -89,7 +89,7 @@ def read_traffic(
         bounds = np.arange(len(rows) + 1)
         loads_kernel.crossing(lists, bounds, ones, ones, known, shares, shares, follower_fetching, of_rack)
         crossed[rows] = of_rack
-    of_replicas = np.append(rack_of, racks)[replicas]  # the entry after the brokers is that of padding
+    of_replicas = np.append(rack_of, racks)[replicas]  # the entry after the brokers is for padding
     is_placed, is_uncertain = (replicas != NO_REPLICA).any(axis=1), (of_replicas == NO_RACK).any(axis=1)
     from_leader = crossed[:, loads_kernel.CONSUMERS] > 0
     from_rack = np.where(from_leader, NO_RACK, consumer_rack).astype(np.int32)

@@ -35,7 +35,7 @@ class Copies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerReplicas(Copies):
-    """What each broker has; `leaders` (brokers,) int64 counts the partitions of which it is the preferred leader."""
+    """Replicas of each broker; `leaders` (brokers,) int64 counts its partitions as preferred leader."""
 
     leaders: Int64s
 
@@ -113,7 +113,6 @@ class ChangedRows:
         return [self.topics[index] for index in self.topic_of[self._starts].tolist()]
 
     def by_topic(self) -> Iterator[ChangedPartitions]:
-        """The same topic by topic."""
         starts = self._starts
         for name, (start, end) in zip(self.named(), pairwise([*starts.tolist(), len(self)]), strict=True):
             columns = [getattr(self, column)[start:end] for column in ChangedPartitions.__slots__ if column != "topic"]
@@ -196,11 +195,11 @@ def transfers(
 
     Each replica that a partition gains is paired with one that it loses, of the same rack if there is one, else in
     their order; a replica without a pair is sent, or received, by `NOWHERE`. Kafka copies from the leader, whichever
-    replica is removed: a transfer states which broker is relieved of what another receives.
+    replica is removed: a transfer states the broker that loses the replica which another gains.
 
     Parameters
     ----------
-    before : every partition whose load counts. after : of those and of new ones; what it omits stays.
+    before : every partition whose load counts. after : of those and of new ones; omitted partitions stay.
     sizes : (partitions,) bytes of a replica or `UNKNOWN_SIZE`, in the order of the topic's partitions in `before`; the
         sizes of a topic that is not listed are unknown.
     brokers : the listed brokers.

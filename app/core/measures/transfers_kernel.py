@@ -81,7 +81,7 @@ def _copy(broker: int, size: int, unknown: int, counts: Int64Matrix) -> None:
 
 @subroutine
 def _missing(here: Int32Vector, there: Int32Vector, missing: Int32Vector) -> int:
-    """Write those of `here` that are not in `there`, in their order; their number."""
+    """Write the elements of `here` that `there` lacks, in their order. Returns their number."""
     pairs = 0
     for broker in here:
         if broker < 0:
@@ -108,7 +108,7 @@ def _pair(
     rows: Int32Vector,
     pairs: int,
 ) -> int:
-    """Pair those of one rack first, then the rest in order; what is left over has no partner."""
+    """Pair replicas of one rack first, then the rest in order; the excess has no partner."""
     for i in range(len(added)):
         rack = rack_of[added[i]]
         for j in range(len(removed)):

@@ -11,7 +11,7 @@ from app.core.measures.tally import Tally
 from app.core.model import Int32s
 
 _NOT_IN_RACK = 1 << 7
-"""A bit beside those of `tally_kernel`."""
+"""A bit that `tally_kernel` does not use."""
 NAMED_PARTITIONS = 100
 """How many partitions a violation names; it counts them all."""
 
@@ -33,7 +33,7 @@ VIOLATIONS: Mapping[str, str] = {
     "`acks=all`.",
     "disk_over_limit": "Partitions are copied to brokers whose disk is then above its limit, or during the move.",
 }
-"""What each code of a violation means: of a placement in the order of the verifier, then of a reassignment."""
+"""The meaning of each code of a violation: of a placement in the order of the verifier, then of a reassignment."""
 
 
 @dataclass(frozen=True, slots=True)

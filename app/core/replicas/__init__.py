@@ -12,5 +12,5 @@ envelope.py      possible outcomes over all random choices of a controller
 admin_utils_envelope.py  the envelope of AdminUtils; admin_utils_envelope_kernel.py has its loops
 striped_envelope.py  the envelope of the striped placer: its outcomes if they are few;
                  striped_bounds.py bounds them if they are many
-generate_movement.py  the movement of what `kafka-reassign-partitions --generate` proposes, as a range over seeds
+generate_movement.py  the movement that `kafka-reassign-partitions --generate` proposes, over seeds
 """

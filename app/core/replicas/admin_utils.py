@@ -50,7 +50,7 @@ def place(
     ----------
     brokers : the live brokers. Their order matters where none has a rack; of two with one id the last rack counts.
     topic : `start_partition_id` continues a topic that has that many partitions; below 0 it means 0.
-    random : draws the start index and then the shift, where no start index is given.
+    random : draws the start index and then the shift, if no start index is given.
     fixed_start_index : where to start, for both; None or below 0 means random.
 
     Raises
@@ -87,7 +87,7 @@ class BrokerWalk:
     Parameters
     ----------
     ids : (n,) int32. racks : (n,) int32, each one's rack as an index; None where racks do not count.
-    n_racks : how many racks there are; 0 where they do not count.
+    n_racks : number of racks; 0 if they do not count.
     """
 
     ids: Int32s
@@ -163,7 +163,7 @@ def _alternated(brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, int]:
 
 
 def check(brokers: Sequence[Broker], topic: NewTopic) -> None:
-    """Raise what `place` does before it draws anything, in Kafka's order."""
+    """Raise the errors that `place` raises before it draws, in Kafka's order."""
     factor = topic.replication_factor
     if topic.partitions <= 0:
         raise InvalidPartitions(
@@ -203,7 +203,7 @@ def _period(n: int, stride: int) -> int:
 
 
 def _repeat(compute: Callable[[Int32s], None], partitions: int, factor: int, period: int) -> Int32s:
-    """Compute one period of rows and copy it over the rest, doubling what is there with each copy."""
+    """Compute one period of rows and copy it over the rest, in doubling lengths."""
     replicas = np.empty((partitions, factor), np.int32)
     filled = min(period, partitions)
     compute(replicas[:filled])

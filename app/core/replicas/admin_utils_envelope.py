@@ -1,4 +1,4 @@
-"""The envelope of AdminUtils: what placing one topic can come to, over the random start index and shift.
+"""The envelope of AdminUtils: the possible outcomes for one topic, over the random start index and shift.
 
 The followers' shift is constant over a block of n partition ids, in which every broker of the list leads once. Whatever
 the start index is, a whole block gives a broker a number of replicas that depends on the shift alone. So the blocks are
@@ -19,20 +19,20 @@ from app.core.replicas import admin_utils_envelope_kernel as kernel
 from app.core.replicas.envelope import Bounds, Envelope, ObservedRange, bounded_and_sampled, enumerated
 
 TABULATED_REPLICAS = 1_000_000
-"""A table of all rows with so many replicas takes some tens of milliseconds; without one the bounds are crude."""
+"""A table of all rows with this number of replicas takes tens of milliseconds; without one the bounds are crude."""
 ENUMERATED_COUNTS = 30_000_000
-"""As long takes looking at so many counts, over all draws: those of some 300 brokers."""
+"""Counts that are enumerated in the same time, over all draws: of some 300 brokers."""
 SAMPLED_REPLICAS = 1_000_000
 SEEDS = 200
 
 
 def envelope(brokers: Sequence[Broker], topic: NewTopic) -> Envelope:
-    """Find what placing one topic can come to, over all draws of `admin_utils.place`.
+    """The possible outcomes of placing one topic, over all draws of `admin_utils.place`.
 
-    Every pair of a start index and a shift is an outcome, n² in all. They are all looked at where the incomplete blocks
+    Every pair of a start index and a shift is an outcome, n² in all. They are enumerated if the incomplete blocks
     are few enough; else the bounds count each of their replicas as one that any broker may get.
 
-    Raises what `admin_utils.place` does before it draws. Draws nothing.
+    Raises the errors of `admin_utils.check`. Draws nothing.
     """
     admin_utils.check(brokers, topic)
     walk = admin_utils.BrokerWalk.of(brokers)
@@ -107,7 +107,7 @@ def _whole(replicas: Int32s, blocks: _Blocks) -> Int64s:
 
 
 def _see_all(observed: ObservedRange, replicas: Int32s, whole: Int64s, blocks: _Blocks, *, starts: int) -> None:
-    """Take in every draw: each of n shifts with each of `starts` start indices, 1 where that makes no difference."""
+    """Take in every draw: each of n shifts with each of `starts` start indices, 1 if that makes no difference."""
     numbers = blocks.first, blocks.head, blocks.whole, blocks.tail, blocks.steps
     spreads = np.stack([observed.least_spread, observed.widest_spread], axis=1)
     kernel.widen(replicas, whole, numbers, starts, observed.lowest, observed.highest, spreads)
@@ -144,7 +144,7 @@ def _bounds(whole: Int64s, blocks: _Blocks, topic: NewTopic) -> Bounds:
 
 
 def _affordable(replicas: int) -> int:
-    """How many seeds are looked at where each takes looking at so many replicas."""
+    """Number of sampled seeds, each of which places `replicas`."""
     return max(4, min(SEEDS, SAMPLED_REPLICAS // replicas))
 
 

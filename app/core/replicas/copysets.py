@@ -44,7 +44,7 @@ class SetChoice:
 
 @dataclass(frozen=True, slots=True)
 class OnSets:
-    """The placement by a choice of sets: a `registry.Place` of single topics, and of those of a request by `begin`."""
+    """The placement by a choice of sets: a `registry.Place` of single topics, and of a request's topics by `begin`."""
 
     choice: SetChoice
 

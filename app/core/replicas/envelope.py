@@ -49,7 +49,7 @@ class Envelope:
     Parameters
     ----------
     broker_ids : (brokers,) int32, ascending; the order of the shares' arrays.
-    method : as above.
+    method : all outcomes are enumerated, or bounded and sampled.
     outcomes : number of distinct outcomes if they are enumerated, else 0.
     seeds : number of sampled seeds, 0 if outcomes are enumerated.
     """

@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions --generate` would move: the range over seeds, since the tool draws a random one.
+"""Movement by `kafka-reassign-partitions --generate`: the range over seeds, since the tool draws a random one.
 
 Since 4.1 the tool places every topic anew with KRaft's placer, before with AdminUtils. The current replicas have no
 influence, except that a topic keeps its number of partitions, and the number of replicas of one of its partitions.
@@ -7,8 +7,8 @@ it follows from the hash maps through which their names and partitions pass, and
 
     names → HashSet → HashMap sized for them → HashMap → HashMap of their partitions → HashMap of topics, computed
 
-Where a topic's partitions differ in replication factor, the factor is that of the partition that is first in the hash
-map of partitions. With AdminUtils the order is that of the caller, which changes no distribution.
+If a topic's partitions differ in replication factor, the first one in the hash map of partitions decides. With
+AdminUtils the caller's order applies, which changes no distribution.
 
 Source: `org.apache.kafka.tools.reassign.ReassignPartitionsCommand` and
 `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.1 to 4.4.
@@ -71,7 +71,7 @@ def movement_by_seed(
 
     Raises
     ------
-    BrokersWithoutRack, InvalidReplicationFactor : what the tool rejects.
+    BrokersWithoutRack, InvalidReplicationFactor : if the tool rejects the request.
 
     Complexity: O(partitions · seeds · replication factor²), and once the order of placing.
     """

@@ -4,7 +4,7 @@ Hard constraints
     The replicas of a partition are on distinct brokers. Its leader is not fenced.
 Goals, in order
     1. Each partition is spread over as many racks as it can be.
-    2. Fenced brokers are used only where a rack has no unfenced one left.
+    2. Fenced brokers are used only if a rack has no unfenced one left.
     3. Leaders and replicas are balanced over brokers, unless racks differ in size: goal 1 comes first.
 
 Algorithm
@@ -46,12 +46,12 @@ from app.errors.requests import ConflictingFields
 
 @dataclass(frozen=True, slots=True)
 class Rejections:
-    """The placer's own words when it rejects a topic, which are longer since 4.3; what it decides is the same.
+    """The placer's own words when it rejects a topic, which are longer since 4.3; the decision is the same.
 
     Parameters
     ----------
     none_active : no unfenced broker is left.
-    too_few : what follows "…only <n> broker(s) are registered".
+    too_few : text after "…only <n> broker(s) are registered".
     holds : the releases that say so.
     """
 
@@ -90,8 +90,8 @@ def place(
     ----------
     brokers : in any order, but that racks whose hashes collide are drawn for in the order in which they first come.
         Of an id that comes twice both are used, as Kafka would.
-    topic : of the factor the low 16 bits count, as a signed number. `start_partition_id` only says what the first
-        partition is called; Kafka's placer does not look at it.
+    topic : of the factor the low 16 bits count, as a signed number. `start_partition_id` is only the id of the
+        first partition; Kafka's placer ignores it.
     random : makes the draws; after a failure it has made those that Kafka would have made.
     rejections : Kafka's words of one release. The caller leaves out brokers of which all log directories are cordoned.
 
@@ -130,7 +130,7 @@ def place_on(racks: "Racks", topic: NewTopic, *, random: JavaRandom, rejections:
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """Where the lists, two a rack, and the racks begin."""
+    """Offsets at which the lists, two a rack, and the racks begin."""
 
     lists: tuple[int, ...]
     rack: int
@@ -187,7 +187,7 @@ class Racks:
         return self.unfenced if self.unfenced > 1 else max(1, partitions)
 
     def draw_offsets(self, random: JavaRandom) -> Offsets:
-        """Draw where the lists and the racks begin."""
+        """Draw the offsets of the lists and the racks."""
         sizes = self.sizes.tolist()
         lists = [0] * len(sizes)
         for rack in self.hash_order.tolist():

@@ -1,6 +1,6 @@
 """Bounds that no outcome of the striped placer passes, for topics with too many outcomes to walk through.
 
-Proof. An outcome is the sum of its epochs. What one epoch gives a broker is what it gives some place of the broker's
+Proof. An outcome is the sum of its epochs. A broker's count in one epoch is the count of some place of the broker's
 list, for some order of the racks and something carried (`striped_epochs`). So the smallest and the largest count of the
 list's places, over all orders and all that can be carried, bound each epoch, and their sums the outcome.
 
@@ -15,7 +15,7 @@ Spread. The widest is at most the largest highest count less the smallest lowest
 of a list that gets at least T one has at least ⌈T/n⌉, of one that gets at most T one has at most ⌊T/n⌋, and the same
 holds of all unfenced brokers as one list.
 
-What the striped placer can do in one epoch: between two of its reshuffles.
+An epoch is the time between two reshuffles of the striped placer.
 
 How many replicas each rack's lists give, and for which partitions, hangs on the order of the racks alone; which broker
 of a list gives them hangs on the list's own order and offset alone. So one epoch, computed with the places of a list
@@ -26,15 +26,15 @@ instead of brokers, stands for all orders and offsets of its lists:
     There the racks' order is any, too, so that the offset of the racks, which turns that order around, is nothing new.
 
 One thing does pass from an epoch to the next. Partitions are numbered anew in each epoch, and a list forgets how many
-of its brokers were taken when it is used by a partition of another number than the last time. So where the first
+of its brokers were taken when it is used by a partition of another number than the last time. So if the first
 partition to use a list in an epoch has the number of the last one that used it in the epoch before, the list goes on
-with what was left. That is `carried`. It matters only up to the number by which every list that is
+with the remaining brokers. That is `carried`. It matters only up to the number by which every list that is
 used at all has been used:
 
     An unfenced list is looked at when the racks begin with its own, and where they begin up to max(1, factor - 1) - 1
     racks before: by partition number racks - max(1, factor - 1) at the latest.
     From number 2·racks on, a partition looks at no list that the one `racks` before it did not look at: the racks begin
-    with the same one then, and what lists carried made the earlier one look further, if anything.
+    with the same one then, and carried lists only made the earlier one look further.
 """
 
 from collections import defaultdict
@@ -55,12 +55,12 @@ Carried: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Epoch:
-    """What an epoch came to.
+    """The result of an epoch.
 
     Parameters
     ----------
     counts : (2, brokers) int64: how often each place of each list led, and how often it was a replica at all.
-    carried : what the next epoch finds.
+    carried : the state at the start of the next epoch.
     """
 
     counts: Int64s
@@ -68,7 +68,7 @@ class Epoch:
 
 
 def nothing_carried(racks: Racks) -> Carried:
-    """What the first epoch finds."""
+    """The state at the start of the first epoch."""
     return ((0, 0),) * len(racks.sizes)
 
 
@@ -92,12 +92,12 @@ def run_epoch(
 
 
 _Way: TypeAlias = tuple[tuple[int, ...], Carried, int]
-"""The order of the racks, what is carried, the offset of the racks."""
+"""The order of the racks, the carried state, the offset of the racks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Range:
-    """What epochs give: leaders (row 0) and replicas (row 1) at the least and at the most.
+    """Counts of epochs: leaders (row 0) and replicas (row 1) at the least and at the most.
 
     places : (2, lists, 2) int64, of a place of each list: [:, :, 0] least, [:, :, 1] most.
     totals : (2, lists, 2) int64, of each list as a whole.
@@ -127,7 +127,7 @@ def bound_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) ->
 
 
 class _Survey:
-    """Runs epochs for all that they hang on, and keeps the range of what they come to."""
+    """Runs epochs for all their inputs, and stores the range of the counts."""
 
     def __init__(self, racks: Racks, factor: int, length: int, limit: int) -> None:
         self._racks = racks
@@ -145,7 +145,7 @@ class _Survey:
         return self._range(epochs) if epochs else self._anything(partitions)
 
     def later(self, partitions: int) -> _Range:
-        """The first so many partitions of any later epoch."""
+        """The first `partitions` of any later epoch."""
         if self._ways is None:
             self._ways = self._find_ways()
         epochs = [self._run(order, carried, partitions, offset) for order, carried, offset in self._ways]
@@ -155,7 +155,7 @@ class _Survey:
         return self._over_kinds(self._range(ways))
 
     def _find_ways(self) -> list[_Way]:
-        """All that a later epoch can start from, as far as it makes a difference; nothing where that is too much."""
+        """All that a later epoch can start from, as far as it makes a difference; empty if that is too much."""
         before = self._first_epochs(self._length)
         carried = {self._by_kind(epoch.carried) for epoch in before}
         order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
@@ -193,7 +193,7 @@ class _Survey:
         return _distinct_orders(tuple(tuple(racks) for racks in alike.values()))
 
     def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch | None:
-        """One epoch, or None where the limit is reached."""
+        """One epoch, or None if the limit is reached."""
         key = order, carried, partitions, offset
         if key not in self._epochs:
             # Setting it up takes as long as placing some 4,000 replicas, and 400 more for each rack.
@@ -206,7 +206,7 @@ class _Survey:
         return self._epochs[key]
 
     def _by_kind(self, carried: Carried) -> Carried:
-        """What is carried, put in order among racks of equal lists."""
+        """The carried state, sorted among racks of equal lists."""
         pairs = [carried[index : index + 2] for index in range(0, len(carried), 2)]
         of_kind: defaultdict[tuple[int, ...], list[Carried]] = defaultdict(list)
         for kind, pair in sorted(zip(self._kinds, pairs, strict=True), reverse=True):
@@ -226,7 +226,7 @@ class _Survey:
         return _Range(places, totals)
 
     def _over_kinds(self, ways: _Range) -> _Range:
-        """Give every rack what any rack of equal lists was found to get."""
+        """Extend each rack's range to all racks of equal lists."""
         merged = _Range(ways.places.copy(), ways.totals.copy())
         for kind in set(self._kinds):
             racks = [rack for rack, its_kind in enumerate(self._kinds) if its_kind == kind]
@@ -238,7 +238,7 @@ class _Survey:
         return merged
 
     def _anything(self, partitions: int) -> _Range:
-        """What holds of any epoch: no partition is twice on a broker, and none is led by a fenced one."""
+        """Bounds of any epoch: no partition is twice on a broker, and none is led by a fenced one."""
         sizes = self._racks.sizes
         places, totals = np.zeros((2, len(sizes), 2), np.int64), np.zeros((2, len(sizes), 2), np.int64)
         places[:, :, 1] = partitions * (sizes > 0)

@@ -1,6 +1,6 @@
-"""The envelope of the striped placer: what the placement of one topic can come to, over all of its draws.
+"""The envelope of the striped placer: the possible outcomes for one topic, over all of its draws.
 
-Every outcome of the striped placer for one topic, where they are few enough to be walked through.
+The outcomes are enumerated if they are few enough, else bounded.
 
 Outcomes that differ only in which brokers of a list have which counts are one: all of those can happen, for the first
 epoch turns a list's counts around among its brokers, and the later ones hand them out in any way. So an outcome is, for
@@ -37,11 +37,11 @@ class _TooMany(Exception):
 def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> ObservedRange | None:
     """Take in every outcome, brokers in the order of `racks.members`.
 
-    None where that takes more than about `limit` steps; a step is a matter of microseconds.
+    None if that takes more than about `limit` steps of some microseconds.
     """
     length = racks.epoch_length(partitions)
     later_epochs = max(0, -(-partitions // length) - 1)
-    # A step takes about as long as placing 2,000 replicas, or as counting those of 10 racks.
+    # A step takes about as long as placing 2,000 replicas, or as counting 10 racks'.
     first_steps = racks.count * (1 + min(partitions, length) * factor // 2_000 + racks.count // 10)
     if first_steps + later_epochs * factorial(min(racks.count, 20)) > limit:
         return None
@@ -112,9 +112,9 @@ class _Walk:
         return epoch.carried, tuple(tallies)
 
     def _summed(self, tally: Tally, added: Tally) -> frozenset[Tally]:
-        """Every tally that adding the shares of `added` to those of `tally`, broker by broker, can come to."""
+        """All tallies that result from adding the shares of `added` to `tally`, broker by broker."""
         if (tally, added) not in self._sums:
-            # What is summed so far, and how many of each share of `added` are left to be handed out.
+            # The sum so far, and the number of each share of `added` that is left to assign.
             partial: set[tuple[Tally, tuple[int, ...]]] = {((), tuple(count for _, count in added))}
             for (leaders, replicas), brokers in tally:
                 further = set()
@@ -145,7 +145,7 @@ def _ways_to_take(total: int, available: tuple[int, ...]) -> Iterator[tuple[int,
 
 
 def _seen(racks: Racks, states: set[State]) -> ObservedRange:
-    """The range of all outcomes; any broker of a list can have what one of them has."""
+    """The range of all outcomes; brokers of a list are interchangeable."""
     observed = ObservedRange(racks.is_unfenced)
     distinct = {tallies for _, tallies in states}
     for tallies in distinct:
@@ -160,7 +160,7 @@ def _seen(racks: Racks, states: set[State]) -> ObservedRange:
 
 
 BOUND_REPLICAS = 4_000_000
-"""Some 50 ms of work at most, and commonly less than one: the bounds are what a plan promises."""
+"""Some 50 ms of work at most, and commonly less than one: a plan promises the bounds."""
 ENUMERATION_STEPS = 1_000
 SAMPLED_REPLICAS = 1_000_000
 """Each is some 10 ms of work."""
@@ -168,20 +168,20 @@ FEWEST_SEEDS = 2
 
 
 def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, first_seed: int = 0) -> Envelope:
-    """Find what placing one topic can come to, over all draws of `striped.place`.
+    """The possible outcomes of placing one topic, over all draws of `striped.place`.
 
     Parameters
     ----------
-    seeds : how many seeds are sampled where the outcomes are too many to enumerate; fewer, but no fewer than 2, where
-        placing the topic so often would take long. The result says how many it were.
+    seeds : number of sampled seeds if the outcomes are too many to enumerate; fewer, but at least 2, if placing
+        the topic takes long. The result has their number.
     first_seed : sampled are the seeds `independent_seed(first_seed, i)`, so that each can be replayed.
 
     Returns
     -------
-    Enumerated where the outcomes are few: where the topic has no more partitions than there are unfenced brokers (in
+    Enumerated if the outcomes are few: if the topic has no more partitions than there are unfenced brokers (in
     up to some 200 racks), and for a few reshuffles of small clusters; else proven bounds and sampled ranges.
 
-    Raises what `striped.place` does. Draws nothing.
+    Raises the errors of `striped.place`. Draws nothing.
     """
     racks = Racks.of(brokers)
     factor = check(racks, topic)

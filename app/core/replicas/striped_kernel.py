@@ -115,7 +115,7 @@ def fill_epoch(
 
 @subroutine
 def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
-    """JavaRandom.next_int: the new state and what was drawn."""
+    """JavaRandom.next_int: the new state and the number."""
     while True:
         state = (state * _MULTIPLIER + _INCREMENT) & _STATE_MASK
         bits = np.int64(state >> _TO_31_BITS)

@@ -54,7 +54,6 @@ class DrawsSweep:
     is_independent: bool = True
 
     def seed(self, index: int) -> int:
-        """The seed of scenario `index`."""
         return independent_seed(self.first_seed, index) if self.is_independent else self.first_seed + index
 
     def coordinates(self, index: int) -> dict[str, Json]:

@@ -21,7 +21,7 @@ RUNNING_ACTIVE = -2
 UNKNOWN_LAG = -3
 """The lag of a client whose subscription version has no lags: `SubscriptionInfo.UNKNOWN_OFFSET_SUM`."""
 UNBOUNDED_LAG = 2**63 - 1
-"""As `acceptable.recovery.lag`: every client counts as caught up, with an unknown lag too."""
+"""Value of `acceptable.recovery.lag` with which every client counts as caught up, even if its lag is unknown."""
 
 
 class RackAwareStrategy(Enum):

@@ -134,7 +134,7 @@ def streams_assignor_for(protocol: str, name: str | None, version: KafkaVersion)
     Raises
     ------
     AssignorUnavailable : if the release has no streams groups.
-    ConflictingFields : if the assignor is none of the protocol's.
+    ConflictingFields : if the protocol does not have the assignor.
     """
     if protocol == "classic":
         return STREAMS_ASSIGNORS[name or DEFAULT_CLASSIC]

@@ -40,7 +40,7 @@ def client_traffic(
 
     Parameters
     ----------
-    assignment : its `process_ids` are those of `clients`, in the same order.
+    assignment : its `process_ids` are the clients', in the same order.
 
     Returns
     -------

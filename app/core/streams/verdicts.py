@@ -98,7 +98,7 @@ def task_verdicts(
 
     Parameters
     ----------
-    assignment : its `process_ids` are those of `clients`, in the same order. stateful : tasks of the assignment.
+    assignment : its `process_ids` are the clients', in the same order. stateful : tasks of the assignment.
 
     Returns
     -------

@@ -26,7 +26,7 @@ VIOLATIONS: Mapping[str, str] = {
     "not_assigned": "Tasks of the application are not in the assignment.",
     "too_many_warmups": "There are more warm-ups at a time than allowed.",
 }
-"""What each code of a violation of a task assignment means."""
+"""The meaning of each code of a violation of a task assignment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,11 @@ class Span(Sequence[Json]):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What one axis varies, and its values in their order.
+    """An axis: the path of a parameter, and its values in their order.
 
     Parameters
     ----------
-    path : the name of what varies; its first part, up to a dot, is its section.
+    path : of the varied parameter; its first part, up to a dot, is its section.
     """
 
     path: str

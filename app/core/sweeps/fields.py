@@ -1,6 +1,6 @@
 """Read JSON objects: records whose fields are declared with their limits, or one field at a time.
 
-What is invalid is an `ImpossibleValue` with its path.
+An invalid value raises `ImpossibleValue` with its path.
 
 The values of an axis reach a scenario after the request has been validated, and numbers between the ends of a range are
 seen for the first time there, so every field is validated here.
@@ -55,7 +55,6 @@ class Fields:
         return self._value
 
     def at(self, name: str) -> FieldPath:
-        """The path of one field."""
         return (*self._path, name)
 
     def raw(self, name: str) -> Json:
@@ -71,7 +70,6 @@ class Fields:
         return as_integer(self._value_or(name, default), self.at(name), minimum=minimum, maximum=maximum)
 
     def text(self, name: str, default: object = REQUIRED) -> str:
-        """A name, as of `as_name`."""
         return as_name(self._value_or(name, default), self.at(name))
 
     def _value_or(self, name: str, default: object) -> object:
@@ -89,7 +87,7 @@ Read: TypeAlias = Callable[[Any, FieldPath], object]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a field of a record accepts; requests are documented and validated by it as well.
+    """The values that a field of a record accepts. Requests are documented and validated by it as well.
 
     Parameters
     ----------
@@ -238,7 +236,7 @@ def as_list(value: Json, path: FieldPath) -> Sequence[Json]:
 
 
 def impossible(needed: str, value: object, path: FieldPath, **limits: Json) -> ImpossibleValue:
-    """The failure that states what is required and the given value, of which long ones are cut."""
+    """The failure that states the requirement and the given value, shortened if long."""
     shown = repr(value)
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     return ImpossibleValue(f"{needed}; {shown} given", path=path, value=shown, **limits)

@@ -23,7 +23,7 @@ LONGEST_TRACE = 4_000
 
 
 class SweepScenarios(Protocol):
-    """The scenarios of one sweep, by index, whatever their kind; what executors prepare once and score ranges of."""
+    """The scenarios of a sweep of any kind, by index; executors prepare them once and score ranges."""
 
     @property
     def count(self) -> int:
@@ -34,7 +34,7 @@ class SweepScenarios(Protocol):
         """The fields of a row, besides its coordinates and its error, that a scenario without figures has."""
 
     def coordinates(self, index: int) -> dict[str, Json]:
-        """What tells scenario `index` from the others: `axes`, and what its kind adds. IndexError beyond the last."""
+        """The identity of scenario `index`: `axes`, and fields of its kind. IndexError beyond the last."""
 
     def figures(self, index: int) -> Mapping[str, Json]:
         """The figures of scenario `index`. Raises a `Failure` if the scenario is not possible."""

@@ -2,6 +2,6 @@
 
 reassignment.py         kafka-reassign-partitions --execute; kafka-topics --replica-assignment; kafka-leader-election;
                         kafka-reassign-partitions --generate
-reassignment_output.py  the same among what the tool prints; proposals of Cruise Control and topicmappr, as such a file
+reassignment_output.py  the same in the tool's output; proposals of Cruise Control and topicmappr, as such a file
 topic_script.py         a script of kafka-topics commands
 """

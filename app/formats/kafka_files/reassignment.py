@@ -1,4 +1,4 @@
-"""The JSON that `kafka-reassign-partitions` executes, and what `--generate` and `--execute` print around it.
+"""The JSON that `kafka-reassign-partitions` executes, also within the output of `--generate` and `--execute`.
 
     {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[101,105],"log_dirs":["any","any"]}]}
 
@@ -13,8 +13,8 @@ down. `--generate` prints
     {…}
 
 (up to 1.x with an empty line after each heading) and `--execute` the first of these between blank lines, then `Save
-this to use as the --reassignment-json-file option during rollback` and what it started. Kafka ignores keys that it does
-not know; a misspelt one is rejected here.
+this to use as the --reassignment-json-file option during rollback` and the started moves. Kafka ignores unknown
+keys; a misspelt one is rejected here.
 
 Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
 
@@ -68,7 +68,7 @@ class PartitionReassignment:
     Parameters
     ----------
     log_dirs : a directory or `any` for each replica; None if the document leaves them out.
-    observers : those of the replicas that are observers in Confluent Server.
+    observers : the replicas that are observers in Confluent Server.
     """
 
     topic: str
@@ -87,7 +87,7 @@ class Reassignment:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What `--generate` prints: how it is, to roll back to, and what it proposes."""
+    """Output of `--generate`: the current assignment, for a rollback, and the proposed one."""
 
     current: Reassignment
     proposed: Reassignment
@@ -138,7 +138,7 @@ def write_assignments(assignments: Mapping[str, Assignment]) -> bytes:
 
 
 def read_generated(text: str) -> Generated:
-    """Read what `--generate` prints; raises `MalformedText` as `read` does, or if one of the two is missing."""
+    """Read the output of `--generate`; raises `MalformedText` as `read` does, or if one of the two is missing."""
     return Generated(
         current=read(_between(text, after=CURRENT, until=PROPOSED)),
         proposed=read(_between(text, after=PROPOSED, until=None)),

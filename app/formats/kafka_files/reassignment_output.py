@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions` prints: of `--generate`, `--execute` or `--verify`, or its file; by the contents.
+"""Output of `kafka-reassign-partitions` with `--generate`, `--execute` or `--verify`, or its file; by the contents.
 
 Proposals of other planners are read as a file. Prompts, command lines, logs and fences are skipped.
 
@@ -72,7 +72,6 @@ _TOPICMAPPR = re.compile(
 
 
 def is_proposal(content: str) -> bool:
-    """Whether a line has proposals."""
     return _TOPICMAPPR.match(content) is not None or _CRUISE_CONTROL.search(content) is not None
 
 
@@ -155,7 +154,7 @@ _STATES: Mapping[str | None, State] = {
     "is still in progress": "in_progress",
     "in progress": "in_progress",
 }
-"""By the words of a line; any other line is of what has failed."""
+"""By the words of a line; any other line is about a failure."""
 _PROSE = re.compile(
     r"Status of partition reassignment:|Clearing (?:broker|topic)-level throttles on |Warning: You must run "
     r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to "
@@ -186,7 +185,7 @@ class VerifiedPartition:
 
     Parameters
     ----------
-    state : of its list of replicas; those of its moves between log directories are in `log_dirs`.
+    state : of its list of replicas; moves between log directories are in `log_dirs`.
     planned : the list that it was to have, if a line has it: of one whose reassignment failed.
     """
 
@@ -205,7 +204,7 @@ class VerifiedPartition:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What the tool printed.
+    """Output of the tool.
 
     Parameters
     ----------
@@ -213,7 +212,7 @@ class ToolOutput:
         restores; None of `--verify`, which prints no document.
     verified : of `--verify`, in the order of the lines.
     skipped : the lines that the tool did not print.
-    notes : what was removed from before the lines.
+    notes : removed prefixes of the lines.
     """
 
     source: Source
@@ -229,7 +228,7 @@ def read(text: str) -> ToolOutput:
     Raises
     ------
     MalformedText
-        Nothing in it is recognized, or what is recognized is not as the tool prints it.
+        Nothing in it is recognized, or a recognized part is malformed.
     """
     first: MalformedText | None = None
     for uploads in pasted.readings([Upload(text)], _is_known):
@@ -276,7 +275,7 @@ def _read(upload: Upload) -> ToolOutput:
 
 
 def _of_document(document: str, headings: Collection[str], proposed: Proposals, text: str) -> ToolOutput:
-    """The reassignment of a document, or of several under headings, or what lines propose."""
+    """The reassignment of a document, or of several under headings, or of proposing lines."""
     if PROPOSED in headings:
         return ToolOutput("generate", reassignment.read_generated(document).proposed)
     if CURRENT in headings:
@@ -290,7 +289,7 @@ def _of_document(document: str, headings: Collection[str], proposed: Proposals, 
 
 
 def _unrecognized(text: str) -> MalformedText:
-    """The rejection of a text without a reassignment, with what it is or looks like."""
+    """The rejection of a text without a reassignment, with its probable kind."""
     line, actual = unrecognized.first_hint(text)
     lines = text.split("\n")
     at, tool = next(((at, tool) for at, one in enumerate(lines, 1) if (tool := pasted.owner(one)) is not None), (0, ""))
@@ -302,7 +301,7 @@ def _unrecognized(text: str) -> MalformedText:
 
 
 def _document_end(lines: list[str], start: int) -> tuple[int, str]:
-    """The index after the last line of the JSON document that begins here, and what follows it on that line.
+    """The index after the last line of the JSON document that begins here, and the text after it on that line.
 
     A broken document ends before the next line that the tool prints.
     """
@@ -316,7 +315,7 @@ def _document_end(lines: list[str], start: int) -> tuple[int, str]:
 
 
 class _Statuses:
-    """What the lines of `--verify` report; of several lines about the same partition or replica the last decides."""
+    """States in the lines of `--verify`; of several lines about the same partition or replica the last decides."""
 
     def __init__(self) -> None:
         self._partitions: dict[tuple[str, int], VerifiedPartition] = {}

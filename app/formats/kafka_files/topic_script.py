@@ -67,7 +67,7 @@ class ScriptedTopic:
     replicas : (partitions, replication factor) int32 broker ids of all its partitions, from 0 on.
     existing : the partitions that it has already, the first ones; 0 of a new topic.
     rejection : why Kafka would reject it, so that no command is written for it; None if it would not.
-    remarks : what is fragile about it. configs : of a new topic.
+    remarks : fragile traits of it. configs : of a new topic.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What the leader of a Kafka Streams application gives a member: the user data of its assignment.
+"""The user data of a member's assignment, made by the leader of a Kafka Streams application.
 
 It starts with a version of its own as four bytes, and is written by Java's `DataOutputStream`, not as the protocol's
 own messages are:
@@ -14,7 +14,7 @@ own messages are:
     5          topics' names once, then hosts' partitions by number of their topic
     6          and the standby partitions of each host, after those (KIP-535)
     7–9        and, at the end, when to rebalance next (KIP-441)
-    10, 11     tasks with the name of their topology, of which there is none
+    10, 11     tasks with the name of their topology, always empty
 
 An active task is listed once for each partition that it reads, in the order of the partitions that the assignment
 itself gives the member, sorted by topic as Java sorts strings and by number. Hosts are the `application.server` of
@@ -58,7 +58,7 @@ class AssignmentInfo:
     ----------
     active_tasks : one for each partition of the member's assignment, so that a task may come several times.
     standby_tasks : with the changelog partitions that they restore.
-    partitions_by_host : what each host reads, standby_partitions_by_host : what it restores; without partition twice.
+    partitions_by_host : read by each host. standby_partitions_by_host : restored by it; without partition twice.
     error_code : 0 for none, 1 for a source topic that is missing, 2 for a member of another version, 3 for an error of
         the assignor, 4 for a requested shutdown.
     next_rebalance_ms : since 1970, by the leader's clock, when the member is to rebalance; None for never.
@@ -76,12 +76,12 @@ class AssignmentInfo:
 
 
 def read(data: bytes) -> AssignmentInfo:
-    """Read what a member was given; bytes after the last field are not looked at.
+    """Read a member's assignment; bytes after the last field are ignored.
 
     Raises
     ------
     CorruptProtocolBytes
-        The bytes end too early, count what cannot be there or are of a version that there is not; it carries Kafka's
+        The bytes end too early, have an impossible count or an unknown version; it carries Kafka's
         exception.
     MalformedText
         A task is of a named topology, or a partition of a topic that the bytes do not name.
@@ -110,7 +110,7 @@ def read(data: bytes) -> AssignmentInfo:
 
 
 class _Reader(DataReader):
-    """The stream with the fields of this message. What comes twice in a map, Kafka and this take at its last."""
+    """The stream with the fields of this message. Of equal keys in a map, Kafka and this take the last."""
 
     def active_tasks(self, version: int) -> tuple[TaskId, ...]:
         count = self.count("active tasks", least_bytes=_TASK_BYTES)

@@ -10,7 +10,7 @@ It starts with a version of its own as four bytes:
     2          and the user end point
     3–6        and, after the version, the latest version that the member supports
     7          task offset sums by subtopology, after the end point, in place of both lists of tasks (KIP-441)
-    8          and a byte that makes the bytes differ from those of the rebalance before
+    8          and a byte that makes the bytes differ from the previous rebalance's
     9          and an error code
     10         offset sums task by task, each with the name of its topology or null
     11         and client tags (KIP-708)
@@ -45,7 +45,7 @@ class SubscriptionInfo:
     process_id : None if the version is from the future; the other fields are then not read either.
     task_offset_sums : by task, in the order read or to be written; `RUNNING_ACTIVE` and `UNKNOWN_LAG` stand for −2, −3.
         Up to version 6 there is nothing but these two.
-    user_end_point : `application.server`; an empty one is none.
+    user_end_point : `application.server`; None if empty.
     unique_field : of no meaning.
     error_code : 0 for none, 4 if the member requests the shutdown of the application.
     latest_supported_version : None in versions 1 and 2, which do not say.
@@ -72,17 +72,17 @@ class SubscriptionInfo:
 
     @property
     def previous_standby(self) -> tuple[TaskId, ...]:
-        """The other tasks of which it has state: standbys, warm-ups and what is left on its disk."""
+        """The other tasks of which it has state: standbys, warm-ups and state left on its disk."""
         return tuple(task for task, offset_sum in self.task_offset_sums.items() if offset_sum != RUNNING_ACTIVE)
 
 
 def read(data: bytes) -> SubscriptionInfo:
-    """Read a member's user data; bytes after the last field are not looked at.
+    """Read a member's user data; bytes after the last field are ignored.
 
     Raises
     ------
     CorruptProtocolBytes
-        The bytes end too early, count what cannot be there, name a client tag twice, or their version is below 1 or
+        The bytes end too early, have an impossible count, name a client tag twice, or their version is below 1 or
         above the latest that they say the member supports; it carries Kafka's exception.
     MalformedText
         A task is of a named topology.
@@ -113,7 +113,7 @@ def read(data: bytes) -> SubscriptionInfo:
 
 
 class _Reader(GeneratedReader):
-    """The generated reader with this message's fields; nothing wraps what it throws."""
+    """The generated reader with this message's fields; nothing wraps its exceptions."""
 
     def latest_supported_version(self, version: int) -> int:
         start = self.offset
@@ -132,7 +132,7 @@ class _Reader(GeneratedReader):
         return sums
 
     def nested_offset_sums(self) -> dict[TaskId, int]:
-        """Those of versions 7 to 9, by subtopology."""
+        """Offset sums of versions 7 to 9, by subtopology."""
         sums: dict[TaskId, int] = {}
         for _ in range(self.count("taskOffsetSums")):
             subtopology = self._subtopology()
@@ -142,7 +142,7 @@ class _Reader(GeneratedReader):
         return sums
 
     def task_offset_sums(self) -> dict[TaskId, int]:
-        """Those of version 10 and later, task by task."""
+        """Offset sums of version 10 and later, task by task."""
         sums: dict[TaskId, int] = {}
         for _ in range(self.count("taskOffsetSums")):
             task = self._task()

@@ -1,4 +1,4 @@
-"""What `Topology#describe()` of Kafka Streams prints: subtopologies, their nodes, and the links between nodes.
+"""The text of `Topology#describe()` of Kafka Streams: subtopologies, their nodes, and the links between nodes.
 
     Topologies:
        Sub-topology: 0
@@ -11,17 +11,17 @@
           <-- KSTREAM-AGGREGATE-0000000001
 
 Read as Kafka 1.1 and later print it, however it is indented. A line that ends in `Topologies:` is in front or not,
-so that what a log holds is read. A source's pattern that has the form of a list of topics (`[abc]`) is taken for one.
+so that logged descriptions are read. A source's pattern that has the form of a list of topics (`[abc]`) counts as one.
 A node's name has no comma before a blank and no bracket after one, as none has that Kafka gives or checks.
 
 Rejected are a named topology (`Topology: name:`), which no public API makes, and a text in which a node names another
 that does not name it in return: it was cut off or changed. A cut between two subtopologies cannot be seen.
 
-What a description does not contain:
+Not in a description:
 
 - Internal topics are printed without their prefix, the application id. Only its name shows that a topic is internal.
 - Changelogs are not printed. A store whose logging is disabled has none, and with `topology.optimization` the source
-  topic of a table is that of its store. Neither is printed, so `changelog_topics` may have a topic too many.
+  topic of a table is its store's. Neither is printed, so `changelog_topics` may have a topic too many.
 
 Source: KIP-120; `InternalTopologyBuilder` of Apache Kafka 4.0.
 """
@@ -82,12 +82,12 @@ class Subtopology:
 
 
 def read(text: str) -> tuple[Subtopology, ...]:
-    """Read what the library prints.
+    """Read the library's description of a topology.
 
     Raises
     ------
     MalformedText
-        A line is none of those that it prints, a node or subtopology comes twice, a node lacks its neighbours or names
+        A line has no form of the library's, a node or subtopology comes twice, a node lacks its neighbours or names
         one that does not name it (the text was cut off), or there is nothing of a topology; names the line.
     """
     reader = _Reader()

@@ -1,7 +1,7 @@
-"""What readers and writers share.
+"""Shared code of readers and writers.
 
 lines.py            texts, and `MalformedText` at a line; split_text.py: several texts in one
-prefixes.py         what other programs put around every line; characters.py: characters that they change
+prefixes.py         texts that other programs put around every line; characters.py: characters that they change
 quantities.py       counts and bytes in words
 documents.py        JSON; unique_json.py rejects repeated members; yaml_documents.py: YAML
 loose_objects.py    objects whose keys count without case, `_` and `-`

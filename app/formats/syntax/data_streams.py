@@ -10,11 +10,11 @@ from app.errors.kafka import CorruptProtocolBytes, KafkaError
 
 
 class DataReader:
-    """Reads one field after another; what follows the last is not looked at.
+    """Reads one field after another; bytes after the last are ignored.
 
     Parameters
     ----------
-    kafka : what Kafka makes of a stream that ends too early or holds no text.
+    kafka : Kafka's exception for a stream that ends too early or is no text.
     """
 
     def __init__(self, data: bytes, kafka: KafkaError) -> None:
@@ -61,7 +61,7 @@ class DataReader:
         return count
 
     def repeats(self, what: str, *, least_bytes: int) -> int:
-        """A count that Java only loops over: below 0 is none."""
+        """A count that Java only loops over: below 0 counts as 0."""
         start = self._offset
         count = self.int32(f"the count (int32) of {what}")
         left = len(self._data) - self._offset

@@ -28,7 +28,7 @@ _PARSED: ContextVar[dict[str, object] | None] = ContextVar("parsed", default=Non
 
 @contextmanager
 def parsed_once() -> Iterator[None]:
-    """Parse each long document once for as long as the context lasts: what it is decides which reader takes it."""
+    """Parse each long document once for as long as the context lasts: its content decides which reader takes it."""
     token = _PARSED.set({})
     try:
         yield
@@ -104,13 +104,11 @@ class Document:
         return value
 
     def array(self, value: object, path: FieldPath) -> list[object]:
-        """An array."""
         if not isinstance(value, list):
             raise self.reject(path, expected="an array", actual=_kind(value))
         return value
 
     def string(self, value: object, path: FieldPath) -> str:
-        """A string."""
         if not isinstance(value, str):
             raise self.reject(path, expected="a string", actual=_kind(value))
         return value
@@ -128,7 +126,7 @@ class Document:
         return value
 
     def integer(self, value: object, path: FieldPath, *, least: int = 0, most: int = INT32_MAX) -> int:
-        """A whole number within bounds; by default what an id may be."""
+        """A whole number within bounds; by default the range of ids."""
         # JSON's true and false are ints to Python, and a number past 64 bits arrives as a float.
         if type(value) is not int or not least <= value <= most:
             raise self.reject(path, expected=f"a whole number from {least} to {most}", actual=_kind(value))
@@ -148,7 +146,7 @@ class Document:
         return self.distinct(value, path, "broker")
 
     def distinct(self, value: object, path: FieldPath, noun: str) -> tuple[int, ...]:
-        """Numbers from 0 to 2147483647, none twice; `noun` says what they are of."""
+        """Numbers from 0 to 2147483647, none twice; `noun` names their kind."""
         checked = tuple([self.integer(number, (*path, i)) for i, number in enumerate(self.array(value, path))])
         if len(set(checked)) < len(checked):
             raise self.reject(path, expected=f"each {noun} once", actual=f"{noun} {first_repeated(checked)} twice")
@@ -171,7 +169,7 @@ def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Do
     Raises
     ------
     MalformedText
-        What follows a document, or the first one, is no JSON; names the line.
+        A document, or the text after one, is no JSON; names the line.
     """
     scan = json.JSONDecoder(strict=False).raw_decode
     text = "\n".join(["" if LOG_LINE.match(line) else line for line in text.split("\n")])
@@ -182,7 +180,7 @@ def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Do
         try:
             end = len(text) if is_one else scan(text, start)[1]
         except (ValueError, RecursionError):
-            # The strict parser says what is wrong with it.
+            # The strict parser describes the error.
             end = len(text)
         yield Document.parse(text[start:end], what, lines_before=lines_before)
         following = _skip_blank(text, end)

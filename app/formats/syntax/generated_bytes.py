@@ -1,14 +1,14 @@
 """Bytes as the readers that Kafka generates from its message definitions take them, faults included.
 
-They differ from a careful reader (`wire.Cursor`) in what they let pass: text that is no UTF-8 becomes U+FFFD, any
+They differ from a careful reader (`wire.Cursor`) in accepting more: text that is no UTF-8 becomes U+FFFD, any
 negative length of a nullable field is null, and bytes after the last field are ignored. If reading fails, the
 failure has Kafka's own exception, which depends on the error:
 
     the bytes end within a number              SchemaException
-    a string longer than what is left          RuntimeException
+    a string longer than the rest              RuntimeException
     an array counting more items than bytes    RuntimeException
     a string or array that must not be null    RuntimeException
-    a byte string longer than what is left     IllegalArgumentException, of java.nio
+    a byte string longer than the rest         IllegalArgumentException, of java.nio
 
 Source: Kafka's message generator and `ByteBufferAccessor`.
 """
@@ -34,7 +34,7 @@ def java_text(content: bytes) -> str:
 
 
 class GeneratedReader:
-    """Reads one field after another. `part` is what Kafka calls the whole: `subscription`, `assignment`."""
+    """Reads one field after another. `part` is Kafka's name of the whole: `subscription`, `assignment`."""
 
     def __init__(self, data: bytes, part: str) -> None:
         self._data = data

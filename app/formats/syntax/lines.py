@@ -1,9 +1,8 @@
 """Decoding, numbered lines, numbers, topic names and rejections, for every reader of a Kafka tool's text.
 
 The tools print lines that are no part of their answer, and they are often pasted along: log lines (with a timestamp, in
-brackets or not), warnings, stack traces, what the JVM, SLF4J, Log4j and the start scripts print before them, what
-kubectl says, further lines of a command, and the fences of Markdown. Readers skip those and blank lines; every other
-line must be one that they know.
+brackets or not), warnings, stack traces, output of the JVM, SLF4J, Log4j, start scripts and kubectl, further lines of
+a command, and the fences of Markdown. Readers skip those and blank lines; every other line must be one that they know.
 """
 
 import re
@@ -26,7 +25,7 @@ LOG_LINE = re.compile(
     r"|Option --[a-z-]{1,60} (?:has been|is) deprecated"
     r"|(?:Caused by: )?(?:java|org\.apache\.kafka)\.[\w.$]{1,200}(?:Exception|Error)(?::|$)"
     r"|\s+at [\w.$<>/]{1,300}\(|\s*\.\.\. \d{1,4} more\s*$"
-    # What kubectl, a shell and Markdown add to a tool's output.
+    # Added to a tool's output by kubectl, a shell and Markdown.
     r"|Defaulted container |Unable to use a TTY|If you don't see a command prompt, try pressing enter"
     r"|[\w.-]{1,253} \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>"  # Ansible
     r"|Use 'kubectl (?:describe|logs) |command terminated with exit code \d|pod \"[^\"]{1,253}\" deleted"
@@ -121,7 +120,7 @@ def whole_number(text: str) -> int | None:
 
 
 def required_number(line: int, text: str, expected: str = "an id from 0 to 2147483647") -> int:
-    """The number, as of `whole_number`. Raises `MalformedText` if there is none."""
+    """The number, as of `whole_number`. Raises `MalformedText` for any other text."""
     if (number := whole_number(text)) is None:
         raise rejection(line, expected=expected, actual=shown(text))
     return number

@@ -1,4 +1,4 @@
-"""What other programs put around every line of a tool's output: prefixes, and the quotes of a JSON array of lines.
+"""Texts that other programs put around lines of a tool's output: prefixes, and the quotes of a JSON array of lines.
 
     kafka-1  | Topic: orders …                  docker compose
     [pod/kafka-0/kafka] Topic: orders …         kubectl logs --prefix
@@ -66,10 +66,10 @@ _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
 def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[str], str]:
-    """The text without what is around its lines, and an example of what was removed, empty if nothing was.
+    """The text without prefixes and quotes of its lines, and an example of a removed one, which may be empty.
 
     Lines keep their numbers, unless the JSON array that they were in had several on a line. If prefixes name several
-    hosts, the lines of each are a text of their own, in which those of the others are blank: hosts may print in turns.
+    hosts, the lines of each are a text of their own, in which the others' are blank: hosts may print in turns.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
 
 
 def of_one_host(text: str, is_known: Callable[[str], bool]) -> str:
-    """The text without what is around its lines. Raises `MalformedText` if it is of several hosts that differ."""
+    """The text without prefixes and quotes of its lines. Raises `MalformedText` if several hosts differ."""
     first, *others = without_prefixes(text, is_known)[0]
     if others:
         raise rejection(1, expected="the text of one host", actual="those of several, which differ")
@@ -104,7 +104,7 @@ def of_one_host(text: str, is_known: Callable[[str], bool]) -> str:
 
 
 def _by_host(text: str, hosts: Sequence[str], is_known: Callable[[str], bool]) -> list[str]:
-    """The lines of each host with a known line, the first one with those of no such host; of equal texts the first."""
+    """The lines of each host with a known line, the first one with lines of no such host; of equal texts the first."""
     lines = text.split("\n")
     # A number before each line is no host, and the first words of sentences are not either.
     if not 1 < len({*hosts} - {""}) <= min(_MOST_HOSTS, len(lines) // 2) or len(hosts) != len(lines):

@@ -14,7 +14,7 @@ def byte_size(size_bytes: float) -> str:
         return f"{size_bytes:.0f} B"
     size = size_bytes / 1024
     for unit in _UNITS[:-1]:
-        # What would be rounded to 1,024.0 of a unit is 1.0 of the next one.
+        # A value that rounds to 1,024.0 of a unit is 1.0 of the next one.
         if round(size, 1) < 1024:
             return f"{size:.1f} {unit}"
         size /= 1024

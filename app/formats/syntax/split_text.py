@@ -1,7 +1,7 @@
 """A text that consists of several others, split line by line.
 
 In each part the lines of the others are blank, so that a line keeps its number. A JSON document goes as a whole to one
-part: that of its first line, or the one that its contents tell.
+part: its first line's, or the one that its contents determine.
 """
 
 import re
@@ -26,11 +26,11 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a line says.
+    """The meaning of a line for the split.
 
     Parameters
     ----------
-    part : whose lines start here; None if those of the part before continue.
+    part : whose lines start here; None if the previous part continues.
     belongs : whether this line is one of them; command lines and sentences between two tables are of no part.
     is_unknown : whether the line is of no part and of no shell, log or command either.
     """
@@ -50,7 +50,7 @@ class Split:
     Parameters
     ----------
     skipped : the numbers of the lines that are of no part, ascending; blank ones do not count.
-    unknown : those of them that are unknown; of an unknown JSON document the first line.
+    unknown : the unknown ones among them; of an unknown JSON document the first line.
     """
 
     parts: Mapping[str, str]
@@ -70,10 +70,10 @@ def split(
 
     Parameters
     ----------
-    mark : says of a line's content what it marks, given the part of the lines before it.
-    document : names the part of a JSON document; None for that of `initial`, without which the document is unknown.
+    mark : returns the mark of a line's content, given the part of the lines before it.
+    document : names the part of a JSON document; None for `initial`, without which the document is unknown.
     initial : the part of the lines before the first that marks one.
-    long_run : a part, and what matches any number of whole lines that mark it: these are taken at once.
+    long_run : a part, and a pattern of any number of whole lines that mark it: these are taken at once.
     """
     lines = _Lines(text, initial)
     documents = _Documents(text)
@@ -135,7 +135,7 @@ class _Lines:
             self._lines[line - 1] = content[: end - self.start_of(line)]
 
     def take_run(self, part: str, run: re.Pattern[str]) -> bool:
-        """Take the next lines as those of a part if the pattern, which is of whole lines, matches them."""
+        """Add the next lines to a part if the pattern, which is of whole lines, matches them."""
         first = self._taken
         matched = run.match(self._text, self._starts[first])
         if matched is None:
@@ -154,7 +154,7 @@ class _Lines:
             self._unknown.add(line)
 
     def split(self) -> Split:
-        """What the lines are part of."""
+        """The parts of the lines."""
         present = {part for part in self._parts if part is not None}
         numbered = enumerate(zip(self._lines, self._parts, strict=True), start=1)
         skipped = [number for number, (line, part) in numbered if part is None and not _is_blank(line)]

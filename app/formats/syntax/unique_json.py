@@ -1,6 +1,6 @@
 """JSON without repeated members: of `{"a": 1, "a": 2}` parsers take the last `a` silently, which hides a mistake.
 
-`loads` rejects one. Faster parsers do not report it, so that what they have parsed is counted: every member of a text
+`loads` rejects one. Faster parsers do not report it, so that parsed members are counted: every member of a text
 has a `":`, and a repeated one is in the text once more than among the parsed members. If the numbers differ for any
 reason, as if blanks are before the colons, the text is parsed again by `loads`.
 """
@@ -42,7 +42,7 @@ def require_unique(text: str | bytes, members: int) -> None:
 
 
 def position_of_repeated(text: str) -> int:
-    """Where the first member that is repeated in its object comes again, in a text that is JSON and has one."""
+    """Offset at which the first repeated member of an object recurs, in a JSON text that has one."""
     objects: list[set[str]] = []
     last: re.Match[str] | None = None
     for token in _TOKEN.finditer(text):

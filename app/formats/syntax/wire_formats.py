@@ -1,6 +1,6 @@
 """The formats that `rackplan decode` prints, by name. Imports nothing, so that the command's help is fast.
 
-What each is read with is in decoding.py.
+decoding.py has the reader of each.
 """
 
 from enum import StrEnum

@@ -85,7 +85,7 @@ def documents_of_part(text: str, lines_before: int) -> list[YamlDocument]:
     try:
         return [YamlDocument(lines_before + document.line, document.root) for document in read(text)]
     except MalformedText as malformed:
-        # What is missing at the end is missing on the line after it.
+        # Text missing at the end is missing on the line after it.
         line = lines_before + min(malformed.line or 1, text.count("\n") + 1)
         raise malformed.relocated(line=line, source=None, path=malformed.path) from None
 
@@ -103,7 +103,7 @@ def _typed(value: Yaml) -> object:
 
 def _check(events: Iterator[object]) -> None:
     """Raise `MalformedText` for an alias, and for a depth that recursion would not survive."""
-    import yaml  # noqa: PLC0415 — as above
+    import yaml  # noqa: PLC0415
 
     depth = 0
     for event in events:
@@ -116,7 +116,7 @@ def _check(events: Iterator[object]) -> None:
 
 
 def _plain(node: object) -> Yaml:
-    import yaml  # noqa: PLC0415 — as above
+    import yaml  # noqa: PLC0415
 
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item) for item in node.value]

@@ -3,7 +3,7 @@
     broker,resource,before,after,worst_broker_loss,lost_broker,worst_rack_loss,lost_rack,capacity,limit,headroom,potential
     108,nic_out,99587,81667,100112,107,120668,use1-az2,200000,,118333,144867
 
-What is unknown is empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
+Unknown values are empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from app.formats.syntax.quantities import byte_size, share
 from app.formats.tables.topic_tables import csv_row, write_csv
 
 Loads = Mapping[str, Mapping[str, Mapping[str, Any]]]
-"""By broker id and resource, as the answer of a plan has them."""
+"""Loads by broker id and resource, as in the answer of a plan."""
 NAMES: Mapping[str, str] = {
     "disk": "disk",
     "nic_in": "NIC in",
@@ -47,7 +47,7 @@ def _line(broker: str, resource: str, load: Mapping[str, Any]) -> str:
 
 
 def cells(loads: Loads) -> list[tuple[str, str, list[str]]]:
-    """By broker and resource the cells of `HEAD`, of what a table of replicas and bytes does not say as well."""
+    """The cells of `HEAD` by broker and resource, of loads that a table of replicas and bytes omits."""
     return [
         (broker, NAMES[resource], _cells(resource, load))
         for broker, resource, load in _each(loads)

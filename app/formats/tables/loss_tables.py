@@ -7,7 +7,7 @@
     105,,101,nic_out,81251,99696,200000,no
 
 Of each loss the partitions that are then offline, have another leader and have fewer replicas, without a broker; then a
-row for each remaining broker and resource. Without a limit of the request, `limit` is the capacity. What is unknown is
+row for each remaining broker and resource. Without a limit of the request, `limit` is the capacity. Unknown values are
 empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
 """
 

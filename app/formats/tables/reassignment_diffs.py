@@ -1,4 +1,4 @@
-"""What a reassignment changes, as text and as Markdown: a summary, what each broker has, its loads, what moves. Ours.
+"""Changes of a reassignment, as text and as Markdown: a summary, replicas and loads of brokers, moves. Ours.
 
     orders-3  101,105,108 → 101,106,108  +106 −105  12.3 MiB  racks 3 → 3  leader 101
 
@@ -59,7 +59,6 @@ def write_text(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit: in
 
 
 def write_markdown(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit: int) -> str:
-    """The same as Markdown."""
     blocks = [" ".join(sentences(transfers, log_dirs))]
     for table in _tables(transfers, loads):
         ruler = ["---:" if name in table.numbers else "---" for name in table.head]
@@ -70,7 +69,7 @@ def write_markdown(transfers: Transfers, loads: Loads, log_dirs: Moved, *, limit
 
 
 def sentences(transfers: Transfers, log_dirs: Moved) -> list[str]:
-    """What a reassignment comes to.
+    """Summary of a reassignment.
 
     Parameters
     ----------

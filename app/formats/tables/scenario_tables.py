@@ -1,6 +1,6 @@
 """Scored scenarios as tables for programs: CSV, Parquet, Arrow. These are ours.
 
-A column for each axis, `axes.` before its path, then the figures of the sweep's kind. What an axis says that is neither
+A column for each axis, named `axes.` and its path, then the figures of the kind. A value of an axis that is neither
 a number nor a text (a whole broker profile) is JSON.
 """
 
@@ -36,8 +36,7 @@ class Column:
         return cls(name, type, (name,))
 
     @classmethod
-    def axis(cls, name: str, type: ColumnType | None = None) -> "Column":  # noqa: A002 — as above
-        """The value of an axis."""
+    def axis(cls, name: str, type: ColumnType | None = None) -> "Column":  # noqa: A002
         return cls(f"axes.{name}", type, ("axes", name))
 
 
@@ -58,8 +57,7 @@ def write_arrow(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) ->
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bytes:
-    """A Parquet file."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 — as above
+    import pyarrow.parquet as pq  # noqa: PLC0415
 
     sink = BytesIO()
     pq.write_table(_table(rows, columns), sink)
@@ -67,8 +65,8 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) 
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bytes:
-    """A line a scenario under a header line; what is not there is empty."""
-    from pyarrow import csv  # noqa: PLC0415 — as above
+    """A line a scenario under a header line; missing values are empty."""
+    from pyarrow import csv  # noqa: PLC0415
 
     table = _table(rows, columns)
     for position, column in enumerate(table.schema):
@@ -97,7 +95,7 @@ TABLES: Mapping[str, TableFormat] = {
 
 
 def _table(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 — as above
+    import pyarrow as pa  # noqa: PLC0415
 
     listed = list(rows)
     return pa.table({column.name: _typed([_at(row, column.path) for row in listed], column.type) for column in columns})
@@ -113,7 +111,7 @@ def _at(row: Mapping[str, Any], path: Sequence[str]) -> Any:
 
 
 def _typed(values: Sequence[Any], kind: ColumnType | None) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 — as above
+    import pyarrow as pa  # noqa: PLC0415
 
     if kind is not None:
         return pa.array(values, pa.type_for_alias(kind))

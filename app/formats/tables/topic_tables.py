@@ -17,7 +17,7 @@ from app.errors.quotation import escaped
 
 CSV_END = "\r\n"
 _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "|<>&[]`*~"})
-"""What would end a cell, or begin HTML, an entity, a link, code or emphasis: a name of a rack or member may hold it."""
+"""Characters that end a cell, or begin HTML, an entity, a link, code or emphasis; names of racks may have them."""
 
 ArrowArray: TypeAlias = Any
 ArrowField: TypeAlias = Any
@@ -115,14 +115,14 @@ def write_arrow(
 
 def replica_lists(name: str) -> ArrowField:
     """A column list<int32> that has broker ids in every row."""
-    import pyarrow as pa  # noqa: PLC0415 — as above
+    import pyarrow as pa  # noqa: PLC0415
 
     return pa.field(name, pa.list_(pa.field("item", pa.int32(), nullable=False)), nullable=False)
 
 
 def replica_column(replicas: Int32s) -> ArrowArray:
     """Such a column of rows padded with `NO_REPLICA`; if none is padded its values are the rows, not a copy."""
-    import pyarrow as pa  # noqa: PLC0415 — as above
+    import pyarrow as pa  # noqa: PLC0415
 
     is_id = replicas != NO_REPLICA
     offsets = np.zeros(len(replicas) + 1, dtype=np.int32)

@@ -1,7 +1,7 @@
-"""What executors run: plain functions over Arrow record batches and the core. Executors see this and `core` alone.
+"""The code of executors: plain functions over Arrow record batches and the core. Executors see this and `core` alone.
 
-    loop.py         what a kernel is, and the loop around it on an executor
-    registry.py     KERNELS: name → kernel; what a job names
+    loop.py         the type of kernels, and the loop around one on an executor
+    registry.py     KERNELS: name → kernel, for the names in jobs
     scenarios.py    scenarios of a sweep of any kind that the core can read, scored
     files.py        Parquet and Arrow files that an executor opens itself
     key_hashes.py   records and bytes per partition, under each partitioner and partition count

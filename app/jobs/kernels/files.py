@@ -35,7 +35,7 @@ def batches_of(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         _require(columns, parquet.schema_arrow)
         # One thread: the other processors have tasks of their own.
         for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=list(columns), use_threads=False):
-            yield batch.select(columns)  # in the requested order, not that of the file
+            yield batch.select(columns)  # in the requested order, not the file's
 
 
 def _require(columns: Sequence[str], schema: pa.Schema) -> None:

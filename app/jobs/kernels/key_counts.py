@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 _MERGED_FROM = 1 << 20
 """Rows of counts in memory before a task merges them."""
 _YIELDED_FROM = 1 << 19
-"""Distinct keys after a merge from which they are yielded: so many seldom occur again in the same task."""
+"""Distinct keys after a merge from which they are yielded: few of them occur again in the same task."""
 _MOST_SHOWN = 80
 _TEXT = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_string, pa.types.is_large_string)
 
@@ -216,7 +216,7 @@ _ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = {
     "int32": ("signed integers, or text of their digits", _from_numbers(32)),
     "int64": ("signed integers, or text of their digits", _from_numbers(64)),
 }
-"""By encoding: the expected type of a column, and the function from its distinct values to keys."""
+"""Encodings: the expected type of a column, and the function from its distinct values to keys."""
 
 KERNEL = Kernel("key_counts", prepare, run)
 OF_FILES = Kernel("key_counts_of_files", prepare, run_over_files)

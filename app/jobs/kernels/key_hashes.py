@@ -1,7 +1,7 @@
 """Records and bytes that each partition would get, under every requested partitioner and partition count.
 
-Keys are hashed in the buffers of Arrow. A task adds up all of its batches and yields one batch at its end, so that what
-travels to the driver depends on partitions, not on records.
+Keys are hashed in the buffers of Arrow. A task adds up all of its batches and yields one batch at its end, so that
+the data sent to the driver depends on partitions, not on records.
 """
 
 import json
@@ -47,7 +47,7 @@ def payload(partitioners: Sequence[str], partition_counts: Sequence[int], *, hea
 
 
 def prepare(text: bytes) -> KeyJob:
-    """Look up the partitioners. Raises `InvalidPartitions` if a topic cannot have so many partitions."""
+    """Look up the partitioners. Raises `InvalidPartitions` if a topic cannot have the number of partitions."""
     read = json.loads(text)
     for index, count in enumerate(read["partition_counts"]):
         require_partitions(count, path=("partition_counts", index))

@@ -21,7 +21,7 @@ SCHEMA = pa.schema(
         pa.field("record_bytes", pa.int64()),
     ]
 )
-"""What one task adds up, several kinds of rows by `what`:
+"""The sums of one task, several kinds of rows by `what`:
 
 `total`: distinct keys and records. `null`: records without key. `heavy`: a key and its records.
 `load`: records and their bytes of a partition under a partitioner and count, −1 for those without a partition.

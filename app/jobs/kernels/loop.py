@@ -1,4 +1,4 @@
-"""What a kernel is, and the loop around it on an executor.
+"""The type of kernels, and the loop around one on an executor.
 
 A task with a failure of the domain completes, with one additional row: the failure as JSON, in a column of its own. The
 driver reads failures from that column alone. The text of a Spark error may quote data (lines of a file, names of
@@ -16,10 +16,10 @@ from app.errors import Failure, crossing
 
 Prepared = TypeVar("Prepared")
 Payload: TypeAlias = Hashable
-"""What a job is prepared from on executors: values, and functions of what executors have, which are sent as names."""
+"""Input from which executors prepare a job: values, and functions of modules of executors, sent by name."""
 
 FAILURE = pa.field("failure", pa.binary())
-"""The last column of a task's rows: null beside those of the kernel, else the failure (`errors.crossing`)."""
+"""The last column of a task's rows: null in the kernel's rows, else the failure (`errors.crossing`)."""
 _CACHED_PAYLOADS = 4
 
 

@@ -21,11 +21,11 @@ SCHEMA = pa.schema(
 )
 """`row` is the scenario's JSON, as stored. `trace` is the end of an unexpected exception's trace, for the log alone."""
 _BATCH = 256
-"""Scenarios of one batch: what a task has in memory before it yields it."""
+"""Scenarios of one batch, which a task has in memory before it yields it."""
 
 
 def payload(read_sweep: ReadSweep, definition: Mapping[str, Json]) -> tuple[ReadSweep, bytes]:
-    """What the kernel prepares from; the order of axes is preserved, since the last one varies fastest.
+    """The kernel's input; the order of axes is preserved, since the last one varies fastest.
 
     Parameters
     ----------
@@ -35,7 +35,6 @@ def payload(read_sweep: ReadSweep, definition: Mapping[str, Json]) -> tuple[Read
 
 
 def prepare(job: tuple[ReadSweep, bytes]) -> SweepScenarios:
-    """The scenarios of a payload."""
     read_sweep, definition = job
     return read_sweep(json.loads(definition))
 

@@ -1,4 +1,4 @@
-"""Small clusters whose attributes nest or cross, and what there is to say of a row on them."""
+"""Small clusters whose attributes nest or cross, and the measures of a row on them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -94,7 +94,7 @@ def large(kind: str, count: int = 90) -> list[Broker]:
 
 
 class TestLargeTopics:
-    """Rows are copied; what the copies leave uneven is made good."""
+    """Rows are copied; the last rows compensate for their imbalance."""
 
     @pytest.mark.parametrize("partitions", [1, 90, 4095, 20_000, 123_457])
     @pytest.mark.parametrize("policy", [Policy.SPREAD, Policy.KAFKA])
@@ -108,7 +108,7 @@ class TestLargeTopics:
     @pytest.mark.parametrize("policy", [Policy.HDFS, Policy.REDIS])
     @pytest.mark.parametrize("kind", REGIONS)
     def test_equal_brokers_where_a_region_leads(self, kind: str, policy: Policy) -> None:
-        """What leads is dealt in blocks, so that a broker may be off by a little more where attributes cross."""
+        """Leaders are dealt in blocks, so that a broker may be off by a little more where attributes cross."""
         brokers = large(kind)
         placed = place(brokers, Rules(policy, ("region", "zone", "rack")), partitions=123_457)
         allowed = 2 if kind == "nested" else 0.01 * placed.replicas.size / len(brokers)

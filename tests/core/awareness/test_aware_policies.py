@@ -127,7 +127,7 @@ class TestLaws:
 
 
 class TestVerifier:
-    """Beside the planner: what anyone placed."""
+    """Beside the planner: any placement."""
 
     @given(cluster=clusters, policy=st.sampled_from(Policy), seed=SEEDS, data=st.data())
     def test_a_placement_of_ours_is_never_broken(
@@ -163,7 +163,7 @@ class TestVerifier:
 
 
 class TestExamples:
-    """Worked by hand; if a random row is one of several, what all of them have in common."""
+    """Worked by hand; if a random row is one of several, their common properties."""
 
     SIX = tuple(
         Broker(i, attributes={"region": region, "zone": zone})

@@ -16,7 +16,7 @@ COPIES = {"nic_in": 1, "nic_out": 1, "disk_bytes_per_s": 2, "vcpu": 2}
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition and what it carries."""
+    """One partition and its traffic."""
 
     replicas: list[int]
     min_insync: int
@@ -31,7 +31,7 @@ class Partition:
     remote: float
 
     def bytes_on_disk(self, factor: float) -> float:
-        """Of one replica, where traffic is `factor` times what it is."""
+        """Of one replica, where traffic is multiplied by `factor`."""
         retained = inf if self.growing == inf else self.growing * factor
         return min(retained, inf if self.local == inf else self.local * factor + self.segment, self.most)
 
@@ -112,7 +112,7 @@ class ByHand:
         return load
 
     def limits(self) -> dict[str, float]:
-        """What a broker may use of each resource."""
+        """A broker's limit of each resource."""
         profile, targets = self.json["broker_profile"], self.json.get("targets", {})
         return {
             resource: profile[field] * targets.get(resource, 1)
@@ -121,7 +121,7 @@ class ByHand:
         }
 
     def holds(self, factor: float) -> bool:
-        """Whether every limit holds everywhere where traffic is `factor` times what it is; up to rounding."""
+        """Whether every limit holds everywhere where traffic is multiplied by `factor`; up to rounding."""
         for _, name, lost in self.failure_sets():
             load = self.loads(name, lost, factor)
             for resource, limit in self.limits().items():
@@ -130,7 +130,7 @@ class ByHand:
         return True
 
     def headroom(self) -> float:
-        """By bisection between what holds and what does not, to a part in 10⁹."""
+        """By bisection between feasible and infeasible, to a part in 10⁹."""
         if not self.holds(0):
             return 0.0
         high = 1.0

@@ -58,7 +58,7 @@ _rates = st.integers(0, 2_000_000)
 
 @st.composite
 def topics(draw: st.DrawFn, name: str, brokers: int) -> dict[str, Any]:
-    """A topic that so many brokers can carry."""
+    """A topic that the brokers can carry."""
     factor = draw(st.integers(1, min(brokers, 6)))
     partitions = draw(st.integers(1, 8))
     mean = draw(_rates)
@@ -144,7 +144,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def read_scenario(value: Json) -> Scenario:
-    """One scenario's JSON by itself; without a seed it has that of a sweep's scenario 0."""
+    """One scenario's JSON by itself; without a seed, with the seed of a sweep's scenario 0."""
     return CapacitySweep(read_definition({"base": value})).scenario(0)
 
 

@@ -1,4 +1,4 @@
-"""What a sweep or a scenario cannot be: each is a failure that names the field, and the limit where there is one."""
+"""Invalid sweeps and scenarios: each is a failure that names the field, and the limit where there is one."""
 
 from typing import Any
 
@@ -202,7 +202,7 @@ def test_an_impossible_base_is_rejected_before_the_sweep_starts() -> None:
     with pytest.raises(ImpossibleValue) as raised:
         _require(read_definition(broken))
     assert raised.value.path == ("base", "broker_profile", "disk_bytes")
-    # An axis may give what the base leaves out.
+    # An axis may state fields that the base leaves out.
     _require(read_definition({**broken, "axes": {"broker_profile.disk_bytes": [1]}}))
 
 

@@ -45,7 +45,7 @@ def test_leaders_send_to_followers_and_every_consumer_is_served(mapping: Mapping
 
 
 def scaled(mapping: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """The scenario with its traffic, and what traffic has retained, multiplied."""
+    """The scenario with its traffic and its retained bytes multiplied."""
     grows = ("ingress_bytes_per_s", "peak_ingress_bytes_per_s", "retained_bytes")
     topics = [
         {name: value * factor if name in grows else value for name, value in entry.items()}
@@ -84,7 +84,7 @@ def test_headroom_ends_in_the_month_of_the_formula(mapping: Mapping[str, Any], g
 
 @given(scenarios(), st.floats(1.01, 5))
 def test_grown_traffic_is_the_same_as_more_traffic(mapping: Mapping[str, Any], factor: float) -> None:
-    """What breaks in month m is what breaks now in a scenario whose traffic is that of month m."""
+    """The limits exceeded in month m are those exceeded now with the traffic of month m."""
     once = scored(mapping)
     assume(once.headroom is not None and abs(once.headroom - factor) > 1e-6 * factor)
     assert once.headroom is not None
@@ -96,7 +96,7 @@ def test_grown_traffic_is_the_same_as_more_traffic(mapping: Mapping[str, Any], f
 def test_surviving_brokers_of_one_of_z_racks_take_over_the_leaders_load(
     racks: int, brokers: int, rounds: int, groups: int, data: st.DataObject
 ) -> None:
-    """Leading, and what only leaders do (serving readers), goes to Z/(Z − 1) of what it was.
+    """Leading, and work of leaders alone (serving readers), grows by Z/(Z − 1).
 
     Over whole periods of AdminUtils leaders are even; where the lead goes next is even in the mean of the survivors.
     """
@@ -155,7 +155,7 @@ def test_cross_rack_bytes_with_clients_in_equal_shares(
 def test_a_cluster_of_300_mib_a_second_meets_the_published_formulas() -> None:
     """300 MiB/s written, read by two groups, three replicas in three zones, retained for a day.
 
-    In: W·R. Out: W·(R + C − 1). Disk: W·R·retention. From zone to zone: two thirds of what is produced and read, and
+    In: W·R. Out: W·(R + C − 1). Disk: W·R·retention. From zone to zone: two thirds of produced and read bytes, and
     both followers. A zone lost: the readers of its leaders go to the two others, whose leaders send to one follower.
     """
     written = 300 * MIB

@@ -1,4 +1,4 @@
-"""What was measured of a cluster as a scenario's topics; what is said wins."""
+"""Measurements of a cluster as a scenario's topics; stated values win."""
 
 from dataclasses import replace
 from typing import Any
@@ -37,7 +37,7 @@ def series(draw: st.DrawFn) -> list[IngressSeries]:
 
 
 def topic(sizes: list[int], *, widths: list[int] | None = None, removing: list[int] | None = None) -> Topic:
-    """A topic with these sizes, as many replicas of each partition, and so many of them on their way out."""
+    """A topic with these sizes, as many replicas of each partition, and replicas being removed."""
     widths = widths or [3] * len(sizes)
     widest = max(widths)
     replicas = np.array([[b if b < width else NO_REPLICA for b in range(widest)] for width in widths], np.int32)

@@ -1,4 +1,4 @@
-"""The traffic of a placement: what crosses racks and what losses add, against an evaluation by partition."""
+"""The traffic of a placement: bytes across racks and additions by losses, against an evaluation by partition."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def placed(draw: st.DrawFn) -> PlacedTraffic:
 
 
 def _loads(traffic: PlacedTraffic, lost: set[int]) -> tuple[Float64s, Float64s, Float64s, list[str]]:
-    """What each broker sends, leads and receives if brokers are lost, and what becomes of each partition: Kafka elects
+    """Traffic and leaders of each broker if brokers are lost, and the state of each partition: Kafka elects
     the first replica of the list that is left and in sync. Clients stay where they are.
     """
     sent, leads, received = np.zeros((3, len(traffic.rack_of)))
@@ -61,7 +61,7 @@ def _loads(traffic: PlacedTraffic, lost: set[int]) -> tuple[Float64s, Float64s, 
 
 
 def _worst(traffic: PlacedTraffic, groups: list[set[int]]) -> tuple[Float64s, Float64s]:
-    """The largest increases of what the brokers that are left send and lead, over losses."""
+    """The largest increases of the remaining brokers' sent bytes and leaders, over losses."""
     before = _loads(traffic, set())
     most = np.zeros((2, len(traffic.rack_of)))
     for lost in groups:

@@ -43,7 +43,7 @@ def documents_of(definition: SweepDefinition, start: int, stop: int) -> list[dic
 
 
 def test_cached_results_change_no_figure() -> None:
-    """Each row is what its scenario scores by itself."""
+    """Each row equals its scenario's own score."""
     definition = sweep()
     by_itself = CapacitySweep(definition)
     scored = [row for row in rows_of(definition, 0, definition.count) if row.document["error"] is None]

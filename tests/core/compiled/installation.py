@@ -85,14 +85,14 @@ class Installation:
         )
 
     def run(self, code: str, **settings: str) -> str:
-        """Run code in a process, and return what it printed."""
+        """Run code in a process. Returns its output."""
         process = self.start(code, **settings)
         printed, errors = process.communicate()
         assert process.returncode == 0, errors
         return printed.strip()
 
     def answer(self, value: int, **settings: str) -> tuple[int, bool]:
-        """What the calling loop answers in a new process, and whether it was compiled there."""
+        """The calling loop's result in a new process, and whether it was compiled there."""
         code = f"""
 from numba.core import event
 with event.install_recorder("numba:compile") as compilations:

@@ -1,4 +1,4 @@
-"""The cache is right or it does not exist: no damage, no stranger and no full disk changes what a loop answers."""
+"""The cache is right or it does not exist: no damage, no stranger and no full disk changes a loop's results."""
 
 import os
 import tempfile
@@ -260,8 +260,8 @@ class TestAnInstallation:
     @pytest.mark.long
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
     def test_what_root_has_installed_is_read_by_others_and_not_written(self, shared: Installation) -> None:
-        """As the worker and the Python of Spark do, which run as `nobody`."""
-        # Python itself may be where the other account reads nothing: what compiling needs is imported before.
+        """As the worker and Spark's Python do, which run as `nobody`."""
+        # Python itself may be where the other account reads nothing: modules for compiling are imported before.
         compile_one = "import numba; numba.njit(lambda: 0)()"
         warm_up = f"{compile_one}; import numpy; from app.core.called_kernel import total; total(numpy.arange(3))"
         become = f"import os; os.setgid({STRANGER}); os.setuid({STRANGER})"
@@ -296,7 +296,7 @@ print(answer(3))
         assert installation.stored().keys() == {ANSWER}
 
     def test_a_source_that_changes_under_a_process_is_not_stored(self, installation: Installation) -> None:
-        """Else what was compiled of the old source would be found by those that have the new one."""
+        """Else processes with the new source would find the code of the old one."""
         code = """
 import sys
 from app.core.calling_kernel import answer

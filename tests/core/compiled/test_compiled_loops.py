@@ -217,7 +217,7 @@ print(missing > 0 or (len(compilations.buffer), "numba.typed.dictimpl" in sys.mo
 
 
 def run(code: str) -> str:
-    """What a new process prints that runs the code."""
+    """The output of a new process that runs the code."""
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 

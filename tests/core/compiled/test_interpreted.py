@@ -1,4 +1,4 @@
-"""Loops whose source is run for little work: it gives what the machine code does."""
+"""Loops whose source is run for little work: its results equal the machine code's."""
 
 import subprocess
 import sys

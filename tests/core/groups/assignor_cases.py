@@ -1,4 +1,4 @@
-"""Groups to try assignors on, and how to read what they answer."""
+"""Groups to try assignors on, and how to read their answers."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
@@ -56,7 +56,7 @@ def differing(algorithm: str, parts: Collection[str] | None = None) -> dict[str,
 
     Parameters
     ----------
-    parts : what of the answers counts, such as `assignment`; by default everything.
+    parts : compared parts of the answers, such as `assignment`; by default everything.
     """
     different: dict[str, tuple[Any, Any]] = {}
     for case in map(orjson.loads, (VECTORS / f"{algorithm}.jsonl").read_bytes().splitlines()):

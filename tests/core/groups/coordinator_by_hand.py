@@ -1,4 +1,4 @@
-"""The coordinator of a homogeneous consumer group over Java's collections: what it keeps between rebalances.
+"""The coordinator of a homogeneous consumer group over Java's collections: its state between rebalances.
 
 A target assignment is a record, whose topics are in the order of the assignor's map; reading it puts them into a new
 map. The assignor copies a map that it changes (sized for its topics, put), and adds topics by `computeIfAbsent`.

@@ -25,7 +25,7 @@ Lists = dict[str, list[tuple[str, int]]]
 
 
 class AscendingSet(set[Any]):
-    """A set whose order is ascending: one of those that a set may have, and that of the replay."""
+    """A set whose order is ascending: a possible order of a set, and the replay's."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter(sorted(super().__iter__()))
@@ -49,7 +49,7 @@ def ascending_sets() -> Iterator[None]:
 
 
 class _Cluster:
-    """What the assignors ask of `kafka.cluster.ClusterMetadata`: the leader knows all subscribed topics."""
+    """The part of `kafka.cluster.ClusterMetadata` that assignors use: the leader knows all subscribed topics."""
 
     def __init__(self, members: Sequence[Member], metadata: GroupMetadata, internal: frozenset[str]) -> None:
         subscribed = {name for member in members for name in member.topics}

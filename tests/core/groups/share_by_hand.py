@@ -157,7 +157,7 @@ def shared(
     targets = group.targets(subscribed)
     if not subscribed:
         return {}
-    # What each member's answer is made of: topics may be left without partitions.
+    # Parts of each member's answer: topics may be left without partitions.
     answer = [{topic: set(own) for topic, own in group.owned[member].items()} for member in group.members]
     if is_homogeneous:
         for own in answer:

@@ -27,7 +27,7 @@ def metadata(rack_of: Mapping[int, str | None], *topics: TopicMetadata) -> Group
 def member(
     member_id: str, topics: str, rack: str | None = None, owned: Mapping[str, Sequence[int]] | None = None
 ) -> Member:
-    """A member that subscribes to topics of one letter each; what it owns is of generation 1."""
+    """A member that subscribes to topics of one letter each; owned partitions are of generation 1."""
     runs = tuple(Owned(name, np.array(ids, np.int32)) for name, ids in (owned or {}).items())
     return Member(member_id, tuple(topics), rack, None, runs, 1 if runs else None)
 
@@ -43,7 +43,7 @@ def given_to(assignment: GroupAssignment) -> dict[str, list[tuple[str, int]]]:
 
 
 def readers_of(members: Sequence[Member], assignment: GroupAssignment) -> Reader:
-    """Who reads what under an assignment."""
+    """Pairs of member and partition of an assignment."""
     place = {its.id: index for index, its in enumerate(members)}
     return {entry: place[name] for name, entries in given_to(assignment).items() for entry in entries}
 
@@ -67,7 +67,7 @@ def every_assignment(members: Sequence[Member], known: GroupMetadata) -> Iterato
 
 
 def owner_of(members: Sequence[Member]) -> dict[tuple[str, int], int]:
-    """Who owns what: the newest claim, if it is one member's."""
+    """Owners of partitions: the newest claim, if it is one member's."""
     claims: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for index, its in enumerate(members):
         generation = -1 if its.generation_id is None else its.generation_id
@@ -87,7 +87,7 @@ def is_in_rack(its: Member, known: GroupMetadata, entry: tuple[str, int]) -> boo
 def quality(
     members: Sequence[Member], known: GroupMetadata, reader: Reader, weights: Weights | None = None
 ) -> tuple[list[int], int, int]:
-    """How good an assignment is: less is better. Loads descending, what is read in rack (negative), what moves."""
+    """Score of an assignment, less is better: loads descending, reads in rack (negative), moves."""
     loads = [0] * len(members)
     for index in reader.values():
         loads[index] += 1

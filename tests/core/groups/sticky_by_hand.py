@@ -1,4 +1,4 @@
-"""The sticky assignors step by step, over Java's collections: slow, and what the compiled ones are compared with.
+"""The sticky assignors step by step, over Java's collections: slow, for comparison with the compiled ones.
 
 Members are dicts as the vectors write them; `replicas` is topic → one list of broker ids a partition. What a Java
 program would throw is a `Thrown`, named by the exception.
@@ -20,7 +20,7 @@ class Thrown(Exception):
 
 
 def owned_in_user_data(member: Mapping[str, Any]) -> list[Partition]:
-    """What sticky's user data says: by topic, in the order in which a HashMap of topics is iterated."""
+    """The content of sticky's user data: by topic, in the order in which a HashMap of topics is iterated."""
     by_topic: JavaHashMap[str, list[int]] = JavaHashMap(STRING)
     for topic, ids in member.get("owned") or ():
         for partition in ids:
@@ -29,7 +29,7 @@ def owned_in_user_data(member: Mapping[str, Any]) -> list[Partition]:
 
 
 class Group:
-    """What both builders look at."""
+    """Input of both builders."""
 
     def __init__(
         self,
@@ -423,7 +423,7 @@ def score(lists: Mapping[str, Sequence[Partition]]) -> int:
 
 
 def withhold(group: Group, lists: Mapping[str, list[Partition]]) -> None:
-    """Take from each what another must give up first."""
+    """Take from each the partitions that another must give up first."""
     added: dict[Partition, str] = {}
     revoked: set[Partition] = set()
     for name in lists:

@@ -39,13 +39,13 @@ def member(name: str, topics: Sequence[str], owned: Sequence[Partition] = (), **
 
 
 def case(topics: Mapping[str, int], *members: Mapping[str, Any]) -> dict[str, Any]:
-    """A group over topics of so many partitions, whose replicas are on one broker without a rack."""
+    """A group over topics with these partitions, whose replicas are on one broker without a rack."""
     known = [{"name": name, "replicas": [[0]] * count} for name, count in topics.items()]
     return {"brokers": [{"id": 0, "rack": None}], "topics": known, "members": list(members)}
 
 
 def by_hand(group: Mapping[str, Any], *, cooperative: bool) -> Any:
-    """What the steps one by one come to: lists by member, or the name of an exception."""
+    """The result of the steps one by one: lists by member, or the name of an exception."""
     replicas = {topic["name"]: topic["replicas"] for topic in group["topics"]}
     rack_of = {broker["id"]: broker["rack"] for broker in group["brokers"]}
     try:
@@ -55,7 +55,7 @@ def by_hand(group: Mapping[str, Any], *, cooperative: bool) -> Any:
 
 
 def or_exception(assigned: Callable[[Mapping[str, Any]], Any], group: Mapping[str, Any]) -> Any:
-    """What an assignor answers, or the name of the exception that Kafka would throw."""
+    """An assignor's answer, or the name of the exception that Kafka would throw."""
     try:
         return assigned(group)
     except KafkaRefuses as refusal:
@@ -70,7 +70,7 @@ def moved(before: Lists, now: Lists) -> int:
 
 
 def after(given: Mapping[str, Any], lists: Lists, *, generation: int = 2) -> dict[str, Any]:
-    """The same group when its members have what they were given, and own that."""
+    """The same group when its members own their assignment."""
     members = [
         {**its, "owned": runs(lists[its["id"]]), "generation_id": generation}
         for its in given["members"]
@@ -113,7 +113,7 @@ def owned_cases(draw: st.DrawFn, /, *, odd: bool, **how: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    odd : members may claim what others claim, what does not exist and what they do not subscribe to, in any generation;
+    odd : members may claim others' partitions, nonexistent and unsubscribed ones, in any generation;
         subscriptions may be empty, name a topic twice or one without metadata.
     """
     given = draw(cases(**how))

@@ -1,4 +1,4 @@
-"""The cooperative-sticky assignor: no member gets what another still has, two phases are enough, and the vectors."""
+"""The cooperative-sticky assignor: no partition has two owners, two phases are enough, and the vectors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +58,7 @@ class TestPromises:
 
     @given(owned_cases(odd=False, racks=False, equal=True))
     def test_two_phases_are_enough(self, group: dict[str, Any]) -> None:
-        """What was withheld has no owner in the second phase, and nothing else moves then."""
+        """Withheld partitions have no owner in the second phase, and nothing else moves then."""
         first = assigned(group)
         second = assigned(after(group, first, generation=6))
         third = assigned(after(group, second, generation=7))

@@ -1,4 +1,4 @@
-"""Events on a group: what each protocol makes its members give up, who notices what, and what is left at the end."""
+"""Events on a group: revocations by protocol, triggers of rebalances, and final states."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -79,14 +79,14 @@ def _event_of_a_member(kind: str, index: int, its: Member) -> Event | None:
 
 
 class TestLaws:
-    """What holds for every event, whichever the assignor."""
+    """Laws of every event, whichever the assignor."""
 
     @given(snapshots, st.lists(kinds, max_size=5), st.sampled_from(Protocol), st.booleans())
     @costly(60)
     def test_the_group_reads_everything_after_each_step(
         self, known: GroupMetadata, sampled_kinds: list[str], protocol: Protocol, static: bool
     ) -> None:
-        """The optimum is whole in the end under both protocols, and is what the members own in the next step."""
+        """The optimum is whole in the end under both protocols, and the members own it in the next step."""
         start = [Member(f"m{i}", ("t", "u"), rack, f"i{i}" if static else None) for i, rack in enumerate("ab")]
         group, snapshot = settled(start, known, optimal.assign, protocol), known
         for index, kind in enumerate(sampled_kinds):

@@ -1,4 +1,4 @@
-"""What a group reads from rack to rack, what changes of replicas lead to, and which partitions pause."""
+"""Reads of a group from rack to rack, effects of changes of replicas, and paused partitions."""
 
 from collections.abc import Sequence
 

@@ -165,7 +165,7 @@ class TestSticky:
     def test_it_is_the_librarys_from_one_rebalance_to_the_next(
         self, metadata: GroupMetadata, data: st.DataObject
     ) -> None:
-        """Members that own what they were assigned leave, join, and resubscribe."""
+        """Members that own their assignment leave, join, and resubscribe."""
         assignor = LIBRARY_ASSIGNORS["kafka-python", "sticky"]
         subscription = st.lists(st.sampled_from(TOPICS), unique=True).map(tuple)
         members = [Member(f"m{index}", data.draw(subscription)) for index in range(data.draw(st.integers(1, 5)))]
@@ -242,7 +242,7 @@ class TestSticky:
         }
 
     def test_a_partition_cannot_move_back_to_a_member_that_takes_no_part(self) -> None:
-        """m1 no longer subscribes to what it owned. The library has removed it when it looks it up."""
+        """m1 no longer subscribes to its owned topic. The library has removed it when it looks it up."""
         members = [owning("m0", "t", 2, t=[0, 1, 2, 3]), owning("m1", "", 1, t=[0, 1, 2, 3]), owning("m2", "t", 2)]
         with pytest.raises(KeyError):
             library_assignment("sticky", members, of(t=4))
@@ -298,7 +298,7 @@ class TestRegistry:
             assert not found.is_rack_aware
 
     def test_user_data_have_the_partitions_in_ascending_order(self) -> None:
-        """The leader sorts what it assigns, and members send it back; Kafka's order by hashes has no influence."""
+        """The leader sorts its assignments, and members send it back; Kafka's order by hashes has no influence."""
         member = owning("m", "t", 1, t2=[3, 1], t10=[5, 0])
         seen = LIBRARY_ASSIGNORS["kafka-python", "sticky"].sees(member)
         assert [(run.topic, run.partitions.tolist()) for run in seen.owned] == [("t2", [1, 3]), ("t10", [0, 5])]

@@ -1,4 +1,4 @@
-"""librdkafka's cooperative-sticky assignor: its laws, its orders, and what the real client answered."""
+"""librdkafka's cooperative-sticky assignor: its laws, its orders, and answers of the real client."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -63,7 +63,7 @@ class TestLaws:
 
     @given(owned_cases(odd=True))
     def test_a_partition_that_another_member_claims_is_withheld(self, group: dict[str, Any]) -> None:
-        """Of several claimants the last one counts, in any generation; what is assigned to no member stays with it."""
+        """Of several claimants the last one counts, in any generation; unassigned partitions stay with it."""
         members = [its for its in group["members"] if its["topics"]]
         last = {partition: its["id"] for its in members for partition in flat(its["owned"])}
         own = assigned_or_none(group) if members else {}

@@ -1,4 +1,4 @@
-"""What is reported about an assignment, against slow and obvious counts."""
+"""Reports about an assignment, against slow and obvious counts."""
 
 from collections.abc import Sequence
 
@@ -135,7 +135,7 @@ class TestLoads:
 
 
 class TestHandover:
-    """What changes hands."""
+    """Handovers of partitions."""
 
     @given(snapshots, given_away, given_away)
     def test_it_equals_an_obvious_count(
@@ -162,7 +162,7 @@ class TestHandover:
 
 
 class TestOwners:
-    """What members say they own, and who is believed."""
+    """Claims of members, and accepted ones."""
 
     @given(groups, snapshots)
     def test_the_newest_single_claim_is_believed(self, members: list[Member], known: GroupMetadata) -> None:

@@ -1,4 +1,4 @@
-"""The optimum against every assignment there is, its bounds, and what it means on examples the eye can check."""
+"""The optimum against all assignments, its bounds, and examples that the eye can check."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -121,7 +121,7 @@ class TestAgainstEveryAssignment:
 
 
 class TestLaws:
-    """What holds for a group of any size."""
+    """Laws of a group of any size."""
 
     @given(groups, snapshots)
     def test_it_breaks_no_law_of_the_verifier(self, members: list[Member], known: GroupMetadata) -> None:
@@ -182,7 +182,7 @@ class TestLaws:
     @reaches("compared", 0.3)
     @given(members=groups.filter(bool), known=snapshots)
     def test_no_assignor_of_kafka_beats_it(self, theirs: Assign, members: list[Member], known: GroupMetadata) -> None:
-        """Kafka's may fail, assign topics without subscription, or withhold; what it gives legally is never better.
+        """Kafka's may fail, assign topics without subscription, or withhold; its legal assignments are never better.
 
         The optimum is legal in either case.
         """

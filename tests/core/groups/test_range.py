@@ -1,4 +1,4 @@
-"""The classic range assignor: KIP-881's promises, examples by hand, the walk that Kafka makes, what it answered."""
+"""The classic range assignor: KIP-881's promises, examples by hand, Kafka's walk, and its answers."""
 
 from collections import Counter
 
@@ -56,7 +56,7 @@ class Topic:
         self.extra -= bool(partitions) and self.received[member.id] > self.quota
 
     def deal(self, *, by_rack: bool) -> None:
-        """Everybody in line takes what there is room for."""
+        """Each member in line takes partitions up to its share."""
         for member in self.readers:
             free = [partition for partition, owner in enumerate(self.owner) if owner is None]
             fitting = [partition for partition in free if not by_rack or self.matches(member, partition)]
@@ -112,7 +112,7 @@ def deal_by_rack(topics: list[Topic]) -> None:
 
 
 def deal_together(topics: list[Topic]) -> None:
-    """Each partition number to the first in line who matches all topics and has room."""
+    """Each partition number to the first in line that matches all topics and is below its share."""
     for partition in range(len(topics[0].owner)):
         for member in topics[0].readers:
             if all(topic.matches(member, partition) and topic.room(member) for topic in topics):
@@ -122,7 +122,7 @@ def deal_together(topics: list[Topic]) -> None:
 
 
 class TestPromises:
-    """What holds of every group."""
+    """Laws of every group."""
 
     @given(classic_groups())
     def test_every_partition_goes_to_one_subscriber(self, group: tuple[list[Member], GroupMetadata]) -> None:
@@ -305,7 +305,7 @@ class TestExamples:
 
 
 class TestVectors:
-    """What Kafka itself answered, to the order of each list."""
+    """Kafka's own answers, to the order of each list."""
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("consumer_range") == {}

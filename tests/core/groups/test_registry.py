@@ -82,7 +82,7 @@ class TestTheCoordinatorsAssignors:
         assert sorted(answer["m0"]) == [("t", 1), ("t", 3), ("t", 5)]
 
     def test_members_reconcile_to_one_answer_in_two_phases(self) -> None:
-        """The coordinator does not ask its assignor again: the second phase hands out what the first has freed."""
+        """The coordinator does not ask its assignor again: the second phase assigns freed partitions."""
         owned = (Owned("t", np.arange(6, dtype=np.int32)),)
         members = [Member("m0", ("t",), owned=owned), Member("m1", ("t",))]
         done = rebalance(members, two_topics(), assign=ASSIGNORS["uniform"].assign, protocol=Protocol.RECONCILED)

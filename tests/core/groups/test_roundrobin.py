@@ -1,4 +1,4 @@
-"""The classic round-robin assignor: laws, examples by hand, the walk around the circle, and what Kafka answered."""
+"""The classic round-robin assignor: laws, examples by hand, the walk around the circle, and Kafka's answers."""
 
 from collections import Counter
 from itertools import cycle
@@ -37,7 +37,7 @@ def by_hand(members: list[Member], known: GroupMetadata) -> Lists:
 
 
 class TestPromises:
-    """What holds of every group."""
+    """Laws of every group."""
 
     @given(classic_groups(min_members=1))
     def test_every_partition_goes_to_one_subscriber(self, group: tuple[list[Member], GroupMetadata]) -> None:
@@ -96,7 +96,7 @@ class TestExamples:
 
 
 class TestVectors:
-    """What Kafka itself answered, to the order of each list."""
+    """Kafka's own answers, to the order of each list."""
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("consumer_roundrobin") == {}

@@ -1,4 +1,4 @@
-"""The coordinator's range assignor: laws, examples by hand, and what Kafka answered."""
+"""The coordinator's range assignor: laws, examples by hand, and Kafka's answers."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ T1, T2, T3 = "AAAAAAAAAAAAAAAAAAAABA", "AAAAAAAAAAAAAAAAAAAABQ", "AAAAAAAAAAAAAA
 
 
 class TestPromises:
-    """What holds of every group."""
+    """Laws of every group."""
 
     @given(server_groups())
     def test_every_partition_goes_to_one_subscriber(self, group: tuple[list[Member], dict[str, int]]) -> None:
@@ -91,7 +91,7 @@ class TestExamples:
 
 
 class TestVectors:
-    """What Kafka itself answered."""
+    """Kafka's own answers."""
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("server_range") == {}

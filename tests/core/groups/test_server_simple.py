@@ -1,4 +1,4 @@
-"""The share groups' simple assignor: laws, examples by hand, and what Kafka answered."""
+"""The share groups' simple assignor: laws, examples by hand, and Kafka's answers."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ T1, T2 = "AAAAAAAAAAAAAAAAAAAABA", "AAAAAAAAAAAAAAAAAAAABQ"
 
 
 class TestPromises:
-    """What holds of every group."""
+    """Laws of every group."""
 
     @given(server_groups())
     def test_every_member_gets_all_that_it_reads(self, group: tuple[list[Member], dict[str, int]]) -> None:
@@ -55,14 +55,14 @@ class TestExamples:
 
 
 class TestVectors:
-    """What Kafka itself answered."""
+    """Kafka's own answers."""
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("server_simple") == {}
 
 
 class TestMembersOfOneBucket:
-    """The order of ids that share a bucket of a hash map is that of the coordinator: on a real cluster it decided."""
+    """The order of ids that share a bucket of a hash map is the coordinator's: on a real cluster it decided."""
 
     IN_ONE = ("aTCZNWS1RFq2gDoBpvNjwg", "bZ_YlvXKTV2gnHgjm4KoGA")
     IN_TWO = ("aTCZNWS1RFq2gDoBpvNjwg", "JG4uMQr8QWO937omIN6hfw")

@@ -1,4 +1,4 @@
-"""The coordinator's uniform assignor: laws, examples by hand, Kafka's steps one by one, and what it answered."""
+"""The coordinator's uniform assignor: laws, examples by hand, Kafka's steps one by one, and its answers."""
 
 import base64
 from collections import Counter
@@ -72,7 +72,7 @@ def owned(topic: str, *partitions: int) -> Owned:
 
 
 class TestPromises:
-    """What holds of every group, as long as nothing is owned twice."""
+    """Laws of every group, as long as nothing is owned twice."""
 
     @given(server_groups(exclusive=True))
     def test_every_partition_goes_to_one_subscriber(self, group: tuple[list[Member], dict[str, int]]) -> None:
@@ -129,7 +129,7 @@ class TestPromises:
 
     @given(server_groups(exclusive=True))
     def test_an_answer_that_members_own_is_answered_again(self, group: tuple[list[Member], dict[str, int]]) -> None:
-        """Nothing moves once everybody has what it was given, unless Kafka stopped evening out after 16 rounds."""
+        """Nothing moves once all members own their assignment, unless Kafka stopped evening out after 16 rounds."""
         members, topics = group
         first = assign(members, topics)
         owns = owned_after(first)
@@ -138,7 +138,7 @@ class TestPromises:
 
 
 class TestKafkasSteps:
-    """The arrays find what the walk over Java's collections finds, of whatever is owned."""
+    """The arrays find the same as the walk over Java's collections, whatever is owned."""
 
     @given(server_groups())
     def test_heterogeneous(self, group: tuple[list[Member], dict[str, int]]) -> None:
@@ -272,14 +272,14 @@ class TestExamples:
 
 
 class TestVectors:
-    """What Kafka itself answered."""
+    """Kafka's own answers."""
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("server_uniform") == {}
 
 
 class TestHistory:
-    """What the coordinator alone knows: in which order it assigned the partitions that a member owns."""
+    """Known to the coordinator alone: the order in which it assigned a member's partitions."""
 
     @pytest.mark.parametrize("remainder", Remainder)
     @pytest.mark.parametrize("seed", range(15))

@@ -106,7 +106,7 @@ def near(group: Mapping[str, Any], lists: Lists) -> int:
 
 class TestExamples:
     def test_all_subscribe_to_the_same(self) -> None:
-        """Partitions are dealt in turn; when C1 leaves, what it had is dealt to the others."""
+        """Partitions are dealt in turn; when C1 leaves, its partitions are dealt to the others."""
         topics = {f"t{i}": 2 for i in range(4)}
         group = case(topics, *(member(f"C{i}", list(topics), generation_id=None) for i in range(3)))
         lists = assigned(group)

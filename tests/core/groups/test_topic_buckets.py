@@ -21,7 +21,7 @@ NAMES = ("orders", "payments", "audit", "clicks", "stock", "returns")
 
 
 def topic_id(bucket: int, number: int) -> str:
-    """An id whose hash code's low bits are those of a bucket: a half of zeros, and a small number."""
+    """An id whose hash code's low bits select a bucket: a half of zeros, and a small number."""
     return urlsafe_b64encode(bytes(8) + (bucket + 16 * number).to_bytes(8, "big")).decode().rstrip("=")
 
 
@@ -65,7 +65,7 @@ def by_member(assignment: GroupAssignment) -> dict[str, Target]:
 def test_every_rebalance_is_the_coordinators(
     version: str, group: tuple[dict[str, tuple[str, int]], list[tuple[str, ...]]]
 ) -> None:
-    """A group that starts empty, then joins and leaves: the replay is what the collections give, step by step."""
+    """A group that starts empty, then joins and leaves: the replay equals the collections, step by step."""
     topics, memberships = group
     coordinator = Coordinator(topics, to_owners=version != "4.0.0")
     metadata = GroupMetadata(
@@ -88,7 +88,7 @@ def test_every_rebalance_is_the_coordinators(
 
 
 def test_a_topic_that_was_assigned_later_is_in_front() -> None:
-    """The order of one bucket is that of the rebalances, and not that of the ids: 4 partitions, of two topics."""
+    """The order of one bucket follows the rebalances, and not the ids: 4 partitions, of two topics."""
     ids = {"orders": topic_id(3, 1), "payments": topic_id(3, 2)}
     metadata = GroupMetadata({}, {name: TopicMetadata(name, np.empty((2, 0), np.int32), ids[name]) for name in ids})
     coordinator = Coordinator({name: (ids[name], 2) for name in ids}, to_owners=True)

@@ -1,4 +1,4 @@
-"""The coordinator's uniform assignor step by step, over Java's collections: what the arrays are compared with."""
+"""The coordinator's uniform assignor step by step, over Java's collections: for comparison with the arrays."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -52,7 +52,7 @@ class Read:
 
 
 def homogeneous(members: Sequence[Member], topics: Mapping[str, int], *, to_owners: bool) -> Answer:
-    """Where all members read what the first one reads; since 4.0.1 an extra partition is left `to_owners`."""
+    """If all members read the same topics; since 4.0.1 an extra partition is left `to_owners`."""
     group = Read(members, topics)
     read = JavaHashSet.copy_of(group.subscribed[group.members[0]], KAFKA_UUID) if group.members else ()
     if not read:
@@ -135,7 +135,7 @@ class Heterogeneous:
         return -self.group.count[topic] / readers, readers, high, low
 
     def keep(self, member: str) -> None:
-        """What it owns of topics that it reads."""
+        """Its partitions of topics that it reads."""
         for topic, partitions in self.group.owned[member].items():
             if topic in self.group.subscribed[member]:
                 self.given[member][topic] = set(partitions)
@@ -238,6 +238,6 @@ class Rich:
         return self.line[self.at + 1]
 
     def exclude(self) -> None:
-        """Leave out who came last."""
+        """Leave out the last member."""
         self.end -= 1
         self.line[self.at + 1], self.line[self.end] = self.line[self.end], self.line[self.at + 1]

@@ -80,7 +80,7 @@ def test_arrow_buffers_are_hashed_where_they_lie(array: pa.Array) -> None:
 
 
 def test_worked_examples() -> None:
-    """What the Java client answers to the keys of its own test."""
+    """The Java client's results for the keys of its own test."""
     values = [b"21", b"foobar", b"a-little-bit-long-string", b"abc", b""]
     assert murmur2(keys_of(values)).tolist() == [-973932308, -790332482, -985981536, 479470107, 275646681]
 

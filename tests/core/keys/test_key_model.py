@@ -1,4 +1,4 @@
-"""Keys as buffers, and what Java's serialisers write."""
+"""Keys as buffers, and the output of Java's serialisers."""
 
 from uuid import UUID
 
@@ -44,7 +44,7 @@ def test_bytes_that_do_not_lie_in_a_row_are_rejected(data: np.ndarray) -> None:
 
 def test_offsets_of_another_kind_are_rejected() -> None:
     with pytest.raises(ValueError, match="int32 or int64"):
-        Keys(DATA, np.array([0, 1], np.uint8))  # type: ignore[arg-type] # what is rejected
+        Keys(DATA, np.array([0, 1], np.uint8))  # type: ignore[arg-type] # rejected
 
 
 def test_java_serialisers() -> None:

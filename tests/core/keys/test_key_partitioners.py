@@ -34,7 +34,7 @@ def array(*numbers: int) -> Int32s:
 
 
 class TestFolds:
-    """32 bits, and the remainder of Java, Go and C: it takes the sign of what is divided."""
+    """32 bits, and the remainder of Java, Go and C: it takes the sign of the dividend."""
 
     @given(st.lists(int32s), st.integers(1, INT32_MAX))
     def test_each_fold_is_its_formula(self, numbers: list[int], partitions: int) -> None:

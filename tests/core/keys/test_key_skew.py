@@ -1,4 +1,4 @@
-"""How even a key set is, and what a resize does to it."""
+"""Balance of a key set, and the effect of a resize."""
 
 from collections import Counter
 from math import lcm

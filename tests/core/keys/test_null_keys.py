@@ -188,7 +188,7 @@ class TestAdaptive:
         assert adaptive(np.ones(4, np.int32), view, random=Scripted(0, 1, 2, 3)).tolist() == [0, 2, 0, 2]
 
     def test_in_the_long_run_bytes_are_even(self) -> None:
-        """What the sticky batch is not where records differ in size: KIP-794's motivation."""
+        """Unlike the sticky batch if records differ in size: KIP-794's motivation."""
         sizes = np.random.default_rng(1).integers(10, 2000, 200_000).astype(np.int32)
         placed = adaptive(sizes, ProducerView(4), random=JavaRandom(1))
         loads = np.bincount(placed, weights=sizes)

@@ -1,4 +1,4 @@
-"""Plans of a few partitions that were executed in part, and what is to be found of each partition."""
+"""Plans of a few partitions that were executed in part, and the expected state of each partition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ FOREIGN = 500
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition as Kafka has it, and what is to be found of it.
+    """One partition as Kafka has it, and its expected state.
 
-    `lists` are those of its steps, the first one before the plan; `done` and `requested` count its first steps that are
+    `lists` are of its steps, the first one before the plan; `done` and `requested` count its first steps that are
     done, and those that are done or in progress; `reached` is the list that it has or is on its way to.
     """
 
@@ -68,7 +68,7 @@ class PartWay:
         )
 
     def level_of(self, step: int) -> int:
-        """The place of a step among those of its partition."""
+        """The index of a step in its partition."""
         return int(np.count_nonzero(self.planned.rows[:step] == self.planned.rows[step]))
 
 

@@ -1,6 +1,6 @@
 """Replication in discrete time: fetch rounds of replicas that catch up, and quotas by windows, as brokers have them.
 
-Nothing here is of the model: a replica fetches what its leader has, a chunk at a time, in turns; every broker may send
+Nothing here is of the model: a replica fetches its leader's bytes, a chunk at a time, in turns; every broker may send
 and receive as many bytes in a window as its throttle allows, and no more until the next one.
 """
 

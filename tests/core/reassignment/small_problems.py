@@ -15,7 +15,7 @@ LARGE = (1 << 53) - 1
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[MovementProblem, Int64s, Int64s]:
-    """A problem, the load of each row's replicas and what other partitions put on each broker.
+    """A problem, the load of each row's replicas and the load of other partitions on each broker.
 
     Up to five brokers in up to three racks, up to four partitions in up to two domains: brokers leave and arrive,
     factors change, current brokers receive copies or have to stay, partitions are new. Each row has some legal set.
@@ -106,7 +106,7 @@ def is_moved(problem: MovementProblem, row: int, broker: int) -> bool:
 
 
 def moved_weight(problem: MovementProblem, placement: tuple[tuple[int, ...], ...]) -> int:
-    """What it costs to have the replicas there; new partitions cost nothing."""
+    """The cost of having the replicas there; new partitions cost nothing."""
     return sum(
         int(problem.weight[row])
         for row, chosen in enumerate(placement)

@@ -56,7 +56,7 @@ all_limits = st.builds(
 
 @st.composite
 def disks_for(draw: st.DrawFn, reassigned: ReassignedPartitions) -> BrokerDisks:
-    """Disks that hold what is there, some with little room, some too full already."""
+    """Disks that hold the replicas, some with little room, some too full already."""
     used = np.zeros(len(reassigned.broker_ids), np.int64)
     for row, size in zip(reassigned.before.tolist(), reassigned.size_bytes.tolist(), strict=True):
         for broker in row:

@@ -105,7 +105,7 @@ class TestLaws:
 
     @pytest.mark.parametrize("seed", range(4))
     def test_thousands_of_partitions_of_every_kind_keep_to_the_limits(self, seed: int) -> None:
-        """What random examples seldom have: several replicas that change racks, and the leader's with them."""
+        """Rare in random examples: several replicas that change racks, and the leader's with them."""
         random = np.random.default_rng(seed)
         lists = [random.permutation(9)[: random.integers(1, 6)].tolist() for _ in range(6000)]
         sizes = random.integers(UNKNOWN_SIZE, 100, 3000).tolist()
@@ -296,7 +296,7 @@ class TestPacking:
         assert batches.lower_bound == 2
 
     def test_more_misfits_than_are_tried_do_not_leave_a_batch_empty(self) -> None:
-        """The coldest of all is the only one that the disk has room for; the others wait for what never comes."""
+        """The coldest of all is the only one that the disk has room for; the others wait in vain."""
         reassigned = small([[0]] * 101, [[1]] * 101, size=[5, *[6] * 100], brokers=2)
         disks = BrokerDisks(np.array([605, 0]), np.array([605, 5]))
         with pytest.raises(BatchesOutOfDisk) as caught:
@@ -360,7 +360,7 @@ class TestVerifier:
 
     @staticmethod
     def batches(*steps: dict[int, tuple[list[int], list[int]]]) -> Batches:
-        """Batches written out, of replicas of 10 bytes; the figures are those of batches in which only 4 takes any."""
+        """Batches written out, of replicas of 10 bytes; the figures are of batches in which only 4 takes any."""
         rows = [row for batch in steps for row in sorted(batch)]
         lists = [batch[row] for batch in steps for row in sorted(batch)]
         copied = [[len(set(b[1]) - set(b[0])) for b in batch.values()] for batch in steps]

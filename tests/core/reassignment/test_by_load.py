@@ -70,7 +70,7 @@ def rows_of(placed: LoadPlacement) -> tuple[tuple[int, ...], ...]:
 @costly(150)
 @given(problems(), BALANCES)
 def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balance: Balance) -> None:
-    """What is answered beside the placement is what one counts in it."""
+    """Figures beside the placement equal counts in it."""
     problem, load, base_load = case
     placed = place(case, balance)
     rows = rows_of(placed)
@@ -123,7 +123,7 @@ def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, data:
 
 
 def test_a_replica_as_large_as_the_ceiling_is_alone() -> None:
-    """Its broker sheds what is above the ceiling with it; the other one would have to shed as much, and receive it."""
+    """Its broker sheds the load above the ceiling with it; the other one would have to shed as much, and receive it."""
     both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([9, 3, 2, 4, 2])
     problem = MovementProblem(
         broker_ids=np.arange(2, dtype=np.int32),
@@ -225,7 +225,7 @@ def cluster(current: list[list[int]], racks: list[int], gone: tuple[int, ...] = 
 
 
 def weighted(problem: MovementProblem, load: list[int]) -> Case:
-    """The problem with bytes that are both what a move costs and what a replica puts on its broker."""
+    """The problem with bytes that are both the cost of a move and the load of a replica."""
     heavy = np.array(load, np.int64)
     return replace(problem, weight=heavy), heavy, np.zeros(len(problem.broker_ids), np.int64)
 

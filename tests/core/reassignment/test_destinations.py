@@ -25,7 +25,7 @@ BALANCES = [KEEP, TIGHT, Balance(Fraction(1, 4))]
 
 @st.composite
 def tied(draw: st.DrawFn) -> tuple[MovementProblem, TieBreaks]:
-    """A problem whose partitions are of up to three topics, with sizes that differ from what moving them costs."""
+    """A problem whose partitions are of up to three topics, with sizes that differ from costs of moves."""
     problem = draw(problems())
     rows, brokers = len(problem.current), len(problem.base)
     sizes = draw(st.lists(st.sampled_from([0, 1, 2, 3, 10, 10**12]), min_size=rows, max_size=rows))
@@ -90,7 +90,7 @@ def test_the_largest_and_the_smallest_broker_are_hardly_worse_and_counts_stay_ne
 @given(tied())
 @examples(70)
 def test_no_exchange_of_two_destinations_balances_bytes_further(case: tuple[MovementProblem, TieBreaks]) -> None:
-    """With one topic for each partition bytes alone count, and what is small is searched to the end."""
+    """With one topic for each partition bytes alone count, and small cases are searched to the end."""
     problem, ties = case
     ties = TieBreaks(ties.size_bytes, ties.base_bytes, np.arange(len(problem.current), dtype=np.int64))
     chosen = spread_destinations(problem, least_movement(problem, TIGHT), ties)

@@ -87,7 +87,7 @@ def test_batches_do_not_affect_one_another(one: BatchCopies, other: BatchCopies)
     ("rows", "seconds"),
     [
         ([(0, 0, 1, 5_000, 0)], 5),
-        ([(0, 0, 1, 5_000, 500)], 10),  # half of the throttle is for what is written meanwhile
+        ([(0, 0, 1, 5_000, 500)], 10),  # half of the throttle is for new records
         ([(0, 0, 1, 5_000, 1_000)], np.inf),
         ([(0, 0, 1, 5_000, 0), (0, 0, 2, 5_000, 0)], 10),  # from one source
         ([(0, 0, 1, 5_000, 0), (0, 2, 3, 2_000, 0)], 5),  # side by side
@@ -123,7 +123,7 @@ def test_no_throttle_is_recommended_that_a_network_does_not_have() -> None:
 
 
 def sent_bytes(size: int, batch: int) -> int:
-    """What a leader sends of record batches of one size: a follower asks again for a batch that was cut off."""
+    """Bytes that a leader sends of equal record batches: a follower asks again for a batch that was cut off."""
     sent = copied = 0
     while copied < size:
         fetched = min(max(FETCH_BYTES, batch), size - copied)

@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they print."""
+"""The examples in docstrings give the printed output."""
 
 import doctest
 from importlib import import_module
@@ -17,7 +17,7 @@ MODULES = (
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_they_say(name: str) -> None:
-    """Each module listed has an example; a change that alters what it prints is seen here."""
+    """Each module listed has an example; a change that alters its output is seen here."""
     outcome = doctest.testmod(import_module(name))
     assert outcome.attempted > 0
     assert outcome.failed == 0

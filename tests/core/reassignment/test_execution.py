@@ -33,7 +33,7 @@ A, B, C = padded([[1, 2], [3, 4]]), padded([[2, 3]]), padded([[4, 5]])
 def simulated(
     steps: Sequence[ExecutionStep], requested: Sequence[Int32s], known: Cordons
 ) -> tuple[bool, frozenset[int]]:
-    """Whether a controller executes every batch, and what is cordoned in the end: list by list, as Kafka checks."""
+    """Whether a controller executes every batch, and final cordons: list by list, as Kafka checks."""
     cordoned = set(known.before)
     accepts = True
     for step in steps:

@@ -19,7 +19,7 @@ tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Frac
 
 
 def counts(instance: LeaderProblem, choice: tuple[int, ...]) -> list[int]:
-    """What the target brokers lead."""
+    """Partitions that the target brokers lead."""
     led: list[int] = instance.loads(np.array(choice, np.int32))[instance.target].tolist()
     return led
 
@@ -32,7 +32,7 @@ def narrowest(instance: LeaderProblem) -> Band:
 
 
 def around_the_mean(instance: LeaderProblem, above: Fraction, below: Fraction) -> Band:
-    """Within these shares of the mean, and no narrower than what is feasible."""
+    """Within these shares of the mean, and no narrower than feasible."""
     tight = narrowest(instance)
     total = sum(instance.weight.tolist()) + sum(instance.base[instance.target].tolist())
     mean = sorted([Fraction(total, int(instance.target.sum())), Fraction(tight.low), Fraction(tight.high)])[1]
@@ -44,7 +44,7 @@ class TestLaws:
     def test_no_choice_within_the_band_changes_fewer(
         self, instance: LeaderProblem, tolerance: Fraction, below: Fraction | None
     ) -> None:
-        """The band is the narrowest, or that of the mean; then changes count, then leaders on new replicas."""
+        """The band is the narrowest, or around the mean; then changes count, then leaders on new replicas."""
         answer = choose_leaders(instance, Balance(tolerance, below))
         band = (
             around_the_mean(instance, tolerance, tolerance if below is None else below)
@@ -176,7 +176,7 @@ class TestExamples:
 
     @pytest.mark.parametrize("may_lead", [[False, False], [False, True]])
     def test_a_broker_that_may_not_lead_is_counted_if_it_has_to(self, may_lead: list[bool]) -> None:
-        """Broker 0 is no target, and leads what no other may: the target may lead as many as it."""
+        """Broker 0 is no target, and leads partitions that no other may: the target may lead as many as it."""
         instance = LeaderProblem(
             replicas=np.array([[0, -1], [0, -1], [0, 1]] if may_lead[1] else [[0, 1]] * 3, np.int32),
             leader=np.full(3, NO_LEADER, np.int32),

@@ -135,7 +135,7 @@ def test_no_way_within_the_bounds_moves_less(case: Case, tolerance: Fraction, be
 
 @given(case=cases(), tolerance=st.sampled_from(TOLERANCES))
 def test_no_way_within_the_bounds_changes_fewer_leaders_nor_then_moves_less(case: Case, tolerance: Fraction) -> None:
-    """The bound is that of the movement alone, whatever the changes."""
+    """The bound is the movement's alone, whatever the changes."""
     found = case.moved(Balance(tolerance), fewest_changes=True)
     low, high, target = found.bounds.low, found.bounds.high, case.target
     within = [
@@ -176,7 +176,7 @@ def test_leaders_are_chosen_within_the_bounds(case: Case) -> None:
 
 @given(case=cases(), budget=st.integers(0, 20))
 def test_a_budget_holds_and_is_never_worse_than_no_movement(case: Case, budget: int) -> None:
-    """The smallest maximum that the budget pays for, then the largest minimum: with 0, those of the order alone."""
+    """The smallest maximum that the budget pays for, then the largest minimum: with 0, by the order alone."""
     case = replace(case, problem=replace(case.problem, share=None))
     target = case.target
     if not target.any():
@@ -186,7 +186,7 @@ def test_a_budget_holds_and_is_never_worse_than_no_movement(case: Case, budget: 
     assert placement_violations(case.problem, found.placement) == []
     ends = [(int(led[target].max()), -int(led[target].min())) for led, weight in ways(case) if weight <= budget]
     narrowest = (int(found.bounds.high.max()), -int(found.bounds.low.min()))
-    # The lower end is not raised above that of the narrowest band.
+    # The lower end is not raised above the narrowest band's.
     assert narrowest == (min(ends)[0], max(min(ends)[1], -int(case.moved(TIGHT).bounds.low.min())))
 
 

@@ -64,7 +64,7 @@ def problem_of(
 
 @st.composite
 def problems(draw: st.DrawFn, *, all_targets: bool = False) -> MovementProblem:
-    """Small problems of every kind: brokers that only keep, two factors, successors, what must stay, a base.
+    """Small problems of every kind: brokers that only keep, two factors, successors, pinned replicas, a base.
 
     Each has a legal placement: enough brokers receive for the factors, and the rule asks for no more than their racks
     can give. With `all_targets` every broker receives partitions of one of the two kinds.
@@ -199,7 +199,7 @@ def test_moves_no_more_than_the_best_of_all_placements_within_the_band(
 
 
 def _around_the_mean(problem: MovementProblem, tolerance: Fraction, narrowest: Band) -> Band:
-    """Within the tolerance of the mean of all replicas over the targets, and no narrower than what is feasible."""
+    """Within the tolerance of the mean of all replicas over the targets, and no narrower than feasible."""
     if not problem.target.any():
         return narrowest
     total = sum(problem.factors.tolist()) + sum(problem.base[problem.target].tolist())

@@ -130,7 +130,7 @@ def without(of: LogDirProblem, replicas: list[int]) -> LogDirProblem:
 @example(problem([0, 1], [0, 0], limit=[NO_LIMIT, 0, NO_LIMIT], drained=(0,), closed=(2,)))
 @examples(100)
 def test_a_conflict_is_infeasible_and_irreducible(given_problem: LogDirProblem) -> None:
-    """What it names does not fit, and fits without any one of its replicas."""
+    """The named replicas do not fit, and fit without any one of its replicas."""
     if every_placement(given_problem):
         return
     conflict = packing_conflict(given_problem)

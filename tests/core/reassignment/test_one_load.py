@@ -35,7 +35,7 @@ def never() -> bool:
 
 
 def weighted(skew: Skew, *weights: int) -> ResourceProblem:
-    """The partitions of a skewed cluster, loaded by what they weigh, on brokers of these weights in turn."""
+    """The partitions of a skewed cluster, loaded by weight, on brokers of these weights in turn."""
     movement, rate = problem_of(skew)
     rows, brokers = len(rate), skew.brokers
     of_row = np.zeros((rows, len(RESOURCES)), np.int64)

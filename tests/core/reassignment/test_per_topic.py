@@ -204,7 +204,7 @@ def test_too_many_pairs_are_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_with_weights_topics_and_brokers_have_bands_in_proportion_to_them(
     case: tuple[MovementProblem, TopicBalance], weights: list[int]
 ) -> None:
-    """The bands of the cluster are those of `narrowest_levels`; then the least excess and the least movement."""
+    """The bands of the cluster come from `narrowest_levels`; then the least excess and the least movement."""
     problem, topics = case
     problem = replace(problem, share=np.resize(np.array(weights, np.int64), len(problem.base)))
     bounds = narrowest_levels(problem).bounds()

@@ -1,4 +1,4 @@
-"""What a change takes at least, beside changes whose least is known."""
+"""The least cost of a change, beside changes of known least cost."""
 
 import numpy as np
 from hypothesis import given
@@ -53,7 +53,7 @@ def test_no_plan_moves_less_than_what_is_forced_nor_than_what_is_as_even(
 
 
 def test_where_nothing_had_to_change_nothing_had_to_move() -> None:
-    """Kafka's own generator shuffles what is as it should be."""
+    """Kafka's own generator shuffles replicas that are already right."""
     found = measured([[0, 1], [1, 2], [2, 0]], [[1, 2], [2, 0], [0, 1]], [0, 1, 2])
     assert (found.forced.moved, found.as_balanced.moved) == (0, 0)
     assert found.spreads_racks

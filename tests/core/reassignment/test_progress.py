@@ -1,4 +1,4 @@
-"""The progress of a plan in the middle of every batch, against what each partition was made to be."""
+"""The progress of a plan in the middle of every batch, against each partition's constructed state."""
 
 import numpy as np
 from hypothesis import given
@@ -25,7 +25,7 @@ def test_every_step_has_the_state_that_its_partition_is_in(case: PartWay) -> Non
 @examples(150)
 @given(plans_part_way())
 def test_left_to_copy_is_what_no_list_has_yet(case: PartWay) -> None:
-    """Followed along the lists that are left: what each adds to the one before it, less what is in sync already."""
+    """Followed along the lists that are left: the additions of each, without replicas in sync."""
     found = progress_of_steps(case.planned, case.now)
     left: dict[int, list[int]] = {}
     for step, (row, is_left) in enumerate(zip(case.planned.rows.tolist(), found.copies, strict=True)):
@@ -43,7 +43,7 @@ def test_left_to_copy_is_what_no_list_has_yet(case: PartWay) -> None:
 @examples(150)
 @given(plans_part_way())
 def test_going_on_ends_at_the_plan(case: PartWay) -> None:
-    """Executing what is left of each batch, in their order, once reassignments in progress are complete."""
+    """Executing the rest of each batch, in their order, once reassignments in progress are complete."""
     found = progress_of_steps(case.planned, case.now)
     lists = [one.target for one in case.partitions]
     for step in np.flatnonzero(found.state == StepState.NOT_STARTED).tolist():
@@ -55,7 +55,7 @@ def test_going_on_ends_at_the_plan(case: PartWay) -> None:
 @examples(150)
 @given(plans_part_way())
 def test_going_back_ends_at_the_lists_before_the_plan(case: PartWay) -> None:
-    """Inverses of what was begun, from the last batch to the first, and the same at once."""
+    """Inverses of begun batches, from the last batch to the first, and the same at once."""
     found = progress_of_steps(case.planned, case.now)
     lists = [one.target for one in case.partitions]
     for step in reversed(np.flatnonzero(found.is_begun).tolist()):

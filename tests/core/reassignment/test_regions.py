@@ -166,7 +166,7 @@ def test_a_heavy_replica_is_where_least_has_to_move(in_proportion: bool) -> None
 @costly(100)
 @given(problems(), st.integers(0, 6), st.integers(0, 6), st.randoms())
 def test_small_problems_are_solved_to_the_optimum(case: Case, below: int, above: int, random: Random) -> None:
-    """All cells are free then, and the bound is that of the solver."""
+    """All cells are free then, and the bound is the solver's."""
     problem, load, base_load = case
     rules = load_rules(problem, load)
     start = any_placement(case, random)

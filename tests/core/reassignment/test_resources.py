@@ -70,7 +70,7 @@ def test_every_answer_is_legal_and_says_what_it_is(problem: ResourceProblem, nam
 @settings(max_examples=20)
 @given(resource_problems())
 def test_the_bounds_of_relief_hold_for_every_placement(problem: ResourceProblem) -> None:
-    """The least excess, and the least movement of the placements that are within the limits (or what was reached)."""
+    """The least excess, and the least movement of the placements that are within the limits (or reached ones)."""
     answer = relieve(problem, never)
     hard = Fraction(0) if answer.excess is None else answer.excess.hard.lower_bound
     soft = Fraction(0) if answer.excess is None else answer.excess.soft.lower_bound
@@ -109,7 +109,7 @@ def test_the_bounds_of_balance_hold_for_every_placement(problem: ResourceProblem
 @settings(max_examples=20)
 @given(resource_problems(), st.permutations(RESOURCES), st.integers(0, 2))
 def test_a_later_goal_does_not_worsen_an_earlier_one(problem: ResourceProblem, names: list[str], tenths: int) -> None:
-    """Beyond its tolerance, or what it reached alone."""
+    """Beyond its tolerance, or the value reached alone."""
     first, second = (Goal(name, Fraction(tenths, 10)) for name in names[:2])
     problem = replace(problem, limits=Limits.none(len(problem.may_lead)))
     alone = reach_goals(problem, [[first]], never).goal[first.name].ceiling
@@ -160,7 +160,7 @@ def test_the_penalty_of_a_search_is_that_of_the_loads(problem: ResourceProblem, 
 @settings(max_examples=30)
 @given(resource_problems())
 def test_relief_moves_nothing_if_all_is_below_the_limits(problem: ResourceProblem) -> None:
-    """Only forced moves: those of `start`, which no limit needs more of."""
+    """Only forced moves: the moves of `start`, which no limit needs more of."""
     free = replace(problem, limits=Limits.none(len(problem.may_lead)))
     answer = relieve(free, never)
     assert answer.excess is None
@@ -170,7 +170,7 @@ def test_relief_moves_nothing_if_all_is_below_the_limits(problem: ResourceProble
 @settings(max_examples=20)
 @given(resource_problems())
 def test_relief_is_near_the_best_of_all_placements(problem: ResourceProblem) -> None:
-    """Hard limits hold in most cases in which they can: the search is none of all placements."""
+    """Hard limits hold in most cases in which they can: the search does not cover all placements."""
     problem = replace(problem, may_lead=np.ones_like(problem.may_lead))
     answer = relieve(problem, never)
     least = min(excess(problem, loads)[0] for _, loads, _ in answers(problem))

@@ -102,7 +102,7 @@ def test_the_same_goal_moves_nothing_on_what_was_planned(problem: ResourceProble
 
 
 def distance(loads: list[int], balance: Balance) -> Fraction:
-    """What a balance minimises: the largest load, or the largest distance from the mean beyond the tolerance."""
+    """The objective of a balance: the largest load, or the largest distance from the mean beyond the tolerance."""
     mean = Fraction(sum(loads), max(1, len(loads)))
     if not balance.tolerance:
         return Fraction(max(loads, default=0))

@@ -8,7 +8,7 @@ SOURCE = -1
 
 
 class Flow:
-    """Nodes by number; arcs of a node by where they lead. `room` is what each direction can still take."""
+    """Nodes by number; arcs of a node by where they lead. `room` is each direction's residual capacity."""
 
     def __init__(self) -> None:
         self.room: dict[tuple[int, int], int] = {}

@@ -1,4 +1,4 @@
-"""Applications to try assignors on, and how to read what they answer."""
+"""Applications to try assignors on, and how to read their answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

@@ -28,7 +28,7 @@ def tagged(*vectors: str) -> list[StreamsClient]:
 
 
 def is_ideal_everywhere(vectors: Sequence[tuple[str, ...]], runs: Sequence[int], distinct: int) -> bool:
-    """Whether each client that runs tasks is one of so many that pairwise differ in everything."""
+    """Whether each client that runs tasks is one of `distinct` that pairwise differ in everything."""
     others = [tuple(str(number) for number in range(len(vectors)) if number != at) for at in range(len(vectors))]
     return all(
         any(
@@ -75,7 +75,7 @@ class TestAgainstEveryAddition:
         options = StreamsOptions(standbys, rack_aware_assignment_tags=("cluster", "zone")[:tags])
         found = smallest_addition(clients, options)
         known = [vector[:tags] for vector in vectors]
-        # No client runs anything where there is none: then what is added does.
+        # Without clients nothing runs; then an added one runs tasks.
         n_added, n_new = fewest_by_hand(known, range(len(known)), standbys + 1, tags) if known else (standbys + 1, -1)
         assert len(found.clients) == n_added
         assert found.fewest_new_values
@@ -135,7 +135,7 @@ class TestExamples:
         assert found.new_values == {"cluster": 3, "zone": 3}
 
     def test_too_many_to_try(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """All values of what is added are new then: it suffices, and may ask for more new ones than it must."""
+        """All values of added clients are new then: it suffices, and may ask for more new ones than it must."""
         monkeypatch.setattr(additions, "MOST_ADDITIONS", 1)
         found = smallest_addition(tagged("aa", "ab", "ac", "ba", "bb", "bc"), self.both)
         assert not found.fewest_new_values

@@ -183,7 +183,7 @@ class TestExamples:
 
 
 class TestBadInput:
-    """What cannot be weighed."""
+    """Invalid input."""
 
     def test_a_client_without_threads(self) -> None:
         clients = [client(1), client(2, 0)]

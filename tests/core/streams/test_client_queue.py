@@ -15,7 +15,7 @@ N_CLIENTS = 30
 
 
 class PlainQueue:
-    """`java.util.PriorityQueue` and what Kafka does with it."""
+    """`java.util.PriorityQueue` and Kafka's use of it."""
 
     def __init__(self, process_ids: list[UUID]) -> None:
         self.process_ids = process_ids

@@ -1,4 +1,4 @@
-"""The coordinator's task assignors (KIP-1071) of 4.1, 4.2 and 4.4: laws of all, and what differs, by hand."""
+"""The coordinator's task assignors (KIP-1071) of 4.1, 4.2 and 4.4: laws of all, and differences by hand."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -96,7 +96,7 @@ def test_a_balanced_assignment_of_active_tasks_stays(
 def test_without_offsets_standby_owners_are_ranked_as_they_are_listed(
     members: list[StreamsMember], subtopologies: list[Subtopology], replicas: int
 ) -> None:
-    """What 4.4 then changes is the order of processes alone."""
+    """Then 4.4 only changes the order of processes."""
     silent = [StreamsMember(m.id, m.process_id, m.active, m.standby) for m in members]
     ranked, listed = (
         sticky_by_load.assign(

@@ -15,7 +15,7 @@ TWO_ZONES = [
 
 
 class TestPromises:
-    """What holds of every application."""
+    """Laws of every application."""
 
     @given(st.integers(1, 7), st.integers(1, 4), st.integers(0, 30))
     def test_clients_of_equal_size_that_start_afresh_differ_by_one_task(
@@ -32,7 +32,7 @@ class TestPromises:
         """KIP-441: whatever balance asks for, a task with caught-up clients runs on one of them.
 
         But for a client that is too old to say its lag: Kafka's mark for that is less than any lag, and so it keeps
-        what it is planned to run.
+        its planned tasks.
         """
         clients, given_tasks, options, _ = application
         answer = assign(clients, given_tasks, options)
@@ -110,7 +110,7 @@ class TestExamples:
         assert not third.probing_rebalance
 
     def test_a_standby_that_is_caught_up_trades_places_and_nothing_warms_up(self) -> None:
-        """0_0 is planned on the first client, and its standby on the second, who has the state."""
+        """0_0 is planned on the first client, and its standby on the second, which has the state."""
         clients = [client(1, default_lag=50_000), client(2, lags={(0, 0): UNKNOWN_LAG}, default_lag=0)]
         ready = [clients[0], client(2, lags={(0, 0): 10}, default_lag=0)]
         assert written(assign(ready, tasks("0_0"), StreamsOptions(1))) == [" | 0_0 | ", "0_0 |  | "]

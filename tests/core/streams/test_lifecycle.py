@@ -1,4 +1,4 @@
-"""Events: laws of what follows from what, and applications whose deploys can be followed by eye."""
+"""Events: laws of consequences, and applications whose deploys can be followed by eye."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -67,7 +67,7 @@ def run(application: Given, events: Sequence[Event], **more: object) -> tuple[St
 
 
 class TestLaws:
-    """What holds of every application."""
+    """Laws of every application."""
 
     @given(st.data(), applications(min_clients=2))
     @examples(60)

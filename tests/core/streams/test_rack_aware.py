@@ -1,4 +1,4 @@
-"""KIP-925: when it is on, what it may change, that it is an optimum, and that it is Kafka's own."""
+"""KIP-925: when it is on, its permitted changes, that it is an optimum, and that it is Kafka's own."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ TWO_RACKS = [client(1, rack_id="a", default_lag=0), client(2, rack_id="b", defau
 
 
 def solved(strategy: str, cost: NDArray[np.int64], owners: list[int], group: list[int]) -> list[int]:
-    """What the compiled flow answers."""
+    """The result of the compiled flow."""
     from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415 — numba takes long to import
 
     owned = np.array(owners, np.int64)
@@ -50,7 +50,7 @@ def solved(strategy: str, cost: NDArray[np.int64], owners: list[int], group: lis
 
 @st.composite
 def flows(draw: st.DrawFn) -> tuple[NDArray[np.int64], list[int], list[int]]:
-    """Costs of tasks on clients, who owns each, and the subtopology of each."""
+    """Costs of tasks on clients, and each one's owner and subtopology."""
     n_tasks, n_clients = draw(st.integers(1, 14)), draw(st.integers(1, 5))
     row = st.lists(st.sampled_from([0, 1, 2, 10, 11, 20]), min_size=n_clients, max_size=n_clients)
     cost = draw(st.lists(row, min_size=n_tasks, max_size=n_tasks))
@@ -62,7 +62,7 @@ def flows(draw: st.DrawFn) -> tuple[NDArray[np.int64], list[int], list[int]]:
 
 
 class TestTheFlow:
-    """The compiled flow, which leaves out what changes nothing, against one that leaves out nothing."""
+    """The compiled flow, which leaves out arcs without effect, against one that leaves out nothing."""
 
     @given(flows())
     def test_min_traffic_is_the_plain_readings_own(
@@ -125,7 +125,7 @@ def started(application: Given) -> tuple[RackAware | None, PartialAssignment, St
 
 
 class TestPromises:
-    """What holds of every application with racks."""
+    """Laws of every application with racks."""
 
     @given(applications(min_clients=2, racks=True), st.tuples(st.integers(0, 20), st.integers(0, 20)))
     def test_costs_never_rise_and_counts_stay(self, application: Given, costs: tuple[int, int]) -> None:

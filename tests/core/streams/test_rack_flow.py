@@ -21,7 +21,7 @@ def shares(owners: list[int], group: list[int], clients: int) -> tuple[NDArray[n
 
 
 class TestItCostsTheSame:
-    """Both are optima: what differs is who has which of several tasks."""
+    """Both are optima: they differ in the owners of several tasks."""
 
     @given(flows())
     def test_min_traffic(self, given_flow: tuple[NDArray[np.int64], list[int], list[int]]) -> None:
@@ -37,7 +37,7 @@ class TestItCostsTheSame:
 
     @given(flows())
     def test_balance_subtopology(self, given_flow: tuple[NDArray[np.int64], list[int], list[int]]) -> None:
-        from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415 — as above
+        from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415
 
         cost, owners, group = given_flow
         counts, share = shares(owners, group, cost.shape[1])
@@ -65,7 +65,7 @@ class TestItCostsTheSame:
 
 
 class TestExamples:
-    """What can be checked by eye."""
+    """Examples that can be checked by eye."""
 
     def test_each_task_goes_to_its_rack(self) -> None:
         """Partition 0 is in rack b and partition 1 in rack a; both moves cost one, and no partition crosses."""

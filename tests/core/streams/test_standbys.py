@@ -1,4 +1,4 @@
-"""The rules for standbys: laws, KIP-708's own examples, and what they leave to load alone."""
+"""The rules for standbys: laws, KIP-708's own examples, and choices that load alone decides."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -43,7 +43,7 @@ def tags_of(answer: StreamsAssignment, clients: Sequence[StreamsClient], row: in
 
 
 class TestPromises:
-    """What holds of every application."""
+    """Laws of every application."""
 
     @costly()
     @given(applications())

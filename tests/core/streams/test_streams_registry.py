@@ -1,4 +1,4 @@
-"""The registry: what every assignor promises, whatever its rules."""
+"""The registry: guarantees of every assignor, whatever its rules."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def same(one: StreamsAssignment, other: StreamsAssignment) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 class TestPromises:
-    """What holds of every application."""
+    """Laws of every application."""
 
     @given(application=applications())
     def test_every_task_runs_once_and_has_its_standbys_elsewhere(self, name: str, application: Given) -> None:

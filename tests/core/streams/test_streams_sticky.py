@@ -1,4 +1,4 @@
-"""The sticky assignor and the fallback: what stays, what hash order decides, and what fails."""
+"""The sticky assignor and the fallback: kept tasks, decisions by hash order, and failures."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.profiles import costly
 
 
 class TestPromises:
-    """What holds of every application."""
+    """Laws of every application."""
 
     @given(applications())
     def test_what_is_assigned_is_assigned_again_where_no_client_has_more_than_its_share(
@@ -60,7 +60,7 @@ class TestExamples:
         assert written(assign(clients, tasks("0_0 0_1"), StreamsOptions())) == ["0_1 |  | ", "0_0 |  | "]
 
     def test_where_two_say_they_ran_a_task_the_last_in_hash_order_is_believed(self) -> None:
-        """Small process ids hash to themselves, so that 2 comes after 1 and 17, who shares a bin with 1, before 2."""
+        """Small process ids hash to themselves, so that 2 comes after 1 and 17, which shares a bin with 1, before 2."""
         for numbers, winner in (((2, 1), 2), ((17, 2), 2), ((17, 1), 1), ((1, 17), 17)):
             clients = [client(number, previous_active=ids("0_0")) for number in numbers]
             answer = assign(clients, tasks("0_0 0_1"), StreamsOptions())

@@ -1,4 +1,4 @@
-"""What is read across racks, and that KIP-925 counts the same."""
+"""Reads across racks, and that KIP-925 counts the same."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""KIP-708's verdicts and what losses cost, on applications that can be checked by eye; and the verifier's findings."""
+"""KIP-708's verdicts and losses, on applications that can be checked by eye; and the verifier's findings."""
 
 from dataclasses import replace
 
@@ -75,7 +75,7 @@ class TestTags:
 
 
 class TestLosses:
-    """What goes with a zone or a client."""
+    """Losses with a zone or a client."""
 
     def test_a_zone_takes_what_has_both_copies_there(self) -> None:
         zone, *_ = losses(CROWDED, CLIENTS, TASKS.stateful, BY_ZONE)
@@ -109,7 +109,7 @@ class TestLosses:
 
 
 class TestViolations:
-    """What the verifier finds in assignments that somebody else made."""
+    """Findings of the verifier in assignments made elsewhere."""
 
     def codes(self, answer: StreamsAssignment, options: StreamsOptions = BY_ZONE) -> list[str]:
         return [found.code for found in violations(answer, CLIENTS, TASKS, options)]

@@ -1,1 +1,1 @@
-"""Writers of what the readers of `app.formats` read, for the tests: each is named for its reader."""
+"""Writers of the texts that `app.formats` reads, for the tests: each is named for its reader."""

@@ -22,7 +22,7 @@ def write(registration: BrokerRegistration, *, version: int) -> str:
     Raises
     ------
     ValueError
-        There is no such version, or it cannot say what is registered: a rack before version 3, endpoints before 2.
+        There is no such version, or it cannot express the registration: a rack before version 3, endpoints before 2.
     """
     if not 1 <= version <= NEWEST_VERSION:
         raise ValueError(f"registrations have versions 1 to {NEWEST_VERSION}; {version} given")

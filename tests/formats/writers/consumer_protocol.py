@@ -11,7 +11,7 @@ from tests.kafka_refusals import NotSerializable
 def write_subscription(subscription: Subscription) -> bytes:
     """Write a member's metadata as Kafka's client does: topics sorted, owned partitions sorted by topic and number.
 
-    What the version has no field for is left out; a version above `NEWEST_VERSION` is written as that.
+    Fields that the version lacks are left out; a version above `NEWEST_VERSION` is written as that.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def write_subscription(subscription: Subscription) -> bytes:
 
 
 def write_assignment(assignment: Assignment) -> bytes:
-    """Write what a member is given as Kafka's leader does: one entry a topic, in order of first appearance.
+    """Write a member's assignment as Kafka's leader does: one entry a topic, in order of first appearance.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions --generate` prints."""
+"""Output of `kafka-reassign-partitions --generate`."""
 
 from app.formats.kafka_files.reassignment import CURRENT, PROPOSED, Generated, write
 

@@ -19,8 +19,8 @@ _REFUSED = KafkaError("TaskAssignmentException")
 
 
 def write(info: AssignmentInfo) -> bytes:
-    """Write what a member is given. What the version has no field for is left out; all else is in the given order,
-    whereas Kafka has that of its hash maps.
+    """Write a member's assignment. Fields that the version lacks are left out; all else is in the given order,
+    whereas Kafka follows its hash maps.
 
     Raises
     ------

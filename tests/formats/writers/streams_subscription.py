@@ -10,8 +10,8 @@ from tests.kafka_refusals import NotSerializable
 
 
 def write(info: SubscriptionInfo) -> bytes:
-    """Write a member's user data. What the version has no field for is left out; so is, up to version 6, every offset
-    sum but −2: such a task is a standby. Tasks and tags are in the given order; Kafka has that of its hash maps.
+    """Write a member's user data. Fields that the version lacks are left out; so is, up to version 6, every offset
+    sum but −2: such a task is a standby. Tasks and tags are in the given order; Kafka follows its hash maps.
 
     Raises
     ------

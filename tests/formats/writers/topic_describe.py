@@ -1,4 +1,4 @@
-"""What `kafka-topics --describe` prints."""
+"""Output of `kafka-topics --describe`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,7 +27,7 @@ def _joined(ids: Sequence[int]) -> str:
 
 
 def write(descriptions: Iterable[TopicDescription]) -> str:
-    """Print the descriptions as the tool does; what `read` read comes back verbatim, in one generation's layout."""
+    """Print the descriptions as the tool does; the result of `read` comes back verbatim, in one generation's layout."""
     lines: list[str] = []
     for topic in descriptions:
         lines.append(_header_text(topic))

@@ -52,7 +52,7 @@ class Nodes:
     is_global: bool = False
 
     def subtopology(self) -> Subtopology:
-        """What is to be read of them."""
+        """The expected result of reading them."""
         sources = [node for node in self.nodes if isinstance(node, Source)]
         stores = [store for node in self.nodes if isinstance(node, Processor) for store in node.stores]
         return Subtopology(

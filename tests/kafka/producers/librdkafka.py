@@ -1,6 +1,6 @@
 """Sends keys with librdkafka to a topic, as `main.go` does in Go: `librdkafka.py BOOTSTRAP TOPIC PARTITIONER`.
 
-It is run by an interpreter that has what `requirements.txt` pins, which nothing else of the project needs.
+It is run by an interpreter with the packages in `requirements.txt`, which nothing else of the project needs.
 """
 
 import base64

@@ -173,7 +173,6 @@ class MemberPartitions:
 
     @classmethod
     def of(cls, assignment: GroupAssignment) -> Self:
-        """The pairs of an assignment."""
         members = np.repeat(np.arange(len(assignment.members), dtype=np.int64), np.diff(assignment.offsets))
         return cls(members, assignment.topic_index.astype(np.int64), assignment.partitions.astype(np.int64))
 

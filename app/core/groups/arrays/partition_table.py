@@ -168,7 +168,7 @@ def range_owners(partitions: int, members: int) -> Int64s:
 def _listed_by_member(
     members: Sequence[str], topics: Sequence[str], member_of: Int32s, topic_index: Int32s, partitions: Int64s
 ) -> GroupAssignment:
-    """Entries sorted by member, in their order within a member; those of `NO_MEMBER` are left out."""
+    """Entries sorted by member, in their order within a member; without `NO_MEMBER`."""
     # numpy sorts 16-bit integers in linear time, and few groups have more members.
     keys = (member_of + 1).astype(np.uint16) if len(members) < 0xFFFF else member_of
     order = np.argsort(keys, kind="stable")

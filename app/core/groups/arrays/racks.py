@@ -65,7 +65,7 @@ class RackTable:
 
         Partitions are numbered topic by topic, in the order of `replicas`. Offline replicas count.
         """
-        # One entry before and one after the known brokers, for what is out of bounds: padding, brokers without a rack.
+        # One entry before and one after the known brokers, for indices out of bounds: padding, brokers without a rack.
         lookup = np.full(len(self.of_broker) + 2, NO_RACK, np.int32)
         lookup[1:-1] = self.of_broker
         width = max((rows.shape[1] for rows in self.replicas), default=0)

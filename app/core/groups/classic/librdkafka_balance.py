@@ -24,14 +24,14 @@ from app.errors.kafka import AssignorLosesCount, KafkaError
 
 Partition = tuple[str, int]
 UNDEFINED = KafkaError("undefined behaviour")
-"""What C calls the effect of reading freed memory: in 25 of 30 measured groups SIGSEGV or SIGABRT."""
+"""The effect of reading freed memory, in C's term: in 25 of 30 measured groups SIGSEGV or SIGABRT."""
 FEWEST_TO_EXCHANGE = 2
 """A topic of fewer subscribed members has no partition to move."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readers:
-    """What members subscribe to, as far as it exists.
+    """Existing topics that members subscribe to.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Moves:
         Raises
         ------
         AssignorLosesCount : if librdkafka would use freed memory: a partition of the topic was moved the other way, or
-            the entry of the two members is that of a partition that has moved on.
+            the entry of the two members is a partition that has moved on.
         """
         topic = partition[0]
         if (topic, to, source) in self._partitions:
@@ -149,7 +149,7 @@ class Moves:
 
 
 class Balancing:
-    """Members and what they are assigned, while this is improved.
+    """Members and their partitions, while the assignment is improved.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class Balancing:
         if self._is_ambiguous:
             free = [member for member in reversed(range(len(self.held))) if member not in self._fixed]
             holder = {partition: member for member in free for partition in self.held[member]}
-        # Members come with more and more partitions: what held too few for one of them does for the next as well.
+        # Members come with more and more partitions: a holder with too few for one has too few for the next.
         unchecked = list(self.readers.counts)
         for size, rank in self._ranking:
             member = self._member_of_rank[rank]

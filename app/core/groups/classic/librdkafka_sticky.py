@@ -159,7 +159,7 @@ def _ordered(readers: Readers, claims: _Claims) -> list[Partition]:
 
 
 def _cooperative(assigned: Mapping[Partition, int], claimants: Mapping[Partition, int]) -> dict[Partition, int]:
-    """What members get in this phase: withheld partitions are left out, unassigned ones stay with their claimants."""
+    """The assignment of this phase: withheld partitions are left out, unassigned ones stay with their claimants."""
     free = {partition: member for partition, member in assigned.items() if claimants.get(partition, member) == member}
     return free | {partition: member for partition, member in claimants.items() if partition not in assigned}
 

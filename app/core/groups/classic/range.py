@@ -9,7 +9,7 @@ Goals, in order
 Algorithm
     Members are visited in one order: static members by group instance id, then the others by member id. Without racks,
     each takes the next partitions, the first ones one more if the division leaves a remainder. If racks distinguish the
-    partitions of any topic, all topics are first divided by rack, and the rest as above:
+    partitions of any topic, all topics are first divided by rack, and the rest as in steps 1 and 2:
 
     - co-partitioned topics: each partition number goes to the first member below its share whose rack contains a
       replica of that partition of *every* one of the topics;

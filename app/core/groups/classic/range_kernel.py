@@ -74,7 +74,7 @@ def divide_by_partition(racks: Int32Matrix, rack_of_member: Int32Vector, n_racks
     for partition in range(racks.shape[0]):
         best = n_members
         for place in range(racks.shape[1] + 1):
-            # The last queue is that of members without a rack, which match any.
+            # The last queue has the members without a rack, which match any.
             rack = racks[partition, place] if place < racks.shape[1] else n_racks
             if rack < 0:
                 continue

@@ -8,7 +8,7 @@ subscribe to the same topics, shares differ by at most one partition; otherwise 
 
     C0 → t0: 0        C1 → t1: 0        C2 → t1: 1, t2: 0 1 2
 
-Within a topic the circle is that of its subscribers, so that a topic is assigned in one slice.
+Within a topic the circle consists of its subscribers, so that a topic is assigned in one slice.
 
 Source: `org.apache.kafka.clients.consumer.RoundRobinAssignor`.
 """

@@ -53,7 +53,7 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     ----------
     members : in the order in which the coordinator lists them. `owned` and `generation_id` as in the user data; without
         a generation there is no user data, and the member owns nothing.
-    metadata : what the leader knows of all subscribed topics.
+    metadata : the leader's metadata of all subscribed topics.
 
     Returns
     -------
@@ -168,7 +168,7 @@ class _Claims:
 
     Parameters
     ----------
-    current : the member of the newest generation. previous : that of the second newest, of rows that have one.
+    current : the member of the newest generation. previous : of the second newest, for rows that have one.
     are_any : whether members claim anything, existing or not.
     """
 

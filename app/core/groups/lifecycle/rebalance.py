@@ -33,7 +33,7 @@ from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_MEMBER, Int32s
 
 FEWEST_ORDERED_TOPICS = 2
-"""With fewer topics there is no order of topics."""
+"""Least number of topics that can be in an order."""
 MOST_PHASES = 8
 """A cooperative group that still moves partitions after this number of phases does not converge."""
 
@@ -199,7 +199,6 @@ def _phase(members: Sequence[Member], metadata: GroupMetadata, answer: GroupAssi
 def _without_owned_by_others(
     table: PartitionTable, answer: GroupAssignment, owners: Int32s, ids: Sequence[str]
 ) -> GroupAssignment:
-    """The answer without the partitions that other members own."""
     rows = table.rows_of(answer.topics, answer.topic_index, answer.partitions)
     owner_of_entry = np.append(owners, NO_MEMBER)[rows]
     is_free = (owner_of_entry == NO_MEMBER) | (owner_of_entry == members_of_entries(answer, ids))

@@ -2,7 +2,7 @@
 
 Events of a share group (KIP-932): members read partitions together, so that nothing is handed over.
 
-A member gets what the coordinator's assignor gives it, and no other member has to give it up first. If Kafka's own
+A member gets its target at once: no other member has to give up partitions first. If Kafka's own
 assignor fails, the coordinator keeps the target assignment that it has.
 """
 
@@ -64,8 +64,8 @@ class GroupStep:
     Parameters
     ----------
     index : of the event that the step is, or is part of.
-    starting : the members at the start of the first rebalance: those after the event, with what they owned before it.
-    members, metadata : after the event; the members own what they are assigned.
+    starting : the members at the start of the first rebalance: after the event, with partitions owned before.
+    members, metadata : after the event; the members own their assignment.
     rebalances : in order; empty if the group does not rebalance.
     trigger : the leader's decision, for events that change the metadata; None for the others.
     assignment : after the event.
@@ -148,7 +148,7 @@ def _step(
     renamed = replace(before, members=tuple(change.new_id_of.get(member, member) for member in before.members))
     rebalances: list[GroupRebalance] = []
     for target in change.rebalanced:
-        # In this rebalance, a member owns what the previous one has assigned to it.
+        # In this rebalance, a member owns its previous assignment.
         after_previous = {member.id: member for member in rebalances[-1].members} if rebalances else {}
         members = [after_previous.get(member.id, member) for member in target.members]
         rebalances.append(rebalance(members, target.metadata, assign=assign, protocol=protocol))
@@ -180,10 +180,10 @@ class ShareStep:
     Parameters
     ----------
     index : of the event that the step is, or is part of.
-    members, metadata : after the event; the members own what they are assigned.
+    members, metadata : after the event; the members own their assignment.
     trigger : for events that change the metadata; None for the others.
     added, removed : pairs of a member and a partition that the step adds and removes.
-    failures : of the assignor, in the order in which it was called; then members keep what they had.
+    failures : of the assignor, in the order in which it was called; then members keep their partitions.
     """
 
     index: int
@@ -224,7 +224,7 @@ def apply_share_events(
 
 
 def with_shared(members: Sequence[Member], assignment: GroupAssignment) -> tuple[Member, ...]:
-    """The members with what an assignment gives them."""
+    """The members with the partitions of an assignment."""
     owned = owned_after(assignment)
     return tuple(replace(member, owned=owned.get(member.id, ())) for member in members)
 
@@ -239,7 +239,7 @@ def _share_step(
     choices = 0
     current = change.state.members
     for target in change.rebalanced:
-        # A member has what the previous call gave it; one that is new has nothing.
+        # A member has the partitions of the previous call; a new one has none.
         current = tuple(replace(member, owned=owned.get(member.id, ())) for member in target.members)
         try:
             answer = assign(current, target.metadata) if current else shared_assignment(())

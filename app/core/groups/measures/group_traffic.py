@@ -145,8 +145,8 @@ def with_one_more_replica(
 ) -> tuple[GroupMetadata, int]:
     """The metadata if each partition with a reader had a follower in one more rack; the partitions that get one.
 
-    The rack is that of the partition's reader if it has a live broker and no replica, else the first by name; the
-    broker is that of the lowest id. A partition with a replica in every rack, or one in an unknown rack, gets none.
+    The rack is the reader's if it has a live broker and no replica, else the first by name; the broker
+    has the lowest id. A partition with a replica in every rack, or one in an unknown rack, gets none.
     """
     placed = _Placed.of(members, metadata)
     racked = np.flatnonzero(placed.rack_of != NO_RACK)[::-1]

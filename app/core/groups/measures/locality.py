@@ -181,7 +181,7 @@ def _smallest_load_of_subscribers(members: Sequence[Member], table: PartitionTab
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Numbers of partitions by what happens to them."""
+    """Numbers of partitions by their handover."""
 
     kept: int
     """Number of partitions that are assigned to the same member before and after."""

@@ -3,7 +3,7 @@
 A partition may be read by several members, so that two things count: that each has one, and that members have as many
 partitions. The best possible is exact:
 
-    partitions without a member   those of topics to which no member subscribes
+    partitions without a member   of topics to which no member subscribes
     largest load                  the smallest possible if each partition has one member (`fair_shares`); members beyond
                                   that share a partition, which makes no load larger
     spread of loads               0, but for members that subscribe to fewer partitions than the largest load
@@ -98,14 +98,13 @@ def coverage(
 
 
 def member_partitions(assignment: GroupAssignment) -> set[MemberPartition]:
-    """The pairs of a member and a partition."""
     member_of = np.repeat(np.arange(len(assignment.members)), np.diff(assignment.offsets)).tolist()
     pairs = zip(member_of, assignment.topic_index.tolist(), assignment.partitions.tolist(), strict=True)
     return {(assignment.members[member], assignment.topics[topic], number) for member, topic, number in pairs}
 
 
 def shared_assignment(members: Sequence[Member]) -> GroupAssignment:
-    """What members own, as an assignment in which several members may have one partition."""
+    """The owned partitions as an assignment; several members may own one partition."""
     topics = sorted(frozenset[str]().union(*map(owned_topics, members)))
     index_of = {topic: index for index, topic in enumerate(topics)}
     lists = [
@@ -119,7 +118,7 @@ def shared_assignment(members: Sequence[Member]) -> GroupAssignment:
 
 @dataclass(frozen=True, slots=True)
 class BestSharing:
-    """What no assignment that covers every subscribed partition improves.
+    """The best values among assignments that cover every subscribed partition.
 
     Parameters
     ----------
@@ -132,7 +131,7 @@ class BestSharing:
 
 
 def best_sharing(members: Sequence[Member], metadata: GroupMetadata) -> BestSharing:
-    """The best largest load and spread, exactly. The largest load is that of the fairest division of partitions among
+    """The best largest load and spread, exactly. The largest load comes from the fairest division of partitions among
     members; a member with less can read partitions of others, up to all that it subscribes to.
 
     Parameters

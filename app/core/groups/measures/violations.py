@@ -20,7 +20,7 @@ VIOLATIONS: Mapping[str, str] = {
     "unassigned": "Partitions have a subscriber and are assigned to no member.",
     "imbalance": "Another assignment is more balanced over members.",
 }
-"""What each code of a violation of a group's assignment means."""
+"""The meaning of each code of a violation of a group's assignment."""
 
 
 @dataclass(frozen=True, slots=True)

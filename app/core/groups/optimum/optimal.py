@@ -168,7 +168,7 @@ class _Partitions:
         return cls(rows, topic_class, owner, pools, owned, _EqualityClasses.by(pools.number[owned], owner[owned]))
 
     def starts(self) -> Int64s:
-        """The node at which each row starts: that of its pool and owner or, if it has no owner, that of its pool."""
+        """The node at which each row starts: of its pool and owner or, without an owner, of its pool."""
         starts = self.pools.number + len(self.staying.size)
         starts[self.owned] = self.staying.number
         return starts

@@ -8,5 +8,5 @@ uniform_homogeneous.py, uniform_heterogeneous.py  the two ways of the uniform as
 uniform_kernel.py      loops of the uniform assignor for members with different subscriptions
 group.py               a group in the order in which the coordinator visits members; hash codes and order of topic
                        ids, and the assignors over topics by name
-share_group.py         what may be assigned in a share group, and what its members own
+share_group.py         assignable and owned partitions of a share group
 """

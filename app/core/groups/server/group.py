@@ -104,9 +104,9 @@ def by_name(assign: AssignById) -> Assign:
     Subscribed topics that do not exist have no id and are left out.
 
     If two ids share a bucket of a hash map, the order in which the coordinator has filled its maps decides, and is
-    replayed here. Subscribed ids follow a hash set of the topics' names. The map of what a member owns is filled by
+    replayed here. Subscribed ids follow a hash set of the topics' names. The map of owned partitions is filled by
     `computeIfAbsent`, in the order of insertion of each rebalance, so that a later topic is in front; copies and
-    records keep that order. What a member owned before the first rebalance of a plan is taken to be assigned in one, in
+    records keep that order. Partitions owned before the first rebalance of a plan are taken to be assigned in one, in
     the order of the set of ids.
     """
 

@@ -1,4 +1,4 @@
-"""The group coordinator's range assignor (KIP-848). As shipped it ignores racks, and what members own.
+"""The group coordinator's range assignor (KIP-848). As shipped it ignores racks and owned partitions.
 
 Each topic is divided among its subscribers into ranges whose sizes differ by at most 1; topics with as many partitions
 and the same subscribers are divided alike. Static members are first, by group instance id, then the others by member

@@ -57,7 +57,7 @@ class ShareTopics:
         return (number for number in every if number in allowed)
 
     def owned(self, member: Member) -> list[TopicPartition]:
-        """What a member owns, in the order of a hash map of topics and of hash sets of partitions."""
+        """The partitions of a member in the order of a hash map of topics and of hash sets of partitions."""
         numbers_of: dict[str, list[int]] = {}
         for run in member.owned:
             numbers_of.setdefault(run.topic, []).extend(run.partitions.tolist())

@@ -1,4 +1,4 @@
-"""The share groups' simple assignor of Kafka 4.1: members are hashed to partitions, then what is owned, then in turn.
+"""The share groups' simple assignor of Kafka 4.1: members are hashed to partitions, then owned ones, then in turn.
 
 Goals, in order: each partition has a member, and each member a partition; members have about as many partitions; owned
 partitions stay.

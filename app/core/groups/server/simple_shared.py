@@ -3,14 +3,14 @@
 Goals, in order: the numbers of partitions of members differ by 1 at most; each partition has S = ⌈members / partitions⌉
 members; owned partitions stay.
 
-    1. Members keep what they own. Member k of n, in the order of a hash map, is to have ⌈q(k + 1)⌉ − ⌈qk⌉ partitions,
+    1. Members keep their partitions. Member k of n in hash-map order is to have ⌈q(k + 1)⌉ − ⌈qk⌉ partitions,
        where q = S · partitions / n. One with more loses the first ones in the order of its hash set.
     2. A partition with more than S members loses the first ones in the order of a hash set of member numbers.
     3. The partitions in the order of a hash map, first those that were owned and then the others, take members that
        have too few, in turn, until they have S.
 
-If members subscribe to different topics, all of this is done for each topic by itself, among its subscribers, and what
-a member owns of a topic that no member subscribes to stays.
+If members subscribe to different topics, all of this is done for each topic by itself, among its subscribers, and owned
+partitions of a topic without subscribers stay.
 
 Step 3 has a fault that is repeated here: when the last member with too few partitions is full in the middle of a
 partition, the assignor fails.
@@ -123,7 +123,7 @@ def _subscribed(group: ServerGroup) -> list[str]:
 def _shared_by_topic(
     group: ServerGroup, shared: ShareTopics, subscribed: Sequence[str], owned: Sequence[Sequence[TopicPartition]]
 ) -> list[dict[TopicPartition, None]]:
-    """Share the partitions of each topic among its subscribers; what is owned of any other topic stays."""
+    """Share the partitions of each topic among its subscribers; owned partitions of other topics stay."""
     subscribers_of: dict[str, list[int]] = {}
     for number, member in enumerate(group.members):
         for topic in dict.fromkeys(member.topics):
@@ -157,7 +157,7 @@ class _Sharing:
 
     Parameters
     ----------
-    lists : of each member, what it owns; changed in place to what it is assigned.
+    lists : of each member, its partitions; changed in place to its assignment.
     subscribers : the members that are to have targets, ascending.
     targets : the partitions to share.
     codes : the hash codes of partitions as keys.
@@ -169,7 +169,7 @@ class _Sharing:
     codes: Callable[[Sequence[TopicPartition]], Int32s]
 
     def settle(self) -> None:
-        """Revoke what is too much, then assign what is missing."""
+        """Revoke partitions above the targets, then assign missing ones."""
         sharing = -(-len(self.subscribers) // len(self.targets)) if self.targets else 0
         wanted = self._wanted(sharing)
         members_of: dict[TopicPartition, JavaHashSet[int]] = {}

@@ -37,7 +37,7 @@ def assign(
 
     Parameters
     ----------
-    members : of distinct ids, subscribed to topic ids; `owned` is what the coordinator has assigned to them so far.
+    members : of distinct ids, subscribed to topic ids; `owned` is their current assignment.
     topics : number of partitions by topic id.
     subscription_type : None to derive it. In a group declared homogeneous, all members are taken to subscribe to the
         topics of the first member in the order of Kafka's hash map.

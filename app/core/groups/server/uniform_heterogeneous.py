@@ -1,6 +1,6 @@
 """The uniform assignor if members subscribe to different topics.
 
-Members keep what they own of topics that they still subscribe to. Topics are visited by most partitions a subscriber,
+Members keep partitions of topics that they still subscribe to. Topics are visited by most partitions a subscriber,
 then fewest subscribers, then id. Each in turn assigns its unassigned partitions to the subscribers with the fewest
 partitions of all topics; ties are broken by the order of Kafka's hash map of members. Then, topic by topic again,
 partitions move from the subscribers with the most to those with the fewest as long as that balances them, for at most
@@ -51,7 +51,7 @@ def assign(group: ServerGroup, topics: Mapping[str, int]) -> GroupAssignment:
     order = np.lexsort((*signed_halves(id_bits(names)).T[::-1], subscribers, -table.counts / subscribers))
     kernel.assign_unassigned(order, table, owners, sizes)
     moves = kernel.balance(order[subscribers[order] >= 2], table, owners, sizes)
-    # A member that came to own what it shared, and sent it to another, does not have it any more.
+    # A member that came to own a shared partition, and sent it to another, does not have it any more.
     sent = moves[:, 0] * len(sizes) + moves[:, 1]
     shared = current.select(is_shared & ~np.isin(rows * len(sizes) + current.members, sent))
     named = _still_named(named_without_partitions(group.members, index_of), subscriptions, moves, table.starts)

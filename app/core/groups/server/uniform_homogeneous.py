@@ -1,6 +1,6 @@
 """The uniform assignor if all members subscribe to the same topics.
 
-Members are visited in the order of Kafka's hash map. Each keeps what it owns up to its quota, in the order of a hash
+Members are visited in the order of Kafka's hash map. Each keeps its partitions up to its quota, in the order of a hash
 map of topics and of hash sets of partitions. The rest (first the partitions that no member owns, topic by topic in the
 order of a hash set, then those above a quota) fills the members in turn. Quotas differ by one partition if the members
 do not divide the partitions evenly; `Remainder` names the members that have the larger one.
@@ -146,7 +146,7 @@ class _Excess(NamedTuple):
 def _excesses(
     owned: MemberPartitions, members: Sequence[Member], quotas: Int64s, index_of: Mapping[str, int]
 ) -> Iterator[_Excess]:
-    """What members own above their quotas, in Kafka's order."""
+    """The partitions that members own above their quotas, in Kafka's order."""
     sizes = np.bincount(owned.members, minlength=len(members))
     starts = np.cumsum(sizes) - sizes
     for index in np.flatnonzero(sizes > quotas).tolist():

@@ -3,7 +3,7 @@
 Every member gets minQuota = ⌊partitions / members⌋ partitions or one more; the number of members with one more is the
 remainder. Within these quotas
 
-1. a member keeps, of its owned partitions, those with the lowest ids (of equal ids, those of the topics that sort
+1. a member keeps, of its owned partitions, those with the lowest ids (of equal ids, from the topics that sort
    first), up to maxQuota while members above minQuota are still expected, else up to minQuota. If racks decide,
    partitions without a replica in its rack do not count as owned;
 2. if racks decide, the unassigned partitions go to members near them in turn: first to members below minQuota, then to
@@ -113,7 +113,7 @@ def _owned(group: StickyGroup) -> tuple[Int64s, Int64s, Int64s]:
     if len(id_of) > partitions.existing:
         # Ids that are only claimed can be any int32; only their order matters.
         id_of = np.unique(id_of, return_inverse=True)[1].astype(np.int32)
-        # The numbers of such partitions are last, and are sorted in among those of their topic.
+        # The numbers of such partitions are last, and are sorted in among others of their topic.
         by_topic = np.lexsort((numbers, partitions.topic_of[numbers]))
         numbers, owner = numbers[by_topic], owner[by_topic]
     bounds, lists = kernel.owned_lists(numbers, owner, id_of, len(group.ids), int(id_of.max(initial=0)))

@@ -1,6 +1,6 @@
 """The sticky assignors for members with different subscriptions (general builder).
 
-1. A member keeps what it owns and still subscribes to; if racks decide, only partitions with a replica in its rack.
+1. A member keeps partitions of still subscribed topics; if racks decide, only those with a replica in its rack.
 2. The rest is assigned, topics with few subscribers first, to the potential member with the fewest partitions; if racks
    decide, first among members that are not in another rack, then among all.
 3. Partitions move, each to the subscriber with the fewest partitions, as long as that one has at least two fewer: first

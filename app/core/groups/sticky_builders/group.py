@@ -1,7 +1,7 @@
 """A group as the sticky assignors use it: members, topics, partitions, claims and racks as arrays.
 
-Members are numbered in the order in which they are first given. Kafka visits them in two orders: `order` is that of
-its map of subscriptions, `owned_order` that of a second map, filled in the first one's order.
+Members are numbered in the order in which they are first given. Kafka visits them in two orders: `order` is its
+map of subscriptions, `owned_order` a second map, filled in the first one's order.
 
 Topics are those that have subscribers and metadata, by name as Java sorts strings. Partitions are numbered by topic,
 then by id; partitions that are claimed and do not exist have the last numbers.
@@ -52,7 +52,7 @@ class Claims:
 
     Parameters
     ----------
-    members, partitions : (claims,) int64, in `order`, those of a member in its own order.
+    members, partitions : (claims,) int64, in `order`, within a member in its own order.
     accepted : (numbers,) int64, the claim that Kafka accepts, or -1.
     disputed : (numbers,) bool, whether two members of one generation claimed the partition.
     previous : (numbers,) int64, the claimant in the newest of the older generations, or `NO_MEMBER` (Kafka's

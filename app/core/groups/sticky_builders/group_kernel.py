@@ -56,7 +56,7 @@ def settle(
 
 @subroutine
 def is_near(rack: int, racks: Int32Vector) -> bool:
-    """Whether a member's rack is among those of a partition's replicas; False for `NO_RACK`."""
+    """Whether a member's rack has a replica of the partition; False for `NO_RACK`."""
     near = False
     for replica_rack in racks:
         near |= replica_rack == rack

@@ -37,15 +37,15 @@ def fill(
     claims_of: Int64Vector,
     ranks: Int64Vector,
 ) -> None:
-    """Fill (rows, placed) `table` with brokers by position, and add what they get to `load`.
+    """Fill (rows, placed) `table` with brokers by position, and add their replicas to `load`.
 
     Parameters
     ----------
     value_of : (attributes, brokers) int64. costs : (attributes, values, placed + 1) int64: of the next replica, by how
         many there are. best : (attributes,) int64, the cost that every row has to have.
     kind_of : (brokers,) int64: brokers of one kind have the same values. known_kinds : (placed,) int64, for `best`.
-    load : (2, brokers) int64: what brokers hold in all, and what they hold where their value leads.
-    claims_of : (brokers,) int64: which of the two says whose turn it is. ranks : (brokers,) int64; among equals the
+    load : (2, brokers) int64: replicas of brokers, in all and in rows that their value leads.
+    claims_of : (brokers,) int64: which of the two decides the broker's turn. ranks : (brokers,) int64; among equals the
         least (rank + row) modulo brokers goes first.
     """
     rows, replicas = table.shape
@@ -85,9 +85,9 @@ def settle(
     claims_of: Int64Vector,
     ranks: Int64Vector,
 ) -> bool:
-    """Let brokers of each row of a filled table give way to others that cost as little and have less; says if any did.
+    """Replace brokers of each row of a filled table by others of equal cost and less load. Returns whether any changed.
 
-    Parameters are those of `fill`.
+    Parameters as of `fill`.
     """
     counts = np.zeros(costs.shape[:2], np.int64)
     following = np.empty(costs.shape[:2], np.int64)
@@ -128,7 +128,7 @@ def _put(
     load: Int64Matrix,
     claims_of: Int64Vector,
 ) -> None:
-    """Put a broker into the row (sign 1) or take it out (-1); `following` is what the next at each value costs."""
+    """Put a broker into the row (sign 1) or take it out (-1); `following`: the next cost at each value."""
     for attribute in range(len(value_of)):
         value = value_of[attribute, broker]
         counts[attribute, value] += sign

@@ -72,7 +72,7 @@ class RowDemand:
 
     Parameters
     ----------
-    factor : replicas of a row, if the costs allow so many.
+    factor : replicas of a row, if the costs allow it.
     costs : by attribute and value, the cost of the first, second … replica there, not decreasing; there are
         as many costs as replicas are allowed.
     leading_value : the value of the first attribute that has the leader; None if any may.

@@ -28,7 +28,7 @@ def lead(
     Parameters
     ----------
     table : (rows, placed) int32 brokers by position. candidates : (rows,) int64 how many first ones may lead.
-    leads : (brokers,) int64 how many rows each broker leads elsewhere; those of the table are added.
+    leads : (brokers,) int64 rows that each broker leads elsewhere; rows of the table are added.
     rank : (brokers,) int64: of brokers with the same claim the lowest rank goes first.
     """
     rows, brokers = len(table), len(weights)
@@ -57,7 +57,7 @@ def lead(
 
 @subroutine
 def _first_claim(brokers: Int32Vector, weights: FloatVector, leads: Int64Vector, rank: Int64Vector) -> int:
-    """The place of the broker whose next lead costs least; of equal ones that of the lowest rank."""
+    """The place of the broker whose next lead costs least; ties by the lowest rank."""
     best = 0
     for at in range(1, len(brokers)):
         broker, other = brokers[at], brokers[best]
@@ -110,7 +110,7 @@ def _improve(
 ) -> None:
     """Pass leadership along chains until none decreases the sum.
 
-    Chains begin at the brokers in descending order of what their last lead costs. If no chain from a broker decreases
+    Chains begin at the brokers in descending order of the cost of their last lead. If no chain from a broker decreases
     the sum, none from a broker that it reaches does: all of these are closed for good, since no later chain passes
     through them.
     """

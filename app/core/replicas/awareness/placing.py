@@ -8,7 +8,7 @@ Goals, in lexicographic order
     3. Replicas are proportional to the weights of brokers.
 
 Algorithm
-    A table of rows is built and copied; the rows of the last partitions compensate what rounding left unbalanced. The
+    A table of rows is built and copied; the rows of the last partitions compensate for rounding. The
     rows of least cost are characterised by bounds (`tree`), the number of replicas of each broker follows from the
     weights (`quotas`), their partitions are chosen at random (`rows_kernel`), and leadership is passed on along chains
     of replicas while that improves the balance (`leaders_kernel`).
@@ -123,7 +123,7 @@ class Aware:
 def check(
     brokers: Sequence[Broker], topic: NewTopic, *, fixed_start_index: int | None, algorithm: str = "awareness"
 ) -> None:
-    """Reject what no rules allow, in the order of AdminUtils."""
+    """Reject requests that no rules allow, in the order of AdminUtils."""
     partitions, factor = topic.partitions, topic.replication_factor
     if fixed_start_index is not None:
         raise ConflictingFields(

@@ -63,7 +63,7 @@ def _had(
     fill: float,
     result: FloatVector,
 ) -> float:
-    """What nodes begin … end - 1 get in all where every broker is filled to `fill`; sets theirs in `result`."""
+    """Sum of the quotas of nodes begin … end - 1 if every broker is filled to `fill`; sets them in `result`."""
     total = 0.0
     for node in range(begin, end):
         if node >= first_broker:

@@ -51,7 +51,7 @@ def deal(
     rows: int,
     state: np.uint64,
 ) -> tuple[Int64s, Int64s, np.uint64]:
-    """Deal what the nodes of one level hold to those of the next.
+    """Deal the replicas of the nodes of one level to the next level.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ The policies of awareness: the cost of each replica of a partition, by value of 
           second, and so on. A value with fewer brokers than its share has as many as it can, and the others the rest.
           Source: Elasticsearch, "Shard allocation awareness", which leaves that rest unassigned.
 `forced`  As `spread`, but no value of an attribute with forced values has more than ⌈factor / values⌉ replicas, where
-          the values are those that were listed and those of live brokers. The rest is not placed, so that the surviving
+          the values are the listed ones and live brokers'. The rest is not placed, so that the surviving
           brokers are not overloaded and have capacity when the others return.
           Source: Elasticsearch, "Forced awareness"; `AwarenessAllocationDecider`.
 `hdfs`    The rack is the first attribute. With three replicas or more, the leader and the first follower share a rack,
@@ -59,7 +59,7 @@ class Rules:
     ----------
     attributes : distinct names, at least one, the most important first.
     forced : for `Policy.FORCED` alone: by attribute, the values that are expected, with live brokers or not.
-    load : what brokers have already and is balanced with the new replicas: `replicas` or `bytes`; None is nothing.
+    load : the existing load that is balanced with the new replicas: `replicas` or `bytes`; None for none.
     """
 
     policy: Policy = Policy.SPREAD

@@ -3,7 +3,7 @@
 The least cost of a row if attributes cross: if brokers with one value of an attribute have several of another.
 
 The least cost of each attribute alone is a lower bound. If the greedy row reaches all of them, it is optimal. Otherwise
-CP-SAT minimises the cost of the first attribute, then that of the second with the first fixed, and so on.
+CP-SAT minimises the cost of the first attribute, then of the second with the first fixed, and so on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -121,16 +121,14 @@ class Load:
 
     @classmethod
     def none(cls, layout: Layout) -> "Load":
-        """No load."""
         return cls(np.zeros(len(layout.ids), np.int64), np.zeros(len(layout.ids), np.int64))
 
     def plus(self, present: Mapping[int, tuple[int, int]], layout: Layout) -> "Load":
-        """With leaders and replicas that brokers have already, by id."""
+        """This load plus leaders and replicas that brokers have already, by id."""
         more = np.array([present.get(broker, (0, 0)) for broker in layout.ids.tolist()], np.int64)
         return Load(self.leaders + more[:, 0], self.replicas + more[:, 1])
 
     def times(self, count: int) -> "Load":
-        """The load of `count` copies."""
         return Load(self.leaders * count, self.replicas * count)
 
 
@@ -171,7 +169,6 @@ class Nested:
         return [each.cost for each in self.bounds]
 
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        """As in `Dealer`."""
         leaves = self.tree.brokers
         blocks = [
             # If two replicas may lead, one is chosen later; a single one counts as a leader from the start.
@@ -230,7 +227,6 @@ class Crossed:
         return [each.cost.tolist() for each in self.cheapest]
 
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        """As in `Dealer`."""
         before = np.stack([load.replicas, load.leaders * self.demands[0].leading])
         counts = np.zeros_like(before)
         # Rows are built one by one, which is slow, so that most are copies of the first rows of each demand.

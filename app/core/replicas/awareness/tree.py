@@ -26,7 +26,7 @@ _Cost: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """The nodes of each level, with those of one parent adjacent.
+    """The nodes of each level; nodes of one parent are adjacent.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
     """The bounds of the rows of least cost.
 
     Costs do not decrease with further replicas at a node, so that greedy is optimal: replicas cheaper than the last one
-    are in every row of least cost, and those of its cost may be.
+    are in every row of least cost, and replicas of its cost may be.
 
     Complexity: O(brokers · factor · log(brokers · factor)).
     """
@@ -110,7 +110,7 @@ def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
 
 
 def _costs_by_level(tree: Tree, demand: RowDemand) -> tuple[list[list[list[_Cost]]], list[list[list[_Cost]]]]:
-    """By level and node: the costs of its first, second … replica below it, and together with its own."""
+    """For each level and node, the costs of its first, second … replica below it, and together with its own."""
     below: list[list[list[_Cost]]] = []
     mine: list[list[list[_Cost]]] = [[[()] for _ in tree.brokers]]
     for level in range(len(tree.parents), 0, -1):
@@ -165,7 +165,7 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
     blocks : in the order in which they are rounded. before : (brokers,) int64 replicas that the leaves have already.
     ties : (brokers,) float64 in [0, 1); of leaves with equal remainders, the smallest is rounded up first.
 
-    Replicas of leaders are proportional to weight among the leading leaves; those of followers compensate for that over
+    Replicas of leaders are proportional to weight among the leading leaves; replicas of followers compensate over
     all blocks.
     """
     nodes = _TreeNodes.of(tree, weights)
@@ -217,7 +217,6 @@ class _TreeNodes:
         return share
 
     def brokers(self, share: _Floats) -> _Floats:
-        """The part of the brokers."""
         return share[self.ends[-2] :]
 
     def levels(self, share: _Floats) -> list[_Floats]:

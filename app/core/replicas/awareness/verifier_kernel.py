@@ -1,4 +1,4 @@
-"""Hold each row against what a demand asks of it."""
+"""Check each row against its demand."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from app.core.compiled.loops import compiled, subroutine
 
 @subroutine
 def _distinct(replicas: Int32Vector, brokers: int) -> int:
-    """Number of replicas of a row, which -1 pads; -1 if one is on an unknown broker or on that of another replica."""
+    """Number of replicas of a row, which -1 pads; -1 if one is on an unknown broker or shares one."""
     for column in range(len(replicas)):
         if replicas[column] < 0:
             return column
@@ -30,7 +30,7 @@ def judge(
     width: int,
     is_broken: BoolVector,
 ) -> None:
-    """Set `is_broken` for the rows that do not cost what they have to.
+    """Set `is_broken` for rows whose cost is not the required one.
 
     Parameters
     ----------

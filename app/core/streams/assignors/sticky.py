@@ -117,7 +117,7 @@ class StickyPlacement:
                 self._partial.standby[client, row] = True
 
     def _read_previous(self) -> None:
-        """Read the previous client of each active task (of two, the last in hash order) and those of its standbys."""
+        """Read the previous client of each active task (of two, the last in hash order) and of its standbys."""
         application = self._application
         standbys: dict[int, list[int]] = {}
         for place in self._all_clients:

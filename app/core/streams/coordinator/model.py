@@ -33,7 +33,7 @@ class StreamsMember:
     ----------
     process_id : equal for the members of one process.
     active, standby : its tasks in the current target assignment; tasks that no longer exist are ignored.
-    task_offsets : by task with state on its disk, the end of what is restored. Read since 4.4.
+    task_offsets : by task with state on its disk, the end of the restored records. Read since 4.4.
     """
 
     id: str
@@ -116,7 +116,7 @@ STREAMS_TASK: KeyType[Task] = KeyType("streams_task", task_hash_code, text_order
 
 @dataclass(slots=True)
 class Quota:
-    """The quota, and what is left once full members and their tasks are no longer counted."""
+    """The quota, and the remaining members and tasks once full members are no longer counted."""
 
     tasks: int
     members: int

@@ -39,7 +39,7 @@ def assign(
     Parameters
     ----------
     clients : with their threads, whose ids are distinct in the group.
-    tasks : those of a subtopology are numbered from 0 on, and all or none of them are stateful.
+    tasks : numbered from 0 on in each subtopology, of which all or none are stateful.
     assign_tasks : the assignor of a release.
 
     Raises
@@ -79,7 +79,7 @@ def assign(
 
 
 def subtopologies_of(tasks: StreamsTasks) -> list[Subtopology]:
-    """The subtopologies of tasks in the coordinator's order, which is that of their ids' texts."""
+    """The subtopologies of tasks in the coordinator's order: by their ids' texts."""
     stateful = {subtopology for subtopology, _ in tasks.stateful}
     counts: dict[int, int] = {}
     for subtopology, partition in {*tasks.ids, *tasks.stateful}:
@@ -91,8 +91,8 @@ def subtopologies_of(tasks: StreamsTasks) -> list[Subtopology]:
 
 
 def irregular_task(tasks: StreamsTasks) -> tuple[TaskId, str] | None:
-    """The first task that keeps the others from being those of whole subtopologies, and why: it `is missing` below
-    others of its subtopology, or `is stateless` where others of it are stateful; None if there is none."""
+    """The first task that leaves its subtopology irregular, and why: it `is missing` below others of the subtopology,
+    or `is stateless` where others are stateful; None if all are regular."""
     stateful = set(tasks.stateful)
     with_state = {subtopology for subtopology, _ in stateful}
     previous = (-1, -1)

@@ -15,7 +15,7 @@ Standbys, if `num_standby_replicas` > 0
 The load of a process is its number of tasks divided by its number of members. Ties are broken by the rules of Java's
 binary heap, into which processes and members come in the order of hash maps. Client tags and racks have no influence.
 
-`Rules` names what differs between releases. Since 4.4 previous standby owners are ranked by the offsets that they
+`Rules` names the differences between releases. Since 4.4 previous standby owners are ranked by the offsets that they
 report, and the hash map of processes is filled in another way, which changes the order of ids that share a bin. Before
 4.2.2, and in 4.3 before 4.3.2, no previous standby owner gets a standby if the process of the first one has the task.
 
@@ -48,12 +48,12 @@ from app.errors.kafka import KafkaError, NoMembersForTasks
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What differs between releases.
+    """The differences between releases.
 
     Parameters
     ----------
-    ranks_by_offset : previous standby owners are those of the current assignment, then members that only report an
-        offset of the task, each by offset, the greatest first; else those of the current assignment, in member order.
+    ranks_by_offset : previous standby owners are first the current owners, then members that only report an
+        offset of the task, each by offset, the greatest first; else the current owners in member order.
     computes_processes : the hash map of processes is filled with `computeIfAbsent` instead of `putIfAbsent`.
     asks_first : a standby returns to no previous standby owner if the process of the first one has the task.
     replays : the releases that do so.
@@ -143,7 +143,7 @@ class _Process:
 
 
 class _Group:
-    """The members, their previous tasks, and what is assigned so far."""
+    """The members, their previous tasks, and the assignment so far."""
 
     def __init__(
         self, members: Sequence[StreamsMember], subtopologies: Sequence[Subtopology], standbys: int, rules: Rules

@@ -90,7 +90,6 @@ class _Process:
         self.load = 0.0
 
     def add(self, member: str, bit: int) -> None:
-        """Add a task."""
         self.bits |= bit
         self.counts[member] += 1
         self.n_tasks += 1
@@ -106,7 +105,7 @@ class _Process:
 
 
 class _Group:
-    """The members, their previous tasks, and what is assigned so far."""
+    """The members, their previous tasks, and the assignment so far."""
 
     def __init__(self, members: Sequence[StreamsMember], subtopologies: Sequence[Subtopology]) -> None:
         self.active: dict[str, list[Task]] = {member.id: [] for member in members}
@@ -193,7 +192,6 @@ class _Group:
         return [process for process in self._processes if id(process) in wanted]
 
     def _owner_in(self, process: _Process, owners: Sequence[str]) -> str:
-        """The first of the owners in a process."""
         inside = [owner for owner in owners if owner in process.counts]
         self.by_chance |= len(inside) > 1
         return inside[0]
@@ -223,7 +221,7 @@ class _Group:
         return any(self._lacks_pairs())
 
     def _lacks_pairs(self) -> Iterator[bool]:
-        """Of each task, whether some other task shares no process with it."""
+        """Whether some other task shares no process with it, for each task."""
         every = (1 << len(self._bit_of)) - 1
         return (self._partners(bit) | bit != every for bit in self._bit_of.values())
 

@@ -138,7 +138,7 @@ def after(
 
     Parameters
     ----------
-    assignment : its `process_ids` are those of `clients`, in the same order.
+    assignment : its `process_ids` are the clients', in the same order.
     has_caught_up : whether enough time has passed for standbys and warm-ups to catch up.
     """
     full_lags, default_lag = setting.full_lags

@@ -74,7 +74,7 @@ class StreamsGroup:
 
         Parameters
         ----------
-        before : the last assignment, perhaps to other clients; None if there is none.
+        before : the last assignment, perhaps to other clients, or None.
         restarted : clients that have been away since then: copies that they had before count as new.
         """
         setting = self.setting

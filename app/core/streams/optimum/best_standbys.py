@@ -74,7 +74,7 @@ def best_standbys(
 
     Parameters
     ----------
-    assignment : its `process_ids` are those of `clients`, in the same order; each stateful task is active once.
+    assignment : its `process_ids` are the clients', in the same order; each stateful task is active once.
     clients : with their previous tasks, active and standby, of which they have state.
     effort : deterministic seconds for each search of CP-SAT.
 

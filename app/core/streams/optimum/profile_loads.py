@@ -2,7 +2,7 @@
 
 A profile's standbys are balanced over its clients, so that its imbalance is a convex function of their number. Tasks
 count by the profile of their active client alone. A linear program gives the dual price of a standby in each profile.
-Any prices prove a lower bound; if it is reached, the optimal patterns and numbers of standbys are those of least
+Any prices prove a lower bound; if it is reached, the optimal patterns and numbers of standbys have the least
 reduced cost.
 """
 
@@ -112,7 +112,7 @@ class _Curves:
 
     def choose(self, near: Int64s, effort: float) -> tuple[dict[int, Int64s], int]:
         """Patterns chosen by CP-SAT, and a lower bound."""
-        from ortools.sat.python import cp_model  # noqa: PLC0415 — as above
+        from ortools.sat.python import cp_model  # noqa: PLC0415
 
         model: Any = cp_model.CpModel()
         used, count, added, _ = self._model(model.new_int_var, model.add, [int(costs[-1]) for costs in self.total])

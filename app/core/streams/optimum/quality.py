@@ -13,7 +13,7 @@ from app.core.streams.model import NO_TAG, Bools, StreamsAssignment, StreamsClie
 from app.errors.requests import ConflictingFields, ImpossibleValue
 
 LARGEST_COMMON_MULTIPLE = 10**6
-"""Of the numbers of threads: loads are compared exactly as integers, which must stay within 64 bits."""
+"""Limit for the numbers of threads: loads are compared exactly as integers, which must stay within 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +142,7 @@ def standby_quality(
 
     Parameters
     ----------
-    assignment : its `process_ids` are those of `clients`, in the same order.
+    assignment : its `process_ids` are the clients', in the same order.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from app.core.streams.model import Bools
 NONE = -1
 SMALLEST_INT = -(2**31)
 ENOUGH_CYCLES = 10
-"""So many for each arc, where they may not end, that they do not."""
+"""Cancelled cycles for each arc, after which cancelling is taken not to terminate."""
 
 
 class Residual(NamedTuple):
@@ -42,7 +42,7 @@ class Residual(NamedTuple):
 
 @subroutine
 def cancel_negative_cycles(graph: Residual) -> bool:
-    """Cancel negative cycles until there is none; changes `residual_capacity`. False if cancelling does not terminate.
+    """Cancel negative cycles until none is left; changes `residual_capacity`. False if cancelling does not terminate.
 
     Each cancellation lowers the cost, so that it terminates, except with costs of `SMALLEST_INT`, which are their own
     negatives in Java: both directions of such an arc are cheap, and there may always be another cycle.

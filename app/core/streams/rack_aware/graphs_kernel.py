@@ -90,7 +90,7 @@ def balance_subtopology(cost: Int64Matrix, group: Int64Vector, counts: Int64Vect
 
 @subroutine
 def _add(arcs: Int64Matrix, count: int, tail: int, head: int, capacity: int, cost: int, flow: int) -> int:
-    """Write an arc after so many others; how many there are then."""
+    """Append an arc to `count` others. Returns their new number."""
     arcs[count, 0], arcs[count, 1] = tail, head
     arcs[count, 2], arcs[count, 3], arcs[count, 4] = capacity, cost, flow
     return count + 1
@@ -98,7 +98,7 @@ def _add(arcs: Int64Matrix, count: int, tail: int, head: int, capacity: int, cos
 
 @subroutine
 def _client_of(graph: Residual, node: int, first_client: int) -> int:
-    """The client of a task's flow: the head of its saturated arc to a client; −1 if there is none."""
+    """The client of a task's flow: the head of its saturated arc to a client, or −1."""
     for arc in range(graph.first[node], graph.first[node + 1]):
         if graph.to[arc] >= first_client and graph.residual_capacity[arc] == 0:
             return int(graph.to[arc] - first_client)

@@ -121,7 +121,7 @@ class RackAware:
     reads: CrossRackReads
 
     def optimise_active(self, partial: PartialAssignment, rows: Int64s, costs: tuple[int, int]) -> int:
-        """Exchange active tasks between clients in place; returns the total cost, that of moves included.
+        """Exchange active tasks between clients in place; returns the total cost, including moves.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class RackAware:
         return int(cost[np.arange(len(rows)), target].sum())
 
     def cheapest_active(self, partial: PartialAssignment, rows: Int64s, costs: tuple[int, int]) -> CheapestTasks:
-        """An optimal assignment of active tasks, of the same cost as that of `optimise_active`, from an exact flow.
+        """An optimal assignment of active tasks, of the same cost as `optimise_active`, from an exact flow.
 
         `partial` does not change. Clients are numbered in the application's order.
 

@@ -125,7 +125,7 @@ def cross_rack_reads(
     Parameters
     ----------
     describes_changelogs : whether Kafka describes the changelog topics, which it does if standbys are requested;
-        otherwise it knows only those of their partitions that are a source of some task.
+        otherwise it knows only their partitions that are a source of some task.
     """
     racks: dict[str, int] = {}
     client_racks = np.array(
