@@ -6,7 +6,7 @@ import pytest
 from app.api.sweeps.groups import GroupsSweepRequest
 from app.services import sweeps
 from app.store.database import Database
-from app.store.rows import uuid7
+from app.store.transaction import uuid7
 from tests.web.chromium import Visit
 from tests.web.test_console_in_chromium import MOST_SCREENS
 
