@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from app.formats.tables.topic_tables import CSV_END, csv_row
+from app.services.fields import rfc3339
 from app.store.audit import FIELDS, AuditEntry, AuditFilter
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _csv_line(entry: AuditEntry) -> bytes:
 
 def _cell(value: object) -> str:
     if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return rfc3339(value)
     return "" if value is None else str(value)
 
 

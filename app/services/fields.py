@@ -160,6 +160,11 @@ _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d
 Moment = Annotated[AwareDatetime, BeforeValidator(_rfc3339)]
 
 
+def rfc3339(moment: datetime) -> str:
+    """A moment in UTC as answers and problems write it."""
+    return moment.isoformat().replace("+00:00", "Z")
+
+
 def _one_or_several(value: object) -> str:
     return "several" if isinstance(value, list) else "one"
 

@@ -24,7 +24,7 @@ from app.services.consumers.series import (
     read_series,
 )
 from app.services.consumers.snapshot_series import with_rates
-from app.services.fields import Labels, RequestedRelease, SnapshotFields, TopicName
+from app.services.fields import Labels, RequestedRelease, SnapshotFields, TopicName, rfc3339
 from app.services.limits import Limits
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Rates:
 
     def moment(self, interval: float) -> str:
         """The begin of an interval, as in RFC 3339."""
-        return (self.start + timedelta(seconds=self.step_s * interval)).isoformat().replace("+00:00", "Z")
+        return rfc3339(self.start + timedelta(seconds=self.step_s * interval))
 
 
 def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
@@ -170,7 +170,7 @@ def _names(request: ConsumersRequest, by_topic: Mapping[str, Float64s]) -> list[
 
 def _check_times(request: ConsumersRequest, start: datetime, step_s: int, intervals: int) -> None:
     if not 0 <= start.timestamp() <= LATEST.timestamp():
-        detail = f"the series begins at {start}; it has to begin from 1970 until {LATEST.year}"
+        detail = f"the series begins at {rfc3339(start)}; it has to begin from 1970 until {LATEST.year}"
         raise ConflictingFields(detail, path=SERIES, value=str(start))
     if intervals * step_s > LONGEST_S:
         detail = f"the series lasts {intervals * step_s} s; the most is {LONGEST_S} s"

@@ -11,6 +11,7 @@ from app.core.model import UNKNOWN_SIZE, Float64s, Topic
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
 from app.services.consumers.series import MOST_PARTITIONS, SERIES, SNAPSHOTS, RateSeries, SnapshotRange
+from app.services.fields import rfc3339
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -59,7 +60,9 @@ def with_rates(uow: "UnitOfWork", series: RateSeries, cluster: str | None, topic
             written = _grown(times, present)
             by_size.append(name)
         rates[name] = resampled(times, written, step).round(_DECIMALS).tolist()
-    return RateSeries(start=_moment(times[0]), step_s=step, bytes_per_s=rates, size_growth_of=by_size or None)
+    return RateSeries(
+        start=datetime.fromtimestamp(times[0], UTC), step_s=step, bytes_per_s=rates, size_growth_of=by_size or None
+    )
 
 
 def _seen(uow: "UnitOfWork", wanted: SnapshotRange, cluster: str | None) -> Mapping[int, "UUID"]:
@@ -68,9 +71,10 @@ def _seen(uow: "UnitOfWork", wanted: SnapshotRange, cluster: str | None) -> Mapp
     if name is None:
         detail = "snapshots are those of a cluster, and neither series.snapshots nor the request names one"
         raise ConflictingFields(detail, path=(*SNAPSHOTS, "cluster"))
+    begin, end = rfc3339(wanted.begin), rfc3339(wanted.to)
     if wanted.begin >= wanted.to:
-        detail = f"from is {wanted.begin}, and to is {wanted.to}"
-        raise ConflictingFields(detail, path=(*SNAPSHOTS, "from"), value=str(wanted.begin), limit=str(wanted.to))
+        detail = f"from is {begin}, and to is {end}"
+        raise ConflictingFields(detail, path=(*SNAPSHOTS, "from"), value=begin, limit=end)
     snapshots.newest(uow, name, SNAPSHOTS)
     page = uow.snapshots.seen(name, wanted.begin, wanted.to, most=MOST_SNAPSHOTS)
     moments = [
@@ -83,8 +87,8 @@ def _seen(uow: "UnitOfWork", wanted: SnapshotRange, cluster: str | None) -> Mapp
     seen = {int(moment.timestamp()): of for moment, of in sorted(moments)}
     if len(seen) < 2 or page.has_more:
         detail = (
-            f"cluster {name} was stored {'over ' if page.has_more else ''}{len(seen)} times from {wanted.begin} to "
-            f"{wanted.to}; at least 2 are needed, of {MOST_SNAPSHOTS} snapshots at most"
+            f"cluster {name} was stored {'over ' if page.has_more else ''}{len(seen)} times from {begin} to {end}; "
+            f"at least 2 are needed, of {MOST_SNAPSHOTS} snapshots at most"
         )
         limit = MOST_SNAPSHOTS if page.has_more else 2
         raise ConflictingFields(detail, path=SNAPSHOTS, value=len(seen), limit=limit)
@@ -122,8 +126,8 @@ def _check_gaps(seen: Mapping[int, "UUID"], step: int) -> None:
             raise ConflictingFields(detail, path=SNAPSHOTS, value=gap, limit=MOST_STEPS * step)
 
 
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+def _moment(seconds: float) -> str:
+    return rfc3339(datetime.fromtimestamp(seconds, UTC))
 
 
 def _failure(name: str, moment: float, detail: str) -> ConflictingFields:

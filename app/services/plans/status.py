@@ -12,7 +12,7 @@ from uuid import UUID
 
 from app.errors import Json
 from app.errors.requests import ImpossibleTransition, InvalidField, PlanChanged
-from app.services.fields import MOST_LABELS
+from app.services.fields import MOST_LABELS, rfc3339
 from app.store.records import PlanChange, PlanHead
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def change(
     }
     if not changed:
         return head
-    at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    at = rfc3339(datetime.now(UTC))
     return uow.plans.change(plan_id, PlanChange(status, labels, notes, {"at": at, "by": principal, **changed}))
 
 

@@ -11,6 +11,7 @@ from app.errors.quotation import quoted
 from app.errors.reassignments import LogOfAnotherPlan
 from app.errors.requests import MalformedText
 from app.services.cautions import Caution
+from app.services.fields import rfc3339
 from app.services.reassignment.progress.progress import PlanProgress
 from app.store.records import PlanHead
 
@@ -185,18 +186,14 @@ def _batch(planned: Any, number: int, executed: ExecutedBatch, throttle: int | N
     """One batch. Bytes of unknown sizes, and seconds at another throttle than the plan's, have no prediction."""
     return {
         "index": number,
-        "began_at": _moment(executed.began_at.isoformat()),
-        "ended_at": _moment(executed.ended_at.isoformat()),
+        "began_at": rfc3339(executed.began_at),
+        "ended_at": rfc3339(executed.ended_at),
         "throttle_bytes_per_s": executed.throttle,
         "predicted_bytes": None if planned["unknown_size_replicas"] else planned["moved_bytes"],
         "actual_bytes": executed.copied_bytes,
         "predicted_seconds": planned.get("seconds") if executed.throttle == throttle else None,
         "actual_seconds": executed.seconds,
     }
-
-
-def _moment(text: str) -> str:
-    return text.replace("+00:00", "Z")
 
 
 def _error(pairs: Iterable[tuple[float | None, float | None]]) -> float | None:

@@ -40,6 +40,7 @@ from app.formats.syntax.quantities import counted
 from app.services import snapshots
 from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
+from app.services.fields import rfc3339
 from app.services.plans import Plan, as_json
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
@@ -310,7 +311,7 @@ def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
             limit=own.cluster,
         )
     if snapshot.last_seen_at < own.created_at:
-        value, limit = (moment.isoformat() for moment in (snapshot.last_seen_at, own.created_at))
+        value, limit = (rfc3339(moment) for moment in (snapshot.last_seen_at, own.created_at))
         raise SnapshotTooOld(
             f"snapshot {snapshot.id} was last seen at {value}, before the snapshot of the plan was created at {limit}",
             path=path,
