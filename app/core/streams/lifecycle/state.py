@@ -30,7 +30,7 @@ class Changelogs:
     ----------
     offsets : by stateful task, the offsets that a client without any state has to restore.
     default_offsets : of tasks that `offsets` does not name.
-    state_bytes : by task, as far as it is knclient_tasks.
+    state_bytes : by task, as far as it is known.
     """
 
     offsets: Mapping[TaskId, int] = field(default_factory=dict, hash=False)
@@ -42,7 +42,7 @@ class Changelogs:
         return self.offsets.get(task, self.default_offsets)
 
     def bytes_of(self, task: TaskId, offsets: int) -> int:
-        """Bytes of this number of offsets of a task's state, rounded down; 0 if unknclient_tasks."""
+        """Bytes of this number of offsets of a task's state, rounded down; 0 if unknown."""
         return self.state_bytes.get(task, 0) * offsets // max(self.offsets_of(task), 1)
 
 
@@ -68,7 +68,7 @@ class LifecycleSetting:
         return client.lags.get(task, default)
 
     def missing(self, client: StreamsClient, task: TaskId) -> int:
-        """The offsets that a client lacks of a task; all if its lag is unknclient_tasks."""
+        """The offsets that a client lacks of a task; all if its lag is unknown."""
         lag = self.lag_of(client, task)
         return self.changelogs.offsets_of(task) if lag == UNKNOWN_LAG else max(lag, 0)
 
