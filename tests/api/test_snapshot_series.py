@@ -142,7 +142,7 @@ GROWN = [sizes(0), sizes(36_000), sizes(72_000)]
     [
         ([sizes(9), sizes(5)], "topic orders has no rates, and partition 0 fell from 9 to 5 bytes"),
         ([topic({}), topic({"size_bytes": 4})], "topic orders has neither rates nor sizes of all partitions"),
-        ([rates(5), sizes(9, name="other")], "topic orders is missing in the snapshot of 2026-11-20 01:00:00"),
+        ([rates(5), sizes(9, name="other")], "topic orders is missing in the snapshot of 2026-11-20T01:00:00"),
         ([rates(5), rates(5, 6)], "topic orders has 2 partitions, and not those from 0 to 0,"),
         (
             [sizes(5), sizes(9, configs={"cleanup.policy": "compact,delete"})],

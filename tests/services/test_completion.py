@@ -13,7 +13,7 @@ from app.core.kafka_versions import Controller, release_of
 from app.core.model import Cluster, unpadded
 from app.formats.snapshots import snapshot_json
 from app.services.limits import Limits
-from app.services.plans import Allowance
+from app.services.plans import Allowance, as_json
 from app.services.reassignment import READER
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports.report import answer
@@ -78,7 +78,7 @@ def planned(cluster: Cluster, body: Mapping[str, Any]) -> tuple[dict[str, Any], 
     names = [problem.scope.name(row) for row in steps.rows.tolist()]
     every = list(zip(names, before, after, strict=True))
     batches = [every[start:stop] for start, stop in pairwise(steps.offsets.tolist())]
-    return answer(problem, solution), batches
+    return as_json(answer(problem, solution)), batches
 
 
 @pytest.mark.parametrize("release", RELEASES)

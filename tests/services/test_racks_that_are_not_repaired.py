@@ -87,7 +87,7 @@ def test_a_rack_without_a_replica_is_reported_and_not_filled() -> None:
         after, answer = _planned(cluster, request)
         assert after["u"] == [[2, 3, 4, 5]]
         warned = [warning["topics"] for warning in answer["warnings"] if warning["code"] == "racks_not_repaired"]
-        assert warned == [("u",)]
+        assert warned == [["u"]]
 
 
 def test_a_lower_factor_keeps_a_replica_in_the_other_rack() -> None:

@@ -188,7 +188,7 @@ class TestUnknown:
         [warning] = [
             each for each in answer(of, catch_up_bytes_per_s=99)["warnings"] if each["code"] == "unknown_rates"
         ]
-        assert warning["topics"] == ("clicks",)
+        assert warning["topics"] == ["clicks"]
 
 
 class TestDurations:

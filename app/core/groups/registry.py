@@ -126,7 +126,7 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
     ),
     Assignor(
         "cooperative-sticky",
-        "the sticky assignor in two phases: only what moves is given up",
+        "the sticky assignor in two phases: only partitions that move are given up",
         cooperative_sticky.assign,
         Protocol.COOPERATIVE,
         "leader",
