@@ -32,7 +32,7 @@ from app.formats.syntax.lines import rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
-_REPLICA_ROW = re.compile(r"^\s*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?\s*$", re.MULTILINE)
+_REPLICA_ROW = re.compile(r"^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t\r]*$", re.MULTILINE)
 """A broker's id, or a flat object, on a line of its own."""
 
 

@@ -10,7 +10,8 @@ import re
 
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])"
-    r"|(?:\^\[|\\(?:033|e|x1[bB]))?\[\d{1,3}(?:;\d{1,3}){0,4}m"
+    r"|(?:\^\[|\\(?:033|e|x1[bB]))\[\d{1,3}(?:;\d{1,3}){0,4}m"
+    r"|\[\d{1,3}(?:;\d{1,3}){0,4}m(?![\w.-]*(?:,\d|-\d+\]))"  # `[0m,0]` and `[0m-0]` are partitions of a topic 0m
 )
 _LINE_TAG = re.compile(r"<br ?/?>\n?", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:pre|code|p|div|span|details|summary)\b[^<>\n]{0,200}>", re.IGNORECASE)
