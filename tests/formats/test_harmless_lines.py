@@ -15,6 +15,7 @@ from app.formats.kafka_files import reassignment, reassignment_output
 from app.formats.snapshots import snapshot_json
 from app.formats.snapshots.assembly import Assembled, assemble
 from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.characters import plain
 from app.services.snapshots import cautions
 from tests.conftest import ROOT
 from tests.formats.strategies import rejected, sample
@@ -386,3 +387,9 @@ def test_hosts_whose_outputs_differ_are_rejected() -> None:
         reassignment_output.read(
             text.replace("k2: Reassignment of partition t-1 is completed", "k2: Reassignment of partition t-1 failed")
         )
+
+
+@pytest.mark.parametrize("text", ["Status of partition [0m,0]", "Partitions [31m-x,12]", "Reassignment of [0m-0]"])
+def test_a_topic_may_be_named_like_a_colour(text: str) -> None:
+    """Tools before 2.1 print a partition as `[topic,0]`: `[0m` there is no code that lost its escape."""
+    assert plain(text + "[0m") == text
