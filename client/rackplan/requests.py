@@ -1360,11 +1360,11 @@ class PlanGroupRequest(TypedDict, total=False):
     recorded group, and `range` for listed members. `range`: the classic client's default: a range of each topic
     to each member, rack-aware since KIP-881; `roundrobin`: the classic round-robin over all partitions; `sticky`:
     the classic sticky assignor: even, then as it was; all is given up before it is handed out; `cooperative-
-    sticky`: the sticky assignor in two phases: only partitions that move are given up; `uniform`: the coordinator's default
-    under KIP-848: even, then as it was; ignores racks; `server-range`: the coordinator's range under KIP-848;
-    ignores racks; `simple`: share groups since Kafka 4.2: as many members a partition and partitions a member as
-    can be, then as it was; `optimal`: none of Kafka's: balanced, then read in rack, then moved least, with its
-    proof"""
+    sticky`: the sticky assignor in two phases: only partitions that move are given up; `uniform`: the
+    coordinator's default under KIP-848: even, then as it was; ignores racks; `server-range`: the coordinator's
+    range under KIP-848; ignores racks; `simple`: share groups since Kafka 4.2: as many members a partition and
+    partitions a member as can be, then as it was; `optimal`: none of Kafka's: balanced, then read in rack, then
+    moved least, with its proof"""
     group: str | None
     """A group of the snapshot, in place of `members`."""
     member_overrides: Sequence[MemberOverrideRequest]
