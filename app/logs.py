@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, cast
 _IS_RICH_LOADED = "rich" in sys.modules
 if not _IS_RICH_LOADED:
     sys.modules["rich"] = None  # type: ignore[assignment] # so that the import fails, as if it was not installed
-import structlog  # noqa: E402
+import structlog  # noqa: E402 — it tries to import rich
 
 if not _IS_RICH_LOADED:
     del sys.modules["rich"]
 
-from app.errors.quotation import escaped  # noqa: E402
+from app.errors.quotation import escaped  # noqa: E402 — after the others
 
 if TYPE_CHECKING:
     import psycopg
@@ -212,7 +212,7 @@ def _remove_values(exception: BaseException | None) -> None:
     if "psycopg" not in sys.modules:
         return
     import psycopg  # noqa: PLC0415 -- processes without a database do without
-    import sqlalchemy as sa  # noqa: PLC0415
+    import sqlalchemy as sa  # noqa: PLC0415 — processes without a database do without
 
     seen: set[int] = set()
     remaining = [exception]

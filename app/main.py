@@ -166,9 +166,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths: Sequence[str]) -> None:
-    with IMPORTING:  # services without an issuer do without
-        from app.api.http.identification import Identification  # noqa: PLC0415
-        from app.services.oidc.tokens import Tokens  # noqa: PLC0415
+    with IMPORTING:
+        from app.api.http.identification import Identification  # noqa: PLC0415 — few services have an issuer
+        from app.services.oidc.tokens import Tokens  # noqa: PLC0415 — few services have an issuer
 
     tokens = Tokens(options, app.state.issuer)
     app.add_middleware(Identification, database=database, options=options, tokens=tokens, open_paths=open_paths)

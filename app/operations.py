@@ -87,8 +87,8 @@ def application(
 
 
 def _issuer(options: OidcOptions) -> Any:
-    with IMPORTING:  # services without an issuer do without
-        from app.services.oidc.issuer import Issuer  # noqa: PLC0415
+    with IMPORTING:
+        from app.services.oidc.issuer import Issuer  # noqa: PLC0415 — few services have an issuer
 
     return Issuer(options)
 
@@ -96,10 +96,10 @@ def _issuer(options: OidcOptions) -> Any:
 def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
     """The pages and the reference. Imported when one is first requested: a start of the service needs none of them."""
     with IMPORTING:
-        from app.api.forms import FormRequests  # noqa: PLC0415
-        from app.api.problems import codes  # noqa: PLC0415
-        from app.web import console, reference, sharing  # noqa: PLC0415
-        from app.web.access import CONSOLE, Access  # noqa: PLC0415
+        from app.api.forms import FormRequests  # noqa: PLC0415 — a start needs none of them
+        from app.api.problems import codes  # noqa: PLC0415 — a start needs none of them
+        from app.web import console, reference, sharing  # noqa: PLC0415 — a start needs none of them
+        from app.web.access import CONSOLE, Access  # noqa: PLC0415 — a start needs none of them
 
     access = Access(
         Security(reader(sharing.shared_team), scopes=["read"]),
@@ -122,8 +122,8 @@ def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
     )
     if settings.oidc is not None and settings.oidc.may_sign_in:
         with IMPORTING:
-            from app.services.oidc.sign_in import SignIn  # noqa: PLC0415
-            from app.web import sign_in  # noqa: PLC0415
+            from app.services.oidc.sign_in import SignIn  # noqa: PLC0415 — a start needs none of them
+            from app.web import sign_in  # noqa: PLC0415 — a start needs none of them
 
         routes.include_router(sign_in.router(database, SignIn(settings.oidc, app.state.issuer), access))
     return routes

@@ -43,9 +43,9 @@ def start(process: str, version: str) -> None:
     if not is_configured(os.environ):
         return
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 — if configured
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 — if configured
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 — if configured
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 — if configured
 
     os.environ.setdefault("OTEL_SERVICE_NAME", "rackplan")
     resource = Resource.create({"service.version": version, "rackplan.process": process})
@@ -116,7 +116,7 @@ def continued(traceparent: str | None) -> Iterator[None]:
         yield
         return
     from opentelemetry import context  # noqa: PLC0415 — see `start`
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415 — see `start`
 
     token = context.attach(TraceContextTextMapPropagator().extract({"traceparent": traceparent}))
     received = _received.set(traceparent)

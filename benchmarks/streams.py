@@ -157,7 +157,7 @@ def _tasks(case: Case) -> tuple[StreamsTasks, TaskPartitions]:
 
 
 def _clients(case: Case, tasks: StreamsTasks, partitions: TaskPartitions) -> list[StreamsClient]:
-    draw = random.Random(case.clients)  # noqa: S311 — as above
+    draw = random.Random(case.clients)  # noqa: S311 — a benchmark's input
     clients = [
         StreamsClient(
             UUID(int=draw.getrandbits(128)),

@@ -119,7 +119,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Spark"]:
     has the files that use it run by one process.
     """
     from app.jobs.spark import Spark  # noqa: PLC0415 -- PySpark takes half a second to import; few files need it
-    from tests.jobs.cluster import quick_java  # noqa: PLC0415
+    from tests.jobs.cluster import quick_java  # noqa: PLC0415 — PySpark takes half a second to import; few files need it
 
     with Spark("local[2]", properties=quick_java(tmp_path_factory.mktemp("driver"))) as spark:
         yield spark
@@ -129,9 +129,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Spark"]:
 def chromium() -> Iterator["Chromium"]:
     """The system's Chromium, headless."""
     # Its driver takes half a second to import; few files need it.
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 — few files need a browser
 
-    from tests.web.chromium import CHROMIUM  # noqa: PLC0415
+    from tests.web.chromium import CHROMIUM  # noqa: PLC0415 — few files need a browser
 
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed; `make tools` installs it")
@@ -151,7 +151,7 @@ def windows(chromium: "Chromium") -> Iterator["BrowserContext"]:
 @pytest.fixture
 def visit(windows: "BrowserContext", address: str) -> Iterator["Visit"]:
     """A page of the service in a browser that has no cookie; the service stores nothing else in browsers."""
-    from tests.web.chromium import Visit  # noqa: PLC0415
+    from tests.web.chromium import Visit  # noqa: PLC0415 — few files need a browser
 
     windows.clear_cookies()
     visit = Visit(windows.new_page(), address)

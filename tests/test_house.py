@@ -203,6 +203,13 @@ def test_locks_carry_hashes_and_no_address() -> None:
         assert text.count("--hash=sha256:") >= len(pinned)
 
 
+def test_every_check_that_is_silenced_has_its_reason() -> None:
+    """On the same line, after the directive."""
+    bare = re.compile(r"# (noqa: [A-Z0-9, ]+|type: ignore\[[a-z, -]+\])$", re.MULTILINE)
+    for path in (ROOT / "app").rglob("*.py"):
+        assert not bare.findall(path.read_text(encoding="utf-8")), path
+
+
 def test_every_package_says_what_it_holds() -> None:
     """The folder map is the packages' docstrings."""
     for package in (ROOT / "app").rglob("__init__.py"):

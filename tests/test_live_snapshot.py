@@ -422,7 +422,7 @@ class TestSecrets:
     def test_a_wrong_password_is_rejected_and_not_printed(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         cluster = captured()
-        cluster.password = "another"  # noqa: S105
+        cluster.password = "another"  # noqa: S105 — of a listener that lives as long as a test
         with cluster.listening() as bootstrap:
             reason = unreachable(bootstrap.partition(",")[0], timeout_s=3, properties=SASL)
         assert "Invalid username or password" in reason

@@ -133,7 +133,7 @@ def migrate(
 ) -> None:
     """Upgrade the schema of the database."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.store import migrations  # noqa: PLC0415
+    from app.store import migrations  # noqa: PLC0415 — see the module's docstring
 
     with serving.database() as database:
         with database.engine.connect() as connection:
@@ -156,7 +156,7 @@ def backup(
 ) -> None:
     """Write a backup of the database to a file. The service may run meanwhile."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.store import backup as backups  # noqa: PLC0415
+    from app.store import backup as backups  # noqa: PLC0415 — see the module's docstring
 
     with serving.database() as database:
         manifest = backups.write(database, file)
@@ -174,9 +174,9 @@ def restore(
 ) -> None:
     """Restore a backup into an empty database. It is migrated, and the hash of every plan and snapshot verified."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.services import backups as restored  # noqa: PLC0415
-    from app.store import backup as backups  # noqa: PLC0415
-    from app.store import migrations  # noqa: PLC0415
+    from app.services import backups as restored  # noqa: PLC0415 — see the module's docstring
+    from app.store import backup as backups  # noqa: PLC0415 — see the module's docstring
+    from app.store import migrations  # noqa: PLC0415 — see the module's docstring
 
     with serving.database() as database:
         manifest = backups.restore(database, file, overwrite=overwrite)
@@ -285,8 +285,8 @@ def _reader(
         raise ExtraNotInstalled(
             "reading a running cluster requires kafka-python; `make kafka`, where Rackplan was installed, adds it"
         ) from None
-    from app.core.kafka_versions import normal_release  # noqa: PLC0415
-    from app.formats.snapshots import snapshot_json  # noqa: PLC0415
+    from app.core.kafka_versions import normal_release  # noqa: PLC0415 — see the module's docstring
+    from app.formats.snapshots import snapshot_json  # noqa: PLC0415 — see the module's docstring
 
     configured = live_client.properties(properties or (), properties_file)
     stated = normal_release(kafka_version)

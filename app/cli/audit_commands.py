@@ -38,10 +38,10 @@ def export(
 ) -> None:
     """Write every entry of the audit log, newest first. The export itself is an entry."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.errors.machine import OutputNotWritable  # noqa: PLC0415
-    from app.services import audit as services  # noqa: PLC0415
-    from app.store import transaction  # noqa: PLC0415
-    from app.store.audit import AuditFilter  # noqa: PLC0415
+    from app.errors.machine import OutputNotWritable  # noqa: PLC0415 — see the module's docstring
+    from app.services import audit as services  # noqa: PLC0415 — see the module's docstring
+    from app.store import transaction  # noqa: PLC0415 — see the module's docstring
+    from app.store.audit import AuditFilter  # noqa: PLC0415 — see the module's docstring
 
     if team is not None and not transaction.is_name(team):
         raise typer.BadParameter("no team has this name", param_hint="--team")

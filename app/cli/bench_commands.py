@@ -36,7 +36,7 @@ def print_instance(
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
 ) -> None:
     """Print an instance of KafkaBench as JSON: its rules, and its snapshot and request for Rackplan's API."""
-    from rackplan.bench import MalformedSolution, instance  # noqa: PLC0415
+    from rackplan.bench import MalformedSolution, instance  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     try:
         hand_over(json.dumps(instance(name)).encode() + b"\n", output)
@@ -50,7 +50,7 @@ def score(
     instance: Annotated[str | None, typer.Option(help="The instance, if the file does not name it.")] = None,
 ) -> None:
     """Score a solution of an instance of KafkaBench. The exit code is 3 if it breaks a rule."""
-    from rackplan.bench import MalformedSolution, judge, report  # noqa: PLC0415
+    from rackplan.bench import MalformedSolution, judge, report  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     try:
         entry, judged = judge(read_input(file), instance)

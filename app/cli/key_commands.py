@@ -43,7 +43,7 @@ def create_key(
     """Create a key and print it. It cannot be shown again; only its hash is stored."""
     expires_at = None if expires is None else _moment(expires)
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.services import api_keys  # noqa: PLC0415
+    from app.services import api_keys  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
         made, secret = api_keys.create(
@@ -56,7 +56,7 @@ def create_key(
 def list_keys(as_json: AsJson = False) -> None:
     """List all keys, revoked and expired ones too. Secrets are not shown."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
-    from app.store import transaction  # noqa: PLC0415
+    from app.store import transaction  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
         listed = list(uow.api_keys.all())

@@ -78,7 +78,7 @@ def cluster(url: str, inputs: "Inputs") -> "Cluster":
 def operations() -> list[str]:
     """The ids of the operations of the API that the client has, sorted."""
     import rackplan  # noqa: PLC0415 — most commands need no HTTP
-    from rackplan.flows import iteration, operation  # noqa: PLC0415
+    from rackplan.flows import iteration, operation  # noqa: PLC0415 — most commands need no HTTP
 
     members = inspect.getmembers_static(rackplan.Client, lambda member: isinstance(member, operation | iteration))
     return [name for name, _ in members]
@@ -115,7 +115,7 @@ def progress(what: str) -> Iterator[Callable[[Any], None]]:
         yield write
         return
     from rich.console import Console  # noqa: PLC0415 — for people alone
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 — for people alone
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:

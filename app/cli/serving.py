@@ -164,10 +164,10 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[object] | None = None) -> None:  # type: ignore[override] # theirs is of socket
         for begin_to_stop in self._when_stopping:
             begin_to_stop()
-        await super().shutdown(sockets)  # type: ignore[arg-type]
+        await super().shutdown(sockets)  # type: ignore[arg-type] # theirs is of socket
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override] # theirs is of socket
-        await super().startup(sockets)  # type: ignore[arg-type]
+        await super().startup(sockets)  # type: ignore[arg-type] # theirs is of socket
         if not self.started:
             return
         for begin in self._when_started:

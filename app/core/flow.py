@@ -183,7 +183,7 @@ def max_flow(tails: Int32s, heads: Int32s, capacities: Int64s, *, source: int, s
 
     Source: Goldberg and Tarjan, "A new approach to the maximum-flow problem" (1988), in OR-tools.
     """
-    from ortools.graph.python import max_flow as solvers  # noqa: PLC0415
+    from ortools.graph.python import max_flow as solvers  # noqa: PLC0415 — executors of other kernels lack it
 
     solver = solvers.SimpleMaxFlow()
     solver.add_arcs_with_capacity(tails, heads, capacities)

@@ -96,14 +96,14 @@ class Connection:
             return False
         try:
             # PySpark has no public API for these two.
-            return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001
+            return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 — PySpark has no public way
         except (Py4JError, OSError):  # the JVM is ending
             return False
 
     @property
     def executors(self) -> int:
         """Number of executors of the session; in local mode the driver is one."""
-        count = int(self.session.sparkContext._jsc.sc().getExecutorMemoryStatus().size())  # noqa: SLF001
+        count = int(self.session.sparkContext._jsc.sc().getExecutorMemoryStatus().size())  # noqa: SLF001 — PySpark has no public way
         return count if self._master.is_local else count - 1
 
     def close(self) -> None:
@@ -128,9 +128,9 @@ class Connection:
             self._process.wait()
             self._gateway.shutdown()
         # PySpark caches the first JVM of a process, and would use a dead one for the next session.
-        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
-        SparkContext._active_spark_context = None  # noqa: SLF001
-        SparkSession._instantiatedSession = None  # noqa: SLF001
+        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 — PySpark has no public way
+        SparkContext._active_spark_context = None  # noqa: SLF001 — PySpark has no public way
+        SparkSession._instantiatedSession = None  # noqa: SLF001 — PySpark has no public way
         self._scratch.remove()
 
     def _stop(self) -> None:
@@ -145,7 +145,7 @@ class Connection:
             self._process = self._gateway.proc
             context = SparkContext(conf=configured, gateway=self._gateway)
             # The end of the JVM would be printed with a traceback.
-            context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign] # noqa: SLF001
+            context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign] # noqa: SLF001 — PySpark has no public way
             return SparkSession(context)
 
     def _variables(self, runtime: java.Java, properties: Path | None) -> Mapping[str, str]:

@@ -337,7 +337,7 @@ async def _run_queue(
 
 async def _stop(worker: Worker, stop_requested: asyncio.Event) -> None:
     await stop_requested.wait()
-    worker.stop()  # type: ignore[no-untyped-call]
+    worker.stop()  # type: ignore[no-untyped-call] # theirs has no types
 
 
 def _traced(task: str, run_one: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:

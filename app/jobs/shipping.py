@@ -61,7 +61,7 @@ def task_of(
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         use(Path(SparkFiles.get(archive_name)))
         from app.jobs.kernels.loop import run_task  # noqa: PLC0415 — importable only now
-        from app.jobs.kernels.registry import KERNELS  # noqa: PLC0415
+        from app.jobs.kernels.registry import KERNELS  # noqa: PLC0415 — importable only now
 
         name, payload, schema = job.value
         declared = pa.ipc.read_schema(pa.py_buffer(schema))

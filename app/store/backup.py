@@ -271,5 +271,5 @@ def _names(columns: Sequence[str]) -> sql.Composed:
 
 
 def _driver(connection: sa.Connection) -> psycopg.Connection[Any]:
-    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment] # SQLAlchemy types no driver
     return driver

@@ -254,7 +254,7 @@ class Sweeps(Attempted[Sweep]):
 
     def _copy(self, sweep_id: UUID, rows: Sequence[tuple[int, bytes]]) -> None:
         """Insert rows by COPY in binary, which is several times as fast as INSERT."""
-        driver: psycopg.Connection[Any] = self._writing.connection.driver_connection  # type: ignore[assignment]
+        driver: psycopg.Connection[Any] = self._writing.connection.driver_connection  # type: ignore[assignment] # SQLAlchemy types no driver
         with (
             driver_failures(),
             driver.cursor() as cursor,

@@ -42,7 +42,7 @@ class AuditOperations(Bound[K]):
         return pages(self._client, request, models.AuditEntryDocument)
 
     @operation
-    def export_audit_log(  # noqa: PLR0913 -- as above
+    def export_audit_log(  # noqa: PLR0913 — the parameters of the operation
         self,
         format: Literal["jsonl", "csv"] = "jsonl",  # noqa: A002 -- as of `export_plan`
         *,

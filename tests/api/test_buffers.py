@@ -72,7 +72,7 @@ def test_what_is_held_is_within_the_limit_and_all_of_it_can_be_used_again(steps:
             if step == "hold":
                 bodies.hold(number, count)
             else:
-                bodies.send(number, lambda number=number: ended(number), count)  # type: ignore[misc]
+                bodies.send(number, lambda number=number: ended(number), count)  # type: ignore[misc] # a default binds it
             held[number] += min(count, LIMIT // 2)
         except ServiceBusy:
             assert sum(held.values()) + min(count, LIMIT // 2) > LIMIT

@@ -51,4 +51,4 @@ def mistakes(client: Client) -> None:
     client.get_plan(1)  # type: ignore[arg-type] # an id is a text
     client.create_snapshot(texts=[])  # type: ignore[call-arg] # of no cluster
     client.get_plan("1").certificat  # type: ignore[union-attr] # noqa: B018 -- a misspelt field of an answer
-    client.healthz().statsu  # type: ignore[attr-defined] # noqa: B018
+    client.healthz().statsu  # type: ignore[attr-defined] # noqa: B018 — a misspelt field of an answer

@@ -69,7 +69,7 @@ def _turn(name: str, kept: Path, seconds: int) -> None:
 
     with atheris.instrument_imports(include=["app"], exclude=_uninstrumented(name)):
         from tests.fuzz.findings import tried  # noqa: PLC0415 -- instrumented
-        from tests.fuzz.targets import CORPUS, LONGEST_BYTES, target_of  # noqa: PLC0415
+        from tests.fuzz.targets import CORPUS, LONGEST_BYTES, target_of  # noqa: PLC0415 — instrumented
 
         target = target_of(name)
     folder = kept / name

@@ -216,7 +216,7 @@ def _snapshot(adapter: TypeAdapter[Any], content: bytes) -> None:
 
 def _drafts() -> Iterator[Target]:
     """Plans of each kind: on the brokers that the request lists, else on a small cluster."""
-    from app.api.forms import _MODELS  # noqa: PLC0415
+    from app.api.forms import _MODELS  # noqa: PLC0415 — it is instrumented first
 
     for kind, found in KINDS.items():
         name = f"{_DRAFTS}.{kind}"

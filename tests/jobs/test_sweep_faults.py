@@ -216,7 +216,7 @@ def test_pythons_of_tasks_that_are_killed(database: Database, start_worker: Star
     for _ in range(3):
         rows, seconds = done(database, sweep_id), worker.task_seconds()
         _wait(lambda rows=rows: done(database, sweep_id) > rows)  # type: ignore[misc] # a default binds it
-        _wait(lambda seconds=seconds: worker.task_seconds() != seconds)  # type: ignore[misc]
+        _wait(lambda seconds=seconds: worker.task_seconds() != seconds)  # type: ignore[misc] # a default binds it
         pythons = worker.pythons()
         assert pythons
         for python in pythons:

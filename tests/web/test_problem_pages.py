@@ -44,7 +44,7 @@ def test_a_problem_is_a_page_for_a_browser(
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert answer.headers["x-request-id"] in page.text
     assert "All clusters" in page.text
-    other = client.request(method, path, **sent)  # type: ignore[arg-type]
+    other = client.request(method, path, **sent)  # type: ignore[arg-type] # fields of a request
     assert (other.status_code, other.headers["content-type"]) == (status, "application/problem+json")
 
 

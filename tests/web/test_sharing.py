@@ -71,7 +71,7 @@ def test_a_link_opens_what_it_was_made_for(subject: Subject, granted: Granted, w
 
 @given(one=subjects, other=subjects, granted=grants)
 def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Granted) -> None:
-    uow: UnitOfWork = Unkept()  # type: ignore[assignment]
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # all that links need of it
     token = signed(uow, one, granted, days=1)
     if one != other:
         with pytest.raises(ShareLinkRejected, match="for another page"):
@@ -80,7 +80,7 @@ def test_a_link_opens_nothing_else(one: Subject, other: Subject, granted: Grante
 
 @given(data=st.data())
 def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
-    uow: UnitOfWork = Unkept()  # type: ignore[assignment]
+    uow: UnitOfWork = Unkept()  # type: ignore[assignment] # all that links need of it
     subject = Subject("plan", "p")
     token = signed(uow, subject, "page", days=1)
     place = data.draw(st.integers(0, len(token) - 1))
@@ -92,7 +92,7 @@ def test_no_character_of_a_link_can_be_changed(data: st.DataObject) -> None:
 
 def test_a_link_expires() -> None:
     unkept = Unkept()
-    uow: UnitOfWork = unkept  # type: ignore[assignment]
+    uow: UnitOfWork = unkept  # type: ignore[assignment] # all that links need of it
     subject = Subject("plan", "p")
     token = signed(uow, subject, "page", days=1)
     unkept.ahead = timedelta(days=1, seconds=1)

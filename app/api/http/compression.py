@@ -108,7 +108,7 @@ def _gzip(body: bytes) -> bytes:
 
 def _zstd(body: bytes) -> bytes:
     # Arrow's copy of the library. It is imported here, in a thread, because it takes 70 ms and 26 MB.
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and few answers need it
 
     compressed: bytes = pa.Codec("zstd", compression_level=_ZSTD_LEVEL).compress(body, asbytes=True)
     return compressed

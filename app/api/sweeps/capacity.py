@@ -71,7 +71,7 @@ class ProfileRequest(model_of(BrokerProfile, optional=_VCPU)):  # type: ignore[m
     """Name of the profile, which tells the values of an axis apart."""
 
 
-class ZipfRequest(model_of(Zipf)):  # type: ignore[misc] # as above
+class ZipfRequest(model_of(Zipf)):  # type: ignore[misc] # made by `model_of`
     """Partition p weighs 1 / (p + 1) ** zipf."""
 
 
@@ -85,15 +85,15 @@ class TopicDetails(RequestModel):
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 
-class TopicLoadRequest(TopicDetails, model_of(TopicLoad, optional=_PEAK)):  # type: ignore[misc] # as above
+class TopicLoadRequest(TopicDetails, model_of(TopicLoad, optional=_PEAK)):  # type: ignore[misc] # made by `model_of`
     """A topic and its traffic."""
 
 
-class MeasuredTopicRequest(TopicDetails, model_of(TopicLoad, optional=_MEASURED)):  # type: ignore[misc] # as above
+class MeasuredTopicRequest(TopicDetails, model_of(TopicLoad, optional=_MEASURED)):  # type: ignore[misc] # made by `model_of`
     """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
 
 
-class EveryTopicRequest(model_of(TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # as above
+class EveryTopicRequest(model_of(TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # made by `model_of`
     """Values of every topic, unless its own entry overrides them."""
 
 
@@ -140,7 +140,7 @@ class ClientsRequest(RequestModel):
     """Whether consumers read from a replica in their rack (KIP-392)."""
 
 
-class TrafficRequest(model_of(TrafficGrowth)):  # type: ignore[misc] # as above
+class TrafficRequest(model_of(TrafficGrowth)):  # type: ignore[misc] # made by `model_of`
     """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
 
 
@@ -161,15 +161,15 @@ class TargetsRequest(RequestModel):
     """Usable share of `max_partitions`; null for 1."""
 
 
-class PricesRequest(model_of(Prices)):  # type: ignore[misc] # as above
+class PricesRequest(model_of(Prices)):  # type: ignore[misc] # made by `model_of`
     """Prices besides those of brokers."""
 
 
-class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # as above
+class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # made by `model_of`
     """The throttle at which lost replicas are copied, which loads surviving brokers."""
 
 
-class RestartRulesRequest(model_of(RestartRules)):  # type: ignore[misc] # as above
+class RestartRulesRequest(model_of(RestartRules)):  # type: ignore[misc] # made by `model_of`
     """What holds in every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
 
     per: Literal["broker", "rack"] = "broker"
@@ -252,7 +252,7 @@ class CapacityChanges(RequestModel):
     """Scenarios of the grid to score; null for all of them."""
     objective: Literal[tuple(OBJECTIVES)] | None = None  # type: ignore[valid-type] # the core decides
     """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
-    constraints: dict[Literal[tuple(CONSTRAINTS)], Bound] | None = Field(  # type: ignore[valid-type] # as above
+    constraints: dict[Literal[tuple(CONSTRAINTS)], Bound] | None = Field(  # type: ignore[valid-type] # the core decides
         None,
         description="Bounds that an acceptable scenario is within, besides its limits. If the request states a growth "
         "and a horizon, `min_first_breaking_month` by default is the month after the horizon, so that sizes last it.",

@@ -59,19 +59,19 @@ def returns_record(returned: Any) -> bool:
 
 
 @register_default(Record)
-class _RecordModel(models.TupleModel):  # type: ignore[misc]
+class _RecordModel(models.TupleModel):  # type: ignore[misc] # numba has no types
     """The model of a tuple without reference counts."""
 
     def traverse(self, builder: Any) -> list[Any]:  # noqa: ARG002 — numba calls it
         return []
 
 
-@lower_cast(types.NamedTuple, Record)  # type: ignore[untyped-decorator]
+@lower_cast(types.NamedTuple, Record)  # type: ignore[untyped-decorator] # numba has no types
 def _pass_on(_context: Any, _builder: Any, _given: Any, _declared: Any, value: Any) -> Any:
     return value
 
 
-@unbox(Record)  # type: ignore[untyped-decorator]
+@unbox(Record)  # type: ignore[untyped-decorator] # numba has no types
 def _unbox(record: Record, given: Any, c: Any) -> Any:
     """Hold the arrays of Python's tuple until the call returns."""
     native = unbox_tuple(record.counted, given, c)
@@ -141,7 +141,7 @@ class LinkedDispatcher(_Declared):
         super().__init__(function, no_cpython_wrapper=True)
         self._compiler._customize_flags = _without_machine_code  # noqa: SLF001 — a hook of numba's
 
-    @global_compiler_lock  # type: ignore[untyped-decorator]
+    @global_compiler_lock  # type: ignore[untyped-decorator] # numba has no types
     def compile(self, signature: Any) -> Any:
         """Compile to LLVM's intermediate code."""
         data = {"dispatcher": self, "args": signature, "return_type": None}
@@ -151,7 +151,7 @@ class LinkedDispatcher(_Declared):
         # that it calls, once for each level of calls, and make machine code of it, for callers in Python.
         library = result.library
         library._optimize_final_module = _do_nothing  # noqa: SLF001 — no other hook
-        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001
+        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — no other hook
         key = object()  # numba looks up callees by this; usually it is the entry for Python
         self.targetctx.insert_user_function(key, result.fndesc, [library])
         self.overloads[signature] = result._replace(entry_point=key)
@@ -225,7 +225,7 @@ class _Entry:
             return None
         return CompileResult._rebuild(target, *reduced)  # noqa: SLF001 — as numba's cache does
 
-    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002
+    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002 — there is one signature
         """Store the result of compiling the loop, if some folder can be written."""
         if result.library.has_dynamic_globals:
             return  # its code has addresses of this process

@@ -263,7 +263,7 @@ def _model(part: Part, count: int) -> tuple[Any, list[list[Any]]]:
 
 def _solved(model: Any, is_in: list[list[Any]]) -> tuple[list[list[int]] | None, bool]:
     """Waves that are not empty, or None; and whether there are none."""
-    from ortools.sat.python import cp_model  # noqa: PLC0415 — as above
+    from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
     solver = small_model_solver(SOLVER_TIME)
     status = solver.solve(model)

@@ -103,7 +103,7 @@ def _typed(value: Yaml) -> object:
 
 def _check(events: Iterator[object]) -> None:
     """Raise `MalformedText` for an alias, and for a depth that recursion would not survive."""
-    import yaml  # noqa: PLC0415
+    import yaml  # noqa: PLC0415 — for this format alone
 
     depth = 0
     for event in events:
@@ -116,7 +116,7 @@ def _check(events: Iterator[object]) -> None:
 
 
 def _plain(node: object) -> Yaml:
-    import yaml  # noqa: PLC0415
+    import yaml  # noqa: PLC0415 — for this format alone
 
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item) for item in node.value]

@@ -36,7 +36,7 @@ class Column:
         return cls(name, type, (name,))
 
     @classmethod
-    def axis(cls, name: str, type: ColumnType | None = None) -> "Column":  # noqa: A002
+    def axis(cls, name: str, type: ColumnType | None = None) -> "Column":  # noqa: A002 — as the field is called
         return cls(f"axes.{name}", type, ("axes", name))
 
 
@@ -57,7 +57,7 @@ def write_arrow(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) ->
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bytes:
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 — it takes long to import, and only tables need it
 
     sink = BytesIO()
     pq.write_table(_table(rows, columns), sink)
@@ -66,7 +66,7 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> bytes:
     """A line a scenario under a header line; missing values are empty."""
-    from pyarrow import csv  # noqa: PLC0415
+    from pyarrow import csv  # noqa: PLC0415 — it takes long to import, and only tables need it
 
     table = _table(rows, columns)
     for position, column in enumerate(table.schema):
@@ -95,7 +95,7 @@ TABLES: Mapping[str, TableFormat] = {
 
 
 def _table(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only tables need it
 
     listed = list(rows)
     return pa.table({column.name: _typed([_at(row, column.path) for row in listed], column.type) for column in columns})
@@ -111,7 +111,7 @@ def _at(row: Mapping[str, Any], path: Sequence[str]) -> Any:
 
 
 def _typed(values: Sequence[Any], kind: ColumnType | None) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only tables need it
 
     if kind is not None:
         return pa.array(values, pa.type_for_alias(kind))

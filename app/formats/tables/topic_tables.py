@@ -115,14 +115,14 @@ def write_arrow(
 
 def replica_lists(name: str) -> ArrowField:
     """A column list<int32> that has broker ids in every row."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
 
     return pa.field(name, pa.list_(pa.field("item", pa.int32(), nullable=False)), nullable=False)
 
 
 def replica_column(replicas: Int32s) -> ArrowArray:
     """Such a column of rows padded with `NO_REPLICA`; if none is padded its values are the rows, not a copy."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
 
     is_id = replicas != NO_REPLICA
     offsets = np.zeros(len(replicas) + 1, dtype=np.int32)

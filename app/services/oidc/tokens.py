@@ -72,7 +72,7 @@ class Tokens:
     async def _signed(self, token: str, types: frozenset[str]) -> dict[str, Any]:
         """The claims of a token with a valid signature of the issuer."""
         from joserfc import jws  # noqa: PLC0415 -- see the package's docstring
-        from joserfc.errors import JoseError  # noqa: PLC0415 -- as above
+        from joserfc.errors import JoseError  # noqa: PLC0415 — see the package's docstring
 
         if len(token) > LONGEST_TOKEN:
             _reject("length", f"it has {len(token)} characters; the limit is {LONGEST_TOKEN}")
@@ -110,8 +110,8 @@ class Tokens:
         return str(algorithm)
 
     def _check(self, claims: dict[str, Any], **needed: "ClaimsOption") -> None:
-        from joserfc.errors import ClaimError  # noqa: PLC0415 -- as above
-        from joserfc.jwt import JWTClaimsRegistry  # noqa: PLC0415 -- as above
+        from joserfc.errors import ClaimError  # noqa: PLC0415 — see the package's docstring
+        from joserfc.jwt import JWTClaimsRegistry  # noqa: PLC0415 — see the package's docstring
 
         issuer: ClaimsOption = {"essential": True, "value": self._options.issuer}
         now, skew = int(self._now()), self._options.oidc_skew_seconds

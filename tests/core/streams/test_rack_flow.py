@@ -37,7 +37,7 @@ class TestItCostsTheSame:
 
     @given(flows())
     def test_balance_subtopology(self, given_flow: tuple[NDArray[np.int64], list[int], list[int]]) -> None:
-        from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415
+        from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415 — numba takes long to import
 
         cost, owners, group = given_flow
         counts, share = shares(owners, group, cost.shape[1])

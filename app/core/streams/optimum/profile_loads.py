@@ -112,7 +112,7 @@ class _Curves:
 
     def choose(self, near: Int64s, effort: float) -> tuple[dict[int, Int64s], int]:
         """Patterns chosen by CP-SAT, and a lower bound."""
-        from ortools.sat.python import cp_model  # noqa: PLC0415
+        from ortools.sat.python import cp_model  # noqa: PLC0415 — solvers are loaded when something is to be solved
 
         model: Any = cp_model.CpModel()
         used, count, added, _ = self._model(model.new_int_var, model.add, [int(costs[-1]) for costs in self.total])

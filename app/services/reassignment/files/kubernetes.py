@@ -104,7 +104,7 @@ def _dumper() -> Any:
     A text with any other character that is not printable is in double quotes, where it is an escape: a reader of YAML
     1.1 ends a line of a block at U+0085, and run.sh would execute the rest of it as a line of its own.
     """
-    import yaml  # noqa: PLC0415 — as above
+    import yaml  # noqa: PLC0415 — for this format alone
 
     class Dumper(yaml.SafeDumper):
         pass
