@@ -99,7 +99,7 @@ class PartitionTable:
         return ReplicaStates(np.ascontiguousarray(replicas), in_sync, column, self.min_isr[rows])
 
     def rows_of(self, topic: str) -> slice:
-        """The rows of a topic; all rows if there is none of that name."""
+        """The rows of a topic, or all rows if the cluster has no topic of this name."""
         if topic not in self.topics:
             return slice(0, len(self.partition_ids))
         index = self.topics.index(topic)
