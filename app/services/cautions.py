@@ -87,8 +87,8 @@ CAUTIONS: Mapping[str, str] = {
     "offline_log_dirs": "Log directories are offline.",
     "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
     "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, `uniform` out of "
-    "sets in the order of earlier assignments, and `simple` members in that of the coordinator, so that others may be "
-    "assigned.",
+    "sets in the order of earlier assignments, and `uniform` and `simple` members of one bucket in that of their "
+    "joins, so that others may be assigned.",
     "others_decide": "Something else than Kafka's own code may decide, or undo a plan: custom assignors, "
     "self-balancing.",
     "outside_broker_sets": "Topics that may not move have replicas outside their broker sets, and stay there.",

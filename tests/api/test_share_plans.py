@@ -114,12 +114,13 @@ def test_a_recorded_group_starts_from_what_its_members_read(client: httpx.Client
     assert "assignor_fails" not in codes(found)
 
 
-@pytest.mark.parametrize(("other", "decides"), [("bZ_YlvXKTV2gnHgjm4KoGA", True), ("JG4uMQr8QWO937omIN6hfw", False)])
-def test_members_of_one_bucket_are_in_the_order_of_the_coordinator(
+@pytest.mark.parametrize(("other", "decides"), [("BBTCZNWS1RFq2gDoBpvNjw", True), ("bZ_YlvXKTV2gnHgjm4KoGA", False)])
+def test_members_of_one_slot_are_in_the_order_of_the_coordinator(
     client: httpx.Client, other: str, decides: bool
 ) -> None:
-    """Two members get a third one's partitions: the division depends on their order in a bucket of a hash map."""
-    owned = {"aTCZNWS1RFq2gDoBpvNjwg": [0, 1], other: [2, 3], "gone": [4, 5]}
+    """Two members get a third one's partitions: which ones, the order in which they joined decides if they share both
+    a bucket of a hash map and a slot of the group's own map."""
+    owned = {"AaTCZNWS1RFq2gDoBpvNjw": [0, 1], other: [2, 3], "gone": [4, 5]}
     members = [member(name, owned_partitions={"t": numbers}) for name, numbers in owned.items()]
     found = shared(client, members=members, events=[{"leave": "gone"}])
     assert ("order_of_sets_decides" in codes(found)) == decides

@@ -1,6 +1,7 @@
 """Cases of the consumer-group assignors: of the classic client and of the group coordinator."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -13,7 +14,7 @@ from app.core.groups.classic import range as classic_range
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
-from app.core.groups.server.group import SubscriptionType, type_of
+from app.core.groups.server.group import SubscriptionType, set_order, type_of
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.model import padded
 from tests.conformance.jvm import kafka_uuid
@@ -79,9 +80,15 @@ def _classic(assign: Assign, seen: Callable[[Member], Member] = lambda member: m
     return answer
 
 
+def _hashed(member: Member) -> Member:
+    """With topics in the order of a hash set of ids, in which the cases have them."""
+    ids = list(dict.fromkeys(member.topics))
+    return replace(member, topics=tuple(ids[index] for index in set_order(ids).tolist()))
+
+
 def _server(assign: Assign) -> Callable[..., Any]:
     def answer(given: Mapping[str, Any]) -> Any:
-        members = [_member(member) for member in given["members"]]
+        members = [_hashed(_member(member)) for member in given["members"]]
         topics = {topic["id"]: topic["n_partitions"] for topic in given["topics"]}
         named = given.get("subscription_type")
         subscription_type = SubscriptionType(named) if named else type_of(Subscriptions.of(members))

@@ -21,7 +21,8 @@ class Member:
 
     Parameters
     ----------
-    topics : the subscription, in the member's own order. For the coordinator's assignors they are topic ids (base64).
+    topics : the subscription, in the member's own order. For the coordinator's assignors they
+        are topic ids (base64), in the order of its set of them.
     rack_id : None or `""` if it has none.
     group_instance_id : of a static member, else None.
     owned : partitions that it claims to own.

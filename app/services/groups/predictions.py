@@ -193,16 +193,10 @@ def of_arbitrary_choices(assignor: Assignor, answers: Iterable[GroupAssignment])
     if not choices:
         return
     detail = (
-        f"{choices} times not all partitions whose numbers share a bucket of a hash set are kept, or go to one member: "
-        f"{assignor.name} takes them in the order in which the coordinator assigned them, which no tool reports; the "
-        "plan takes them by number, and Kafka may assign otherwise"
+        f"{choices} times an order decides that only the coordinator knows: of members, topics or "
+        "partitions that share a bucket of its hash maps; the plan takes the last listed member first, topics by the "
+        "set of their ids and partitions by number, and Kafka may assign otherwise"
     )
-    if assignor.name == "simple":
-        detail = (
-            f"{choices} times the ids of members share a bucket of a hash map, and their order in it decides, which "
-            "only the coordinator knows; the plan takes the order in which they are listed, and Kafka may assign "
-            "otherwise"
-        )
     if assignor.library is not None:
         detail = (
             f"{assignor.library.library}'s {assignor.name} takes one of several partitions {choices} times out of a "

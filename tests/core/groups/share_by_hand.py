@@ -147,13 +147,12 @@ def shared(
 ) -> Answer:
     """Kafka 4.2 and later."""
     group = ShareRead(members, topics, assignable)
-    subscribed: JavaHashSet[UUID] = JavaHashSet(KAFKA_UUID)
-    if is_homogeneous and members:
-        subscribed = group.subscribed[group.members[0]]
-    else:
-        for member in group.members:
-            for topic in group.subscribed[member]:
-                subscribed.add(topic)
+    subscribed: Collection[UUID] = group.subscribed[group.members[0]] if is_homogeneous and members else ()
+    if not is_homogeneous:
+        read = dict.fromkeys(topic for member in group.members for topic in group.subscribed[member])
+        subscribed = JavaHashSet.copy_of([], KAFKA_UUID)
+        for topic in read:
+            subscribed.add(topic)
     targets = group.targets(subscribed)
     if not subscribed:
         return {}

@@ -1,11 +1,9 @@
 """The share groups' simple assignor: laws, examples by hand, and Kafka's answers."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.groups.model import Member, Owned
-from app.core.groups.server import simple_shared
+from app.core.groups.model import Member
 from app.core.groups.server.group import SubscriptionType
 from app.core.groups.server.simple import assign
 from app.errors.kafka import SubscribedTopicMissing
@@ -59,22 +57,3 @@ class TestVectors:
 
     def test_it_answers_as_kafka_did(self) -> None:
         assert differing("server_simple") == {}
-
-
-class TestMembersOfOneBucket:
-    """The order of ids that share a bucket of a hash map is the coordinator's: on a real cluster it decided."""
-
-    IN_ONE = ("aTCZNWS1RFq2gDoBpvNjwg", "bZ_YlvXKTV2gnHgjm4KoGA")
-    IN_TWO = ("aTCZNWS1RFq2gDoBpvNjwg", "JG4uMQr8QWO937omIN6hfw")
-
-    @pytest.mark.parametrize(("ids", "choices"), [(IN_ONE, 1), (IN_TWO, 0)])
-    def test_it_decides_who_gets_what_nobody_owns(self, ids: tuple[str, str], choices: int) -> None:
-        members = [Member(each, (T1,)) for each in ids]
-        answer, reverse = (simple_shared.assign(listed, {T1: 2}) for listed in (members, members[::-1]))
-        assert answer.arbitrary_choices == reverse.arbitrary_choices == choices
-        assert (lists(answer) != lists(reverse)) == bool(choices)
-
-    def test_it_decides_nothing_where_all_stays(self) -> None:
-        owned = [(Owned(T1, np.array([number], np.int32)),) for number in (0, 1)]
-        members = [Member(each, (T1,), owned=own) for each, own in zip(self.IN_ONE, owned, strict=True)]
-        assert simple_shared.assign(members, {T1: 2}).arbitrary_choices == 0

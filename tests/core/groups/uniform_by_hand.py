@@ -22,12 +22,10 @@ class Read:
     def __init__(self, members: Sequence[Member], topics: Mapping[str, int]) -> None:
         self.count = {kafka_uuid(name): partitions for name, partitions in topics.items()}
         self.name_of: dict[UUID, str] = {}
-        self.subscribed: JavaHashMap[str, JavaHashSet[UUID]] = JavaHashMap(STRING)
+        self.subscribed: JavaHashMap[str, dict[UUID, None]] = JavaHashMap(STRING)
         self.owned: dict[str, JavaHashMap[UUID, JavaHashSet[int]]] = {}
         for member in members:
-            self.subscribed[member.id] = JavaHashSet(KAFKA_UUID)
-            for name in member.topics:
-                self.subscribed[member.id].add(self.uuid(name))
+            self.subscribed[member.id] = dict.fromkeys(map(self.uuid, member.topics))
             self.owned[member.id] = JavaHashMap(KAFKA_UUID)
             for run in member.owned:
                 topic = self.uuid(run.topic)

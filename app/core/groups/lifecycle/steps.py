@@ -226,7 +226,7 @@ def apply_share_events(
 def with_shared(members: Sequence[Member], assignment: GroupAssignment) -> tuple[Member, ...]:
     """The members with the partitions of an assignment."""
     owned = owned_after(assignment)
-    return tuple(replace(member, owned=owned.get(member.id, ())) for member in members)
+    return tuple(replace(member, owned=owned.get(member.id, ()), generation_id=0) for member in members)
 
 
 def _share_step(

@@ -1,22 +1,24 @@
 """A group as the coordinator's assignors read it, and the check of its topics that they share."""
 
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
+from math import ceil, log2
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.groups.arrays.owned import OwnedRuns
+from app.core.groups.arrays.owned import OwnedRuns, owned_topics
 from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.jvm import hash_order, string_hash_order
 from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
+from app.core.jvm.hashes import string_hash_codes
 from app.core.model import Int32s, Int64s
-from app.errors.kafka import KafkaError, SubscribedTopicMissing
+from app.errors.kafka import KafkaError, KafkaRefuses, SubscribedTopicMissing
 
 ID_LENGTH = 22
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -25,6 +27,9 @@ _DIGIT_OF = np.full(256, _NO_DIGIT, np.uint64)
 _DIGIT_OF[np.frombuffer(_DIGITS, np.uint8)] = np.arange(64)
 # 22 digits of 6 bits: the first 64 bits end 4 bits into the eleventh digit, the next 64 leave 4 of the last unused.
 _WEIGHTS = np.uint64(1) << np.arange(54, -1, -6, dtype=np.uint64)
+# `BaseHashTable`: the highest bits of a product are the slot, and a table grows above 4/3 entries a slot.
+_FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
+_TIMELINE_LOAD = 0.75
 
 
 def id_bits(ids: Sequence[str]) -> NDArray[np.uint64]:
@@ -56,28 +61,18 @@ def _is_id(text: str) -> bool:
     return len(text) == ID_LENGTH and all(character in _DIGITS.decode() for character in text)
 
 
-def set_order(ids: Sequence[str]) -> Int64s:
+def set_order(ids: Sequence[str], initial_capacity: int | None = None) -> Int64s:
     """Iteration order of a HashSet to which distinct ids were added as listed: (ids,) int64 indices."""
-    return _order(id_bits(ids), initial_capacity=None)
-
-
-def set_copy_order(ids: Sequence[str], initial_capacity: int) -> Int64s:
-    """Iteration order of a HashSet of a given capacity, filled from a set to which the ids were added as listed."""
     bits = id_bits(ids)
-    first = _order(bits, initial_capacity=None)
-    return first[_order(bits[first], initial_capacity=initial_capacity)]
+    halves = signed_halves(bits)
+    return hash_order(
+        _hash_codes(bits), initial_capacity=initial_capacity, order=lambda index: tuple(halves[index].tolist())
+    )
 
 
 def id_hash_codes(ids: Sequence[str]) -> Int32s:
     """`Uuid.hashCode` of each id: (ids,) int32."""
     return _hash_codes(id_bits(ids))
-
-
-def _order(bits: NDArray[np.uint64], *, initial_capacity: int | None) -> Int64s:
-    halves = signed_halves(bits)
-    return hash_order(
-        _hash_codes(bits), initial_capacity=initial_capacity, order=lambda index: tuple(halves[index].tolist())
-    )
 
 
 def _hash_codes(bits: NDArray[np.uint64]) -> Int32s:
@@ -107,17 +102,67 @@ def by_name(assign: AssignById) -> Assign:
     replayed here. Subscribed ids follow a hash set of the topics' names. The map of owned partitions is filled by
     `computeIfAbsent`, in the order of insertion of each rebalance, so that a later topic is in front; copies and
     records keep that order. Partitions owned before the first rebalance of a plan are taken to be assigned in one, in
-    the order of the set of ids.
+    the order of the set of ids; `arbitrary_choices` counts it if the reverse order would assign otherwise.
+
+    So it is with members. The coordinator copies their ids out of a `TimelineHashMap`, and adds a member that joins. If
+    ids share a slot of that too, the last that joined comes first, and `members` are taken to be in the order in which
+    they joined. It is counted, too, if the reverse would assign otherwise, or a member that is added as the last one.
     """
 
     def assign_by_name(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
         id_of = {name: id_of_topic(topic) for name, topic in metadata.topics.items()}
         name_of = {topic_id: name for name, topic_id in id_of.items()}
         topics = {id_of[name]: len(topic.replicas) for name, topic in metadata.topics.items()}
-        answer = assign(_Translated(id_of).members(members), topics)
-        return replace(answer, topics=[name_of[topic_id] for topic_id in answer.topics])
+        translated = _Translated(id_of)
+        filled, *others = _filled(translated.members(members))
+        if translated.shares_bucket and any(len(owned_topics(member)) > 1 for member in members):
+            others.append(next(_filled(_Translated(id_of, is_reversed=True).members(members))))
+        answer = assign(filled, topics)
+        is_decided = all(_is_answer(answer, assign, other, topics) for other in others)
+        return replace(
+            answer,
+            topics=[name_of[topic_id] for topic_id in answer.topics],
+            arbitrary_choices=answer.arbitrary_choices + (not is_decided),
+        )
 
     return assign_by_name
+
+
+def _filled(members: Sequence[Member]) -> Iterator[list[Member]]:
+    """The order in which the coordinator fills its hash map of members, and others that are possible and differ."""
+    ids = [member.id for member in members]
+    is_known = np.array([member.generation_id is not None for member in members], np.bool_)
+    # One member that has never been in the group joins; a group of such members is taken to be there.
+    joins = ~is_known if is_known.sum() == len(ids) - 1 else np.zeros(len(ids), np.bool_)
+    table = max(1, ceil(log2(_TIMELINE_LOAD * max(1, len(ids) - int(joins.sum())))))
+    slots = (string_hash_codes(ids).astype(np.uint64) * _FIBONACCI) >> np.uint64(64 - table)
+    listed = np.arange(len(ids))
+    found: list[Int64s] = []
+    for keys in ((-listed, slots), (listed, slots), (-listed, slots, joins)):
+        order = np.lexsort(keys)
+        hashed = order[string_hash_order([ids[place] for place in order.tolist()])]
+        if not any(np.array_equal(hashed, other) for other in found):
+            found.append(hashed)
+            yield [members[place] for place in order.tolist()]
+
+
+def _is_answer(
+    answer: GroupAssignment, assign: AssignById, members: Sequence[Member], topics: Mapping[str, int]
+) -> bool:
+    """Whether the members in another order get the same partitions."""
+    try:
+        other = assign(members, topics)
+    except KafkaRefuses:
+        return False
+    return _by_member(other) == _by_member(answer)
+
+
+def _by_member(answer: GroupAssignment) -> dict[str, tuple[list[int], list[int]]]:
+    parts = zip(answer.members, answer.offsets[:-1].tolist(), answer.offsets[1:].tolist(), strict=True)
+    return {
+        member: (answer.topic_index[first:end].tolist(), answer.partitions[first:end].tolist())
+        for member, first, end in parts
+    }
 
 
 def id_of_topic(topic: TopicMetadata) -> str:
@@ -128,14 +173,20 @@ def id_of_topic(topic: TopicMetadata) -> str:
 
 
 class _Translated:
-    """Members with topic ids instead of names; a sequence that many members share is translated once."""
+    """Members with topic ids instead of names; a sequence that many members share is translated once.
 
-    def __init__(self, id_of: Mapping[str, str]) -> None:
+    Parameters
+    ----------
+    is_reversed : whether topics that were owned before the plan are in the reverse order, where they share a bucket.
+    """
+
+    def __init__(self, id_of: Mapping[str, str], *, is_reversed: bool = False) -> None:
         self._id_of = id_of
+        self._is_reversed = is_reversed
         buckets = id_hash_codes(list(id_of.values()))
         buckets = (buckets ^ (buckets.view(np.uint32) >> np.uint32(16)).view(np.int32)) & (DEFAULT_CAPACITY - 1)
         # Ids that share no bucket of the smallest table share none of a larger one.
-        self._shares_bucket = len(np.unique(buckets)) < len(buckets)
+        self.shares_bucket = len(np.unique(buckets)) < len(buckets)
         # By identity; the original is stored beside the translation to stay alive.
         self._subscribed: dict[int, tuple[Sequence[str], tuple[str, ...]]] = {}
         self._named: dict[int, tuple[Sequence[str], Sequence[str]]] = {}
@@ -162,7 +213,7 @@ class _Translated:
             # A deleted topic keeps its position under its name, which is no topic's id.
             self._named[id(owned.topics)] = owned.topics, [self._id_of.get(name, name) for name in owned.topics]
         renamed = replace(owned, topics=self._named[id(owned.topics)][1])
-        if not self._shares_bucket:
+        if not self.shares_bucket:
             return renamed
         there = [index for index in np.unique(owned.topic_index).tolist() if owned.topics[index] in self._id_of]
         rank = np.full(len(owned.topics), len(there), np.int64)
@@ -173,13 +224,14 @@ class _Translated:
 
     def _newest_first(self, names: Sequence[str], member: Member) -> list[int]:
         """Places of topics, those first that `computeIfAbsent` put into the member's map last."""
-        if not self._shares_bucket:
+        if not self.shares_bucket:
             return list(range(len(names)))
         ids = self._topics(member.topics)
         place_of = {ids[at]: place for place, at in enumerate(set_order(ids).tolist())}
 
         def age(at: int) -> tuple[tuple[int, int], int]:
-            return member.owned_since.get(names[at], (0, 0)), place_of.get(self._id_of[names[at]], -1)
+            place = place_of.get(self._id_of[names[at]], -1)
+            return member.owned_since.get(names[at], (0, 0)), -place if self._is_reversed else place
 
         return sorted(range(len(names)), key=age, reverse=True)
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics, set_order
+from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics
 from app.core.groups.server.share_group import Assignable, ShareTopics, TopicPartition
 from app.core.jvm import string_hash_order
 from app.core.jvm.hashes import string_hash_codes
@@ -71,7 +71,7 @@ def assign(
 
 
 def _homogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[TopicPartition, None]]:
-    subscribed = _set_ordered(group.members[0].topics)
+    subscribed = list(dict.fromkeys(group.members[0].topics))
     targets = shared.targets(subscribed)
     share = -(-len(targets) // len(group.members))
     lists: dict[str, dict[TopicPartition, None]] = {member.id: {} for member in group.members}
@@ -120,7 +120,7 @@ def _heterogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[To
     targets: dict[TopicPartition, None] = {}
     subscribers_of: dict[int, dict[str, None]] = {}
     for member in (list(by_id)[index] for index in string_hash_order(list(by_id)).tolist()):
-        own = shared.targets(_set_ordered(by_id[member].topics))
+        own = shared.targets(dict.fromkeys(by_id[member].topics))
         targets |= dict.fromkeys(own)
         for topic, _ in own:
             subscribers_of.setdefault(topic, {})[member] = None
@@ -153,8 +153,3 @@ def _owners(group: ServerGroup, shared: ShareTopics) -> dict[TopicPartition, lis
         for partition in shared.owned(member):
             owners_of.setdefault(partition, []).append(member.id)
     return owners_of
-
-
-def _set_ordered(topics: Sequence[str]) -> list[str]:
-    distinct = list(dict.fromkeys(topics))
-    return [distinct[index] for index in set_order(distinct).tolist()]

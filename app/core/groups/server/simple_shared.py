@@ -24,7 +24,7 @@ Source: KIP-932; `SimpleHomogeneousAssignmentBuilder` and `SimpleHeterogeneousAs
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -50,9 +50,6 @@ def assign(
 ) -> GroupAssignment:
     """Assign partitions as `SimpleAssignor` of Kafka 4.2 and later does. O(members · S + partitions + owned).
 
-    Members whose ids share a bucket of a hash map follow each other in the order of the coordinator's own map, which no
-    tool reports. The order of `members` is taken, and `arbitrary_choices` is 1 if the reverse order decides otherwise.
-
     Parameters
     ----------
     members : of distinct ids, subscribed to topic ids; several may own one partition.
@@ -70,27 +67,7 @@ def assign(
     SubscribedTopicMissing : if a member subscribes to a topic that is not in `topics`.
     AssignorRunsOutOfMembers : if Kafka's own code fails since no member with too few partitions is left.
     """
-    answer = _assign(ServerGroup.of(members, subscription_type), topics, assignable)
-    # Reversed insertions reverse the ids of each bucket, and change nothing if each has one.
-    reverse = ServerGroup.of(members[::-1], subscription_type)
-    if [member.id for member in reverse.members] == answer.members:
-        return answer
-    try:
-        is_decided = _by_member(_assign(reverse, topics, assignable)) == _by_member(answer)
-    except AssignorRunsOutOfMembers:
-        is_decided = False
-    return replace(answer, arbitrary_choices=int(not is_decided))
-
-
-def _by_member(answer: GroupAssignment) -> dict[str, tuple[list[int], list[int]]]:
-    parts = zip(answer.members, answer.offsets[:-1].tolist(), answer.offsets[1:].tolist(), strict=True)
-    return {
-        member: (answer.topic_index[first:end].tolist(), answer.partitions[first:end].tolist())
-        for member, first, end in parts
-    }
-
-
-def _assign(group: ServerGroup, topics: Mapping[str, int], assignable: Assignable | None) -> GroupAssignment:
+    group = ServerGroup.of(members, subscription_type)
     subscribed = _subscribed(group)
     require_topics(subscribed, topics)
     shared = ShareTopics(group.members, topics, assignable)
@@ -109,14 +86,10 @@ def _assign(group: ServerGroup, topics: Mapping[str, int], assignable: Assignabl
 
 
 def _subscribed(group: ServerGroup) -> list[str]:
-    """The topics in the order of the hash set of the first member, or of all members' if subscriptions differ."""
-    names: dict[str, None] = {}
-    for member in group.members[:1] if group.is_homogeneous else group.members:
-        own = list(dict.fromkeys(member.topics))
-        names |= dict.fromkeys(own[index] for index in set_order(own).tolist())
+    """The topics in the order of the first member, or of a hash set of all members' if subscriptions differ."""
     if group.is_homogeneous:
-        return list(names)
-    listed = list(names)
+        return list(dict.fromkeys(group.members[0].topics)) if group.members else []
+    listed = list(dict.fromkeys(topic for member in group.members for topic in member.topics))
     return [listed[index] for index in set_order(listed).tolist()]
 
 

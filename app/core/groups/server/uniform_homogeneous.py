@@ -28,7 +28,7 @@ import numpy as np
 from app.core.groups.arrays.owned import UNKNOWN_TOPIC, MemberPartitions, named_without_partitions, owned_topics
 from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import ServerGroup, require_topics, set_copy_order, set_order
+from app.core.groups.server.group import ServerGroup, require_topics, set_order
 from app.core.jvm import hash_order
 from app.core.jvm.hash_map import CHAIN_LIMIT, DEFAULT_CAPACITY, TREE_TABLE, capacity_for, table_size
 from app.core.model import NO_MEMBER, Int32s, Int64s
@@ -50,7 +50,7 @@ def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) 
     if not subscribed:
         return PartitionOwners.of_patterns((), (), ()).assignment([])
     capacity = max(capacity_for(len(subscribed)), DEFAULT_CAPACITY)
-    in_set_order = [subscribed[index] for index in set_copy_order(subscribed, capacity).tolist()]
+    in_set_order = [subscribed[index] for index in set_order(subscribed, capacity).tolist()]
     require_topics(in_set_order, topics)
     names = sorted(in_set_order)
     index_of = {name: index for index, name in enumerate(names)}
