@@ -549,7 +549,7 @@ def wrong(change: Change) -> str:
         (lambda rows: rows[1].update(partition=0), "each partition once"),
         (lambda rows: rows[0].update(replicas=[]), "at least one replica"),
         (lambda rows: rows[0].update(replicas=[{"id": 1}, {"id": 1}]), "each replica"),
-        (lambda rows: rows[0].update(isrs=[{"id": 9}]), "in sync, found 9, not a replica"),
+        (lambda rows: rows[0].update(isrs=[{"id": 10}]), "in sync, found 10, not a replica"),
         (lambda rows: rows[0].update(leader=2**31), "a whole number from -1"),
     ],
 )

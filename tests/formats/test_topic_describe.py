@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
+from app.core.model import INT32_MAX, NO_LEADER, UNKNOWN_SIZE, unpadded
 from app.errors.requests import MalformedText
 from app.formats.clusters import topic_describe
 from app.formats.clusters.topic_describe import TopicDescription, read, topics
@@ -95,7 +95,7 @@ def partitions(draw: st.DrawFn, partition: int, with_elr: bool) -> PartitionDesc
     eligible = st.none() | st.lists(broker_ids, max_size=3, unique=True).map(tuple) if with_elr else st.none()
     return PartitionDescription(
         partition=partition,
-        leader=draw(st.none() | broker_ids),
+        leader=draw(st.none() | st.sampled_from(replicas) | st.integers(INT32_MAX - 9, INT32_MAX)),
         replicas=replicas,
         isr=tuple(draw(st.permutations(replicas)))[: draw(st.integers(0, len(replicas)))],
         adding=draw(replica_lists) if reassigning else (),
@@ -294,7 +294,7 @@ class TestRejections:
             (HEADER + ROW_0 + ROW_1.replace("Topic: t", "Topic: u"), 3, "a row of topic 't'"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,2,1"), 2, "broker 1 twice"),
             (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,1"), 2, "broker 1 twice"),
-            (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,3"), 2, "3, not a replica"),
+            (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,23"), 2, "2, not a replica"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 2147483648"), 2, "after `Replicas:`"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: "), 2, "at least one broker id"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,-2"), 2, "after `Replicas:`"),

@@ -74,6 +74,16 @@ class PartitionDescription(NamedTuple):
         """Replicas that are observers in Confluent Server."""
         return whole_numbers(dict(self.others).get(OBSERVERS, "")) or () if self.others else ()
 
+    @property
+    def broken_id(self) -> int | None:
+        """A leader or an in-sync replica that is no replica and has the first digits of one, as a cut leaves them.
+
+        Another id that is no replica's may be the state of the cluster.
+        """
+        others = {*self.isr, self.leader}.difference(self.replicas, (None,))
+        starts = [one for one in others if any(str(replica).startswith(str(one)) for replica in self.replicas)]
+        return next(iter(starts), None)
+
 
 class Rows:
     """Reads the rows of one answer; knows what the rows so far had in common."""
@@ -95,11 +105,13 @@ class Rows:
             return None
         if isr is not replicas and not (_are_distinct(isr) and set(isr) <= set(replicas)):
             return None
+        leading = None if leader is None else int(leader)
+        if leading is not None and leading not in replicas:
+            return None
         if (elr or last) and not (_are_distinct(elr or ()) and _are_distinct(last or ())):
             return None
         columns = ROW_COLUMNS if eligible is None else _COLUMNS_WITH_ELR
         self._with_elr = eligible is not None
-        leading = None if leader is None else int(leader)
         return topic, PartitionDescription(int(partition), leading, replicas, isr, (), (), elr, last, (), columns)
 
     def usual_block(self, topic: str, lines: Sequence[str]) -> list[PartitionDescription] | None:
@@ -138,13 +150,11 @@ class Rows:
         replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
         if not replicas:
             raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
-        for column, ids in (("Isr", isr), (OBSERVERS, _ids(line, values, OBSERVERS))):
-            if unknown := set(ids).difference(replicas):
-                # An in-sync replica is a replica; another id is what a cut leaves of one.
-                raise rejection(line, expected=f"replicas after `{column}:`", actual=f"{min(unknown)}, not a replica")
+        if unknown := set(_ids(line, values, OBSERVERS)).difference(replicas):
+            raise rejection(line, expected=f"replicas after `{OBSERVERS}:`", actual=f"{min(unknown)}, not a replica")
         columns = tuple(values)[1:]
         columns = self._layouts.setdefault(columns, columns)
-        return PartitionDescription(
+        row = PartitionDescription(
             partition=number_in(line, values, "Partition"),
             leader=None if values["Leader"] in ("none", "-1") else number_in(line, values, "Leader"),
             replicas=replicas,
@@ -156,6 +166,9 @@ class Rows:
             others=tuple([(column, values[column]) for column in columns if column not in _ROW_FIELDS]),
             columns=columns,
         )
+        if (broken := row.broken_id) is not None:
+            raise rejection(line, expected="replicas as leader and in sync", actual=f"{broken}, not a replica")
+        return row
 
 
 @overload
@@ -195,6 +208,7 @@ def _numbers_of(topic: str, block: str, rows: int, width: int, eligible: str) ->
         numbers.max() < _LARGEST
         and len(np.unique(numbers[:, 0])) == rows
         and (replicas == in_sync).all()
+        and (replicas == numbers[:, 1:2]).any(axis=1).all()
         and (ordered[:, 1:] != ordered[:, :-1]).all()
     )
     return numbers[:, : 2 + width].astype(np.int32) if is_usual else None

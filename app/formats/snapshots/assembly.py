@@ -19,6 +19,7 @@ from app.formats.clusters import broker_features, broker_lists, log_dirs, topic_
 from app.formats.clusters.broker_features import BrokerReleases
 from app.formats.clusters.log_dirs import LogDirs, with_log_dirs
 from app.formats.clusters.stated_configs import Configs
+from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.groups import group_texts, recorded_groups
 from app.formats.groups.recorded_groups import JoinedGroups
 from app.formats.snapshots import pasted
@@ -28,12 +29,12 @@ from app.formats.sources import deciders, msk_nodes
 from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
-from app.formats.syntax.lines import rejection
+from app.formats.syntax.lines import numbered, rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
-_REPLICA_ROW = re.compile(r"^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t\r]*$", re.MULTILINE)
-"""A broker's id, or a flat object, on a line of its own."""
+_REPLICA_ROW = re.compile(r'^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t\r]*$|"is_leader":', re.MULTILINE)
+"""A broker's id, or a flat object, on a line of its own; or a replica that is an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +148,38 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
 def _nothing(texts: Pasted, *reasons: Sequence[str]) -> MalformedText:
     of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
     actual = ": ".join([f"none in the texts{of_tools}", *chain(*reasons)])
-    return rejection(None, expected="brokers, topics or groups", actual=actual)
+    parts = {"groups": texts.groups, "log_dirs": texts.log_dirs, **texts.sources}
+    part, text = next((part, text) for part, text in parts.items() if text)
+    line, _ = next(numbered(text))
+    return texts.located(rejection(line, expected="brokers, topics or groups", actual=actual), part)
 
 
 def _contents(texts: Pasted) -> Iterator[Contents]:
     """What Kafka's own tools say of brokers and topics, then what each other tool says."""
     topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
-    yield Contents(_read(texts, "brokers", texts.brokers, broker_lists.read) or (), topics=topics)
+    brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
+    yield Contents(brokers, topics=topics, notes=tuple(_other_factors(topics)))
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents = SOURCES[source].read(text)
         yield replace(contents, notes=(*contents.notes, *_uneven(contents, text)))
+
+
+def _other_factors(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """Topics none of whose partitions has the replication factor of their header."""
+    odd = [
+        topic
+        for topic in topics
+        if topic.partitions
+        and all(
+            topic.replication_factor not in (len(row.replicas), len(row.replicas) - len(row.adding))
+            for row in topic.partitions
+        )
+    ]
+    if odd:
+        stated = f"{odd[0].replication_factor}, which none of its partitions has"
+        detail = f"ReplicationFactor of {counted(len(odd), 'topic')} differs: of {odd[0].name} it is {stated}"
+        yield Note("texts_disagree", detail)
 
 
 def _uneven(contents: Contents, text: str) -> Iterator[Note]:

@@ -180,9 +180,8 @@ def _broker(line: int, content: str) -> Broker:
 
 
 def _listed(cell: str) -> tuple[int, ...] | None:
-    if not (cell.startswith("[") and cell.endswith("]")):
-        return None
-    return whole_numbers(",".join(cell[1:-1].split()))
+    ids = cell[1:-1].split()
+    return whole_numbers(",".join(ids)) if cell == f"[{' '.join(ids)}]" else None
 
 
 SOURCE = Source(
