@@ -37,6 +37,17 @@ _REPLICA_ROW = re.compile(r'^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t
 """A broker's id, or a flat object, on a line of its own; or a replica that is an object."""
 
 
+_BESIDE = {
+    "capacities": "capacities",
+    "size_bytes": "sizes",
+    "ingress_bytes_per_s": "rates",
+    "moves": "reassignments",
+    "topic_configs": "configurations",
+    "default_configs": "configurations",
+}
+"""What texts say of brokers and topics that others list."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assembled:
     """A cluster, what the log directories hold beyond it, and how its groups were joined.
@@ -118,7 +129,9 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
     features = _read(texts, "features", texts.features, broker_features.read)
-    of_disks = Contents(size_bytes=log_dirs.sizes(disks), topic_configs=disks.configs.topics)
+    of_disks = Contents(
+        size_bytes=log_dirs.sizes(disks), topic_configs=disks.configs.topics, default_configs=disks.configs.defaults([])
+    )
     found = contents_of_all([*contents, of_disks])
     described = topic_describe.topics(moving(found.topics, found.moves))
     brokers = _with_capacities(found.brokers or _seen(described, disks, found.observers), found.capacities)
@@ -135,7 +148,9 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     if not (brokers or topics or joined.groups or texts.features):
-        raise _nothing(texts, [note.detail for note in found.notes], [group.detail for group in joined.undescribed])
+        beside = dict.fromkeys(words for name, words in _BESIDE.items() if getattr(found, name))
+        alone = [f"{' and '.join(beside)} alone; add the output of kafka-topics --describe"] if beside else []
+        raise _nothing(texts, alone, [note.detail for note in found.notes], [one.detail for one in joined.undescribed])
     require_plain_names(cluster, texts.uploads)
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
