@@ -71,9 +71,14 @@ def stated_share(value: object) -> object:
     return read
 
 
+def amount_of(value: object) -> object:
+    """The number of a text with any of the units; anything else as it is."""
+    return seconds_of(share_of(bytes_of(value)))
+
+
 def number_of(text: str) -> int | float:
     """A number as typed, with its unit or without; a whole one as an integer. Raises `ValueError`."""
-    value = seconds_of(share_of(bytes_of(text)))
+    value = amount_of(text)
     number = bytes_of(float(text) if isinstance(value, str) else value)
     return number if isinstance(number, int | float) else float(text)
 

@@ -96,7 +96,7 @@ def test_a_header_with_another_replication_factor_is_named() -> None:
     text = TOPICS.format(leader=101, replicas="101,102,103", isr="101")
     assert "texts_disagree" not in warnings(read(text))
     assert (
-        "of t it is 2" in warnings(read(text.replace("ReplicationFactor: 3", "ReplicationFactor: 2")))["texts_disagree"]
+        "topic t is 2" in warnings(read(text.replace("ReplicationFactor: 3", "ReplicationFactor: 2")))["texts_disagree"]
     )
     moving = text.replace("Isr: 101\n", "Isr: 101\tAdding Replicas: 103\tRemoving Replicas: \n")
     assert "texts_disagree" not in warnings(read(moving.replace("ReplicationFactor: 3", "ReplicationFactor: 2")))

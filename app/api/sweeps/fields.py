@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from app.core.sweeps.fields import DECLARED, Declared, Record
-from app.services.amounts import InBytes, InGrowth, InSeconds, InShares, bytes_of, seconds_of, share_of
+from app.services.amounts import InBytes, InGrowth, InSeconds, InShares, amount_of
 from app.services.bodies import Request as RequestModel
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
@@ -47,6 +47,7 @@ class Submission(RequestModel):
         return SweepRequest(definition.pop("kind"), definition, definition.pop("labels"))
 
 
+_WRITTEN = {"bytes": InBytes, "share": InShares, "retention_s": InSeconds, "growth": InGrowth}
 _CONSTRAINTS = {"minimum": "ge", "maximum": "le", "above": "gt"}
 
 
@@ -70,12 +71,7 @@ def model_of(
         if schema.json_type is float:
             limits["allow_inf_nan"] = False
         kind: Any = Annotated[schema.json_type, Field(**limits)]
-        for word, written in (
-            ("bytes", InBytes),
-            ("share", InShares),
-            ("retention_s", InSeconds),
-            ("growth", InGrowth),
-        ):
+        for word, written in _WRITTEN.items():
             if word in field.name:
                 del limits["allow_inf_nan"]
                 kind = Annotated[float, Field(allow_inf_nan=False), written(**limits)]
@@ -104,12 +100,8 @@ _OF_AMOUNTS = re.compile(r"bytes|share|growth|retention_s|^(?:targets|limits)\."
 
 def _with_numbers(axes: dict[str, Any]) -> dict[str, Any]:
     """The axes, those of amounts with the numbers of texts such as `12 h`."""
-    read = {
-        name: [seconds_of(share_of(bytes_of(value))) for value in values]
-        for name, values in axes.items()
-        if isinstance(values, list) and _OF_AMOUNTS.search(name)
-    }
-    return axes | read
+    lists = {name: values for name, values in axes.items() if isinstance(values, list) and _OF_AMOUNTS.search(name)}
+    return axes | {name: [*map(amount_of, values)] for name, values in lists.items()}
 
 
 Axes = Annotated[

@@ -37,15 +37,8 @@ _REPLICA_ROW = re.compile(r'^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t
 """A broker's id, or a flat object, on a line of its own; or a replica that is an object."""
 
 
-_BESIDE = {
-    "capacities": "capacities",
-    "size_bytes": "sizes",
-    "ingress_bytes_per_s": "rates",
-    "moves": "reassignments",
-    "topic_configs": "configurations",
-    "default_configs": "configurations",
-}
-"""What texts say of brokers and topics that others list."""
+_BESIDE = ("capacities", "size_bytes", "ingress_bytes_per_s", "moves", "topic_configs", "default_configs")
+"""Contents about brokers and topics that others list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +141,8 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     if not (brokers or topics or joined.groups or texts.features):
-        beside = dict.fromkeys(words for name, words in _BESIDE.items() if getattr(found, name))
-        alone = [f"{' and '.join(beside)} alone; add the output of kafka-topics --describe"] if beside else []
+        beside = [name.replace("_", " ") for name in _BESIDE if getattr(found, name)]
+        alone = [f"{', '.join(beside)} alone; add the output of kafka-topics --describe"] if beside else []
         raise _nothing(texts, alone, [note.detail for note in found.notes], [one.detail for one in joined.undescribed])
     require_plain_names(cluster, texts.uploads)
     notes = (
@@ -181,20 +174,13 @@ def _contents(texts: Pasted) -> Iterator[Contents]:
 
 
 def _other_factors(topics: Sequence[TopicDescription]) -> Iterator[Note]:
-    """Topics none of whose partitions has the replication factor of their header."""
-    odd = [
-        topic
-        for topic in topics
-        if topic.partitions
-        and all(
-            topic.replication_factor not in (len(row.replicas), len(row.replicas) - len(row.adding))
-            for row in topic.partitions
-        )
-    ]
-    if odd:
-        stated = f"{odd[0].replication_factor}, which none of its partitions has"
-        detail = f"ReplicationFactor of {counted(len(odd), 'topic')} differs: of {odd[0].name} it is {stated}"
-        yield Note("texts_disagree", detail)
+    """The first topic none of whose partitions has the replication factor of its header."""
+    for topic in topics:
+        factors = {len(row.replicas) - moving for row in topic.partitions for moving in (0, len(row.adding))}
+        if factors and topic.replication_factor not in factors:
+            detail = f"ReplicationFactor of topic {topic.name} is {topic.replication_factor}, that of no partition"
+            yield Note("texts_disagree", detail)
+            return
 
 
 def _uneven(contents: Contents, text: str) -> Iterator[Note]:

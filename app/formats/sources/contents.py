@@ -58,11 +58,6 @@ class Contents:
     kafka_version: str | None = None
     notes: tuple[Note, ...] = ()
 
-    @property
-    def racks_are_assumed(self) -> bool:
-        """Whether something else stands in for racks."""
-        return any(note.code == "racks_assumed" for note in self.notes)
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -119,10 +114,11 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
     sizes: dict[Partition, int] = {}
     differing: dict[str, str] = {}
     for source in sources:
+        is_assumed = any(note.code == "racks_assumed" for note in source.notes)
         for broker in source.brokers:
             known = brokers.setdefault(broker.id, broker)
             brokers[broker.id] = merged(known, broker)
-            if broker.rack not in (None, brokers[broker.id].rack) and not source.racks_are_assumed:
+            if broker.rack not in (None, brokers[broker.id].rack) and not is_assumed:
                 differing.setdefault("rack", f"broker {broker.id} is in rack {known.rack} and in {broker.rack}")
         for topic in source.topics:
             if (first := topics.setdefault(topic.name, topic)) is not topic and (other := _differing(first, topic)):

@@ -62,6 +62,12 @@ class RateSeries(RequestRecord):
     size_growth_of: ListOf[TopicName] | None = None
     """Topics whose rates are the growth of their sizes, as reading `snapshots` states it; a warning names them."""
 
+    def require_unstated(self, source: str, *names: str) -> None:
+        """Raise `ConflictingFields` if a field states what the source has itself."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise ConflictingFields(f"{source} has its own times; leave {name} out", path=(*SERIES, name))
+
 
 def read_series(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[datetime, int, Mapping[str, Float64s]]:
     """Begin, step and (intervals, partitions) float64 by topic; `counts` is the number of partitions by topic.
@@ -74,20 +80,13 @@ def read_series(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[d
     if series.snapshots is not None:
         raise ConflictingFields("only a service has stored snapshots; state their rates", path=SNAPSHOTS)
     if series.prometheus is not None:
-        require_own_times(series, "prometheus", "start", "step_s")
+        series.require_unstated("prometheus", "start", "step_s")
         return _of_prometheus(read_prometheus(series.prometheus, _PROMETHEUS))
     if series.start is None or series.step_s is None:
         missing = "step_s" if series.step_s is None else "start"
         raise ConflictingFields(f"ingress_bytes_per_s needs the {missing} of its intervals", path=(*SERIES, missing))
     by_topic = {name: _matrix(name, rows, counts.get(name)) for name, rows in (series.bytes_per_s or {}).items()}
     return series.start, series.step_s, by_topic
-
-
-def require_own_times(series: RateSeries, source: str, *stated: str) -> None:
-    """Raise `ConflictingFields` if a field states what the source has itself."""
-    for name in stated:
-        if getattr(series, name) is not None:
-            raise ConflictingFields(f"{source} has its own times; leave {name} out", path=(*SERIES, name))
 
 
 def _matrix(topic: str, stated: Sequence[float | Sequence[float]], partitions: int | None) -> Float64s:

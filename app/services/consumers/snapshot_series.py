@@ -10,14 +10,7 @@ from app.core.consumers import resampled
 from app.core.model import UNKNOWN_SIZE, Float64s, Topic
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
-from app.services.consumers.series import (
-    MOST_PARTITIONS,
-    SERIES,
-    SNAPSHOTS,
-    RateSeries,
-    SnapshotRange,
-    require_own_times,
-)
+from app.services.consumers.series import MOST_PARTITIONS, SERIES, SNAPSHOTS, RateSeries, SnapshotRange
 from app.services.fields import rfc3339
 
 if TYPE_CHECKING:
@@ -53,7 +46,7 @@ def with_rates(uow: "UnitOfWork", series: RateSeries, cluster: str | None, topic
     wanted = series.snapshots
     if wanted is None or (series.prometheus, series.bytes_per_s) != (None, None):
         return series
-    require_own_times(series, "snapshots", "start")
+    series.require_unstated("snapshots", "start")
     seen = _seen(uow, wanted, cluster)
     names = _names(uow, [*seen.values()][-1], wanted.topics or topics)
     topics_of = {each: _topics(uow, each, names) for each in dict.fromkeys(seen.values())}
