@@ -90,12 +90,10 @@ class Rows:
         topic, partition, leader, replica_text, isr_text, eligible, elr_text, last_text = row.groups()
         replicas, elr, last = _listed(replica_text), _listed(elr_text), _listed(last_text)
         isr = replicas if isr_text == replica_text else _listed(isr_text)
+        leading = None if leader is None else int(leader)
         if not _are_distinct(replicas) or (eligible is None and self._with_elr):
             return None
-        if isr is not replicas and not (_are_distinct(isr) and set(isr) <= set(replicas)):
-            return None
-        leading = None if leader is None else int(leader)
-        if leading is not None and leading not in replicas:
+        if not _are_distinct(isr) or not {leading, *isr} <= {None, *replicas}:
             return None
         if (elr or last) and not (_are_distinct(elr or ()) and _are_distinct(last or ())):
             return None

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -141,9 +140,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     if not (brokers or topics or joined.groups or texts.features):
-        beside = [name.replace("_", " ") for name in _BESIDE if getattr(found, name)]
-        alone = [f"{', '.join(beside)} alone; add the output of kafka-topics --describe"] if beside else []
-        raise _nothing(texts, alone, [note.detail for note in found.notes], [one.detail for one in joined.undescribed])
+        raise _nothing(texts, found, [one.detail for one in joined.undescribed])
     require_plain_names(cluster, texts.uploads)
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
@@ -153,9 +150,12 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 
-def _nothing(texts: Pasted, *reasons: Sequence[str]) -> MalformedText:
+def _nothing(texts: Pasted, found: Contents, undescribed: Sequence[str]) -> MalformedText:
     of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
-    actual = ": ".join([f"none in the texts{of_tools}", *chain(*reasons)])
+    beside = ", ".join([name.replace("_", " ") for name in _BESIDE if getattr(found, name)])
+    alone = [f"{beside} alone; add the output of kafka-topics --describe"] if beside else []
+    notes = [note.detail for note in found.notes]
+    actual = ": ".join([f"none in the texts{of_tools}", *alone, *notes, *undescribed])
     parts = {"groups": texts.groups, "log_dirs": texts.log_dirs, **texts.sources}
     part, text = next((part, text) for part, text in parts.items() if text)
     line, _ = next(numbered(text))

@@ -1,6 +1,6 @@
 """What one source says of a cluster, whatever its format, and the clusters of several sources joined."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from re import Pattern
@@ -112,17 +112,11 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
     brokers: dict[int, Broker] = {}
     topics: dict[str, TopicDescription] = {}
     sizes: dict[Partition, int] = {}
-    differing: dict[str, str] = {}
     for source in sources:
-        is_assumed = any(note.code == "racks_assumed" for note in source.notes)
         for broker in source.brokers:
-            known = brokers.setdefault(broker.id, broker)
-            brokers[broker.id] = merged(known, broker)
-            if broker.rack not in (None, brokers[broker.id].rack) and not is_assumed:
-                differing.setdefault("rack", f"broker {broker.id} is in rack {known.rack} and in {broker.rack}")
+            brokers[broker.id] = merged(brokers.get(broker.id, broker), broker)
         for topic in source.topics:
-            if (first := topics.setdefault(topic.name, topic)) is not topic and (other := _differing(first, topic)):
-                differing.setdefault("replicas", other)
+            topics.setdefault(topic.name, topic)
         for partition, size in source.size_bytes.items():
             sizes[partition] = max(size, sizes.get(partition, 0))
     return Contents(
@@ -139,16 +133,25 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=(
             *dict.fromkeys(note for source in sources for note in source.notes),
-            *map(disagreeing, differing.values()),
+            *(one for source in sources for one in _disagreements(source, brokers, topics)),
         ),
     )
 
 
-def _differing(first: TopicDescription, other: TopicDescription) -> str | None:
-    """A partition that has other replicas in two descriptions of a topic, in any order; None if there is none."""
-    lists = {row.partition: row.replicas for row in first.partitions}
-    partitions = [row.partition for row in other.partitions if {*lists.get(row.partition, ())} != {*row.replicas}]
-    return f"{first.name}-{partitions[0]} has other replicas" if partitions else None
+def _disagreements(
+    source: Contents, brokers: Mapping[int, Broker], topics: Mapping[str, TopicDescription]
+) -> Iterator[Note]:
+    """The first rack and the first partition in which a source differs from what counts."""
+    is_assumed = any(note.code == "racks_assumed" for note in source.notes)
+    racks = [one for one in source.brokers if one.rack not in (None, brokers[one.id].rack)]
+    for one in racks[: not is_assumed]:
+        yield disagreeing(f"broker {one.id} is in rack {brokers[one.id].rack} and in {one.rack}")
+    for topic in [topic for topic in source.topics if topics[topic.name] is not topic]:
+        lists = {row.partition: {*row.replicas} for row in topics[topic.name].partitions}
+        for row in topic.partitions:
+            if lists.get(row.partition) != {*row.replicas}:
+                yield disagreeing(f"{topic.name}-{row.partition} has other replicas")
+                return
 
 
 def disagreeing(detail: str) -> Note:

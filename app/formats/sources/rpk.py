@@ -108,10 +108,7 @@ class _Reader:
         return Contents(tuple(self.brokers.values()), topics=topics, notes=tuple(notes))
 
     def _take(self, line: int, content: str) -> None:
-        if health := _HEALTH.fullmatch(content):
-            for broker in _listed(health["ids"]) or ():
-                self.brokers[broker] = Broker(broker, fenced=health["of"] == "Nodes down")
-        elif header := next((one for one in _HEADERS if one.fullmatch(content)), None):
+        if header := next((one for one in _HEADERS if one.fullmatch(content)), None):
             self.table, self.columns = header, content.split()
         elif _TITLE.fullmatch(content):
             self.table = None
@@ -126,7 +123,10 @@ class _Reader:
             self._take_row(line, content)
 
     def _take_row(self, line: int, content: str) -> None:
-        if self.table is _BROKERS:
+        if health := _HEALTH.fullmatch(content):
+            is_down = health["of"] == "Nodes down"
+            self.brokers |= {one: Broker(one, fenced=is_down) for one in _listed(health["ids"]) or ()}
+        elif self.table is _BROKERS:
             broker = _broker(line, content)
             self.brokers[broker.id] = broker
         elif self.table in (_TABLE, _PLACED):
