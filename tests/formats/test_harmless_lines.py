@@ -185,6 +185,8 @@ def test_a_mutated_text_is_noticed_or_says_a_part_of_what_it_said(name: str, cha
     ("name", "whole", "broken"),
     [
         ("rpk-cluster-info.txt", "OFFLINE-REPLICAS", "OFFLINE-RE LICAS"),
+        ("kafka-cluster-list-endpoints.txt", "unfenced", "u fenced"),
+        ("kafka-cluster-list-endpoints.txt", "unfenced", "un\u00a0fenced"),
         ("kafka-topics-describe.txt", "Leader: 102", "Leader: \r02"),
         ("kafkajs-metadata.json", '"leader": 102', '"leader": 10'),
     ],
