@@ -121,15 +121,15 @@ async def _of_form(body: bytes, form: FormData) -> _Body:
     repeated = {name for name, count in Counter(name for name, _ in parts).items() if count > 1}
     for part, value in parts:
         content = await value.read() if isinstance(value, UploadFile) else value.encode()
-        text = decode(content, part, max_bytes=bytes_left)
-        bytes_left -= len(text)
         if part in stated:
             raise requests.ConflictingFields(f"the part {part} is there twice", path=(part,))
         if part in _STATED:
-            stated[part] = text
+            stated[part] = decode(content, part, max_bytes=bytes_left)
         else:
+            upload = Upload.of(content, part, part, max_bytes=bytes_left)
+            bytes_left -= len(upload.text)
             file = value.filename if isinstance(value, UploadFile) and part in repeated else None
-            uploads.append(Upload(text, file or part, part))
+            uploads.append(replace(upload, name=file or part))
     return _Body("multipart/form-data", body, stated, uploads)
 
 
@@ -271,7 +271,7 @@ def _cluster(body: _Body, cluster: str | None, kafka_version: str | None) -> tup
         fault = {"type": "json_invalid", "loc": ("body", repeated.pos), "msg": "", "ctx": {"error": repeated.msg}}
         raise RequestValidationError([fault]) from None
     is_form = body.media_type == "multipart/form-data"
-    uploads = body.uploads if is_form else [Upload(decode(body.content, "body"))]
+    uploads = body.uploads if is_form else [replace(Upload.of(body.content, "body"), name=None)]
     assembled = assembly.assemble(stated.name, uploads)
     if stated.kafka_version is not None:
         read = replace(assembled.cluster, kafka_version=stated.kafka_version)

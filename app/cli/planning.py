@@ -94,7 +94,7 @@ class Inputs:
     def _read(self) -> Cluster:
         files = [*self.files, *([] if self.snapshot is None else [Path(self.snapshot)])]
         named = [*((file.name, file) for file in files), *self.parts.items()]
-        uploads = [Upload(decode(read_input(file), name), name) for name, file in named if file is not None]
+        uploads = [Upload.of(read_input(file), name) for name, file in named if file is not None]
         taken = [(upload, document) for upload in uploads if (document := _snapshot(upload)) is not None]
         texts = [upload for upload in uploads if all(upload is not one for one, _ in taken)]
         if len(taken) > 1:

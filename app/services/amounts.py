@@ -1,4 +1,4 @@
-"""Amounts as people write them, in bodies, options and pages alike: `3.41e12`, `"3.4 TB"`, `"85 %"`.
+"""Amounts as people write them, in bodies, options and pages alike: `3.41e12`, `"3.4 TB"`, `"85 %"`, `"12 h"`.
 
 `kB`, `MB`, `GB`, `TB`, `PB` are powers of 1,000 bytes and `KiB`, `MiB`, … of 1,024; `/s` may follow. A text without a
 unit is rejected, and so is a unit that a field does not have.
@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -29,6 +30,9 @@ _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
 _BYTES, _PERCENT = rf"^{_NUMBER} ?(?:[kMGTP]|[KMGTP]i)?B(?:/s)?$", rf"^{_NUMBER} ?%$"
 _WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?B(?:/s)?")
 _IN_PERCENT = re.compile(_PERCENT)
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DURATION = rf"^{_NUMBER} ?(?:{'|'.join(_SECONDS)})$"
+_OF_TIME = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>{'|'.join(_SECONDS)})")
 
 
 def bytes_of(value: object) -> object:
@@ -45,6 +49,14 @@ def share_of(value: object) -> object:
     return value
 
 
+def seconds_of(value: object) -> object:
+    """The seconds of a text such as `12 h`; anything else as it is."""
+    if isinstance(value, str) and (written := _OF_TIME.fullmatch(value)) is not None:
+        value = float(written["number"]) * _SECONDS[written["unit"]]
+        return int(value) if value.is_integer() else value
+    return value
+
+
 def stated_share(value: object) -> object:
     """As `share_of`. Raises `PydanticCustomError` with both readings for a number above 1, such as 85 or `85`."""
     read = share_of(value)
@@ -52,16 +64,21 @@ def stated_share(value: object) -> object:
         number = 0.0 if isinstance(read, bool) else float(str(read))
     except ValueError:
         return read
-    if isinstance(read, str) or (1 < number <= MOST_PERCENT):
+    if isfinite(number) and (isinstance(read, str) or 1 < number <= MOST_PERCENT):
         percent = number if number > 1 else number * 100
         hint = f'Input should be a share, from 0 to 1 or in percent: {percent / 100:g} or "{percent:g} %"'
         raise PydanticCustomError("share", hint, {"le": 1})
     return read
 
 
+def amount_of(value: object) -> object:
+    """The number of a text with any of the units; anything else as it is."""
+    return seconds_of(share_of(bytes_of(value)))
+
+
 def number_of(text: str) -> int | float:
     """A number as typed, with its unit or without; a whole one as an integer. Raises `ValueError`."""
-    value = share_of(bytes_of(text))
+    value = amount_of(text)
     number = bytes_of(float(text) if isinstance(value, str) else value)
     return number if isinstance(number, int | float) else float(text)
 
@@ -70,6 +87,8 @@ BytesText: TypeAlias = Annotated[str, Field(pattern=_BYTES, examples=["3.4 TB"])
 """Bytes, or bytes/s, with their unit: `B`, `kB`, `MB`, `GiB` …"""
 PercentText: TypeAlias = Annotated[str, Field(pattern=_PERCENT, examples=["85 %"])]
 """A share in percent."""
+DurationText: TypeAlias = Annotated[str, Field(pattern=_DURATION, examples=["12 h"])]
+"""Seconds with their unit: `ms`, `s`, `m` or `min`, `h`, `d`, `w`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +112,14 @@ class Written(GroupedMetadata):
         bounds = [Ge(self.ge) if self.gt is None else Gt(self.gt), Le(self.le)]
         schema: Any = Annotated[float, *bounds]
         yield from bounds
-        yield BeforeValidator(self.read, json_schema_input_type=schema | self.text)
+        yield BeforeValidator(self._number, json_schema_input_type=schema | self.text)
+
+    def _number(self, value: object) -> object:
+        """The number of a text. Raises `PydanticCustomError` for a text without one."""
+        if isinstance(number := self.read(value), str):
+            example = self.text.__metadata__[0].examples[0]
+            raise PydanticCustomError("amount", f'Input should be a number, or one with its unit, such as "{example}"')
+        return number
 
 
 InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
@@ -101,7 +127,9 @@ InBytes = partial(Written, bytes_of, BytesText, le=2**63 - 1)
 AnyBytes: TypeAlias = Annotated[int, InBytes()]
 """A number of bytes, as a number or with its unit."""
 InShares = partial(Written, stated_share, PercentText, le=1)
-
+InGrowth = partial(Written, share_of, PercentText)
+"""Growth, which may be above 100 %."""
+InSeconds = partial(Written, seconds_of, DurationText)
 
 Rate = Annotated[float, Field(allow_inf_nan=False), InBytes(le=1e15)]
 RENAMED_RATES: Any = Field(validation_alias=AliasChoices("ingress_bytes_per_s", "bytes_per_s"))

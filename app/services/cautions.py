@@ -80,6 +80,8 @@ CAUTIONS: Mapping[str, str] = {
     "no_members": "The group has no members.",
     "no_repair": "No reassignment repairs racks and limits together.",
     "no_standbys": "Tags are listed, and there are no standbys to keep apart.",
+    "not_a_replica": "Leaders or in-sync replicas of partitions are not among their replicas, as during a reassignment "
+    "in ZooKeeper, or in a text that was changed.",
     "not_preferred": "The leader of partitions is not the first of their replicas.",
     "not_settled": "Members exchange partitions without end.",
     "observers_dropped": "Partitions have fewer observers after the reassignment.",
@@ -142,6 +144,7 @@ CAUTIONS: Mapping[str, str] = {
     "subscription_from_the_future": "The subscription of a member has a newer version than is known, and is read "
     "as the newest known one.",
     "subscriptions_not_recorded": "The snapshot has neither subscriptions nor racks nor generations of the group.",
+    "texts_disagree": "Texts differ in a broker's rack or a partition's replicas; the detail names what counts.",
     "tag_nobody_has": "A listed tag is on no client, so that it has no effect.",
     "target_tasks_not_recorded": "The group was rebalancing, and its table has no target assignment (`--verbose`).",
     "task_offsets_unknown": "Since Kafka 4.4 offsets decide between standbys, and no member reports any.",

@@ -318,7 +318,7 @@ class ChangesRequest(TypedDict, total=False):
 
     capacities_bytes_per_s: list[float | str] | None
     """Rates that one consumer can read and process; null keeps them."""
-    delays_s: Sequence[float] | None
+    delays_s: list[float | str] | None
     """Longest times for which a record may wait; null keeps them."""
     spares: Sequence[int] | None
     """Numbers of consumers beyond the fewest; null keeps them."""
@@ -485,7 +485,7 @@ class ConsumersSweepRequest(TypedDict, total=False):
 
     capacities_bytes_per_s: Required[list[float | str]]
     """Rates that one consumer can read and process."""
-    delays_s: Sequence[float]
+    delays_s: list[float | str]
     """Longest times for which a record may wait; whole intervals count."""
     spares: Sequence[int]
     """Numbers of consumers beyond the fewest, with which fewer partitions move."""
@@ -618,13 +618,13 @@ class EveryTopicRequest(TypedDict, total=False):
     """Number of replicas of each partition."""
     min_insync_replicas: int
     """`min.insync.replicas` of the topic."""
-    retention_s: float | None
+    retention_s: float | str | None
     """Seconds for which records are retained."""
     retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
     remote_storage: bool
     """`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."""
-    local_retention_s: float | None
+    local_retention_s: float | str | None
     """Seconds for which brokers keep records that are in remote storage, too; null for retention."""
     local_retention_bytes: float | str | None
     """The same as an upper bound on a partition's bytes; null for none."""
@@ -986,13 +986,13 @@ class MeasuredTopicRequest(TypedDict, total=False):
     """Limits depend on the peak, cost on the mean."""
     retained_bytes: float | str | None
     """Bytes of one copy of the topic now; grows with traffic."""
-    retention_s: float | None
+    retention_s: float | str | None
     """Seconds for which records are retained."""
     retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
     remote_storage: bool
     """`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."""
-    local_retention_s: float | None
+    local_retention_s: float | str | None
     """Seconds for which brokers keep records that are in remote storage, too; null for retention."""
     local_retention_bytes: float | str | None
     """The same as an upper bound on a partition's bytes; null for none."""
@@ -1078,7 +1078,7 @@ class NullKeysRequest(TypedDict, total=False):
 class PartitionGrowth(TypedDict, total=False):
     """For how long the partitions of a topic are to be enough."""
 
-    growth_per_month: float
+    growth_per_month: float | str
     """Growth of rates in a month; 0.1 is 10 %."""
     horizon_months: float
     """Months after which no partition may exceed a consumer."""
@@ -1308,11 +1308,11 @@ class PlanConsumersRequest(TypedDict, total=False):
     """Rates of the partitions over time."""
     capacity_bytes_per_s: Required[float | str]
     """Rate that one consumer can read and process."""
-    delay_s: float
+    delay_s: float | str
     """Longest time for which a record may wait; whole intervals count. Peaks are then worked off later."""
-    start_s: float
+    start_s: float | str
     """Time from ordering a consumer until it reads: the schedule has more consumers this much sooner."""
-    hold_s: float
+    hold_s: float | str
     """Fewer consumers that suffice for no longer than this are ignored; whole intervals count."""
     spare: int
     """Consumers beyond the fewest, with which fewer partitions move."""
@@ -1395,7 +1395,7 @@ class PlanGroupRequest(TypedDict, total=False):
     `replica.selector.class`; otherwise `traffic` is read from leaders."""
     prices: PricesFields | None
     """Prices for `traffic`; by default a GiB from rack to rack costs 0.02."""
-    rebalance_seconds: float | None
+    rebalance_seconds: float | str | None
     """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at
     Kafka's defaults: 3, and 5 if the coordinator assigns."""
     lag: Mapping[str, int | Sequence[int]] | None
@@ -1543,7 +1543,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """`relax`: relax constraints that conflict, and list them in `relaxed`."""
     running_reassignment: Literal["refuse", "merge"]
     """`merge`: partitions that are being reassigned are planned from their target replicas."""
-    deadline_s: float | None
+    deadline_s: float | str | None
     """Time limit of the solver; then the best plan so far is the answer, with its gap."""
     batches: BatchFields
     """Limits of each batch."""
@@ -1576,7 +1576,7 @@ class PlanRestartRequest(TypedDict, total=False):
     order: Literal["controllers_last"] | None
     """`controllers_last`: waves with controllers come after those without; null orders by rack, if `per` is `rack`,
     and by the smallest broker id."""
-    restart_seconds: float
+    restart_seconds: float | str
     """Time for which a restarted broker is down."""
     catch_up_bytes_per_s: float | str | None
     """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
@@ -1743,8 +1743,8 @@ class RateSeries(TypedDict, total=False):
     `snapshots`."""
 
     start: str | None
-    """Begin of the first interval."""
-    step_s: int | None
+    """Begin of the first interval, of `ingress_bytes_per_s` alone."""
+    step_s: float | str | None
     """Seconds of an interval; of `snapshots`, null is the median time between two of them."""
     ingress_bytes_per_s: Mapping[str, list[float | str | list[float | str]]] | None
     """By topic a list of intervals, each a list with the rate of each partition, by id; or the rate of the topic,
@@ -1905,7 +1905,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """`relax`: relax constraints that conflict, and list them in `relaxed`."""
     running_reassignment: Literal["refuse", "merge"]
     """`merge`: partitions that are being reassigned are planned from their target replicas."""
-    deadline_s: float | None
+    deadline_s: float | str | None
     """Time limit of the solver; then the best plan so far is the answer, with its gap."""
     batches: BatchFields
     """Limits of each batch."""
@@ -2176,13 +2176,13 @@ class TopicLoadRequest(TypedDict, total=False):
     """Limits depend on the peak, cost on the mean."""
     retained_bytes: float | str | None
     """Bytes of one copy of the topic now; grows with traffic."""
-    retention_s: float | None
+    retention_s: float | str | None
     """Seconds for which records are retained."""
     retention_bytes: float | str | None
     """Upper bound on a partition's bytes; does not grow."""
     remote_storage: bool
     """`remote.storage.enable`: what is retained has one copy in remote storage (KIP-405)."""
-    local_retention_s: float | None
+    local_retention_s: float | str | None
     """Seconds for which brokers keep records that are in remote storage, too; null for retention."""
     local_retention_bytes: float | str | None
     """The same as an upper bound on a partition's bytes; null for none."""
@@ -2214,7 +2214,7 @@ class TopologyRequest(TypedDict, total=False):
 class TrafficRequest(TypedDict, total=False):
     """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
 
-    growth_per_month: float
+    growth_per_month: float | str
     """Growth of traffic from one month to the next; 0.05 is 5 %."""
     horizon_months: int
     """Number of months that are looked ahead."""

@@ -210,6 +210,9 @@ def test_a_series_has_one_source(client: httpx.Client) -> None:
     failed = client.post("/v1/plans/consumers", json={"series": series, "capacity_bytes_per_s": 1})
     stated = problem(failed, 422, "conflicting_fields")["detail"]
     assert stated == "a series is one of ingress_bytes_per_s, prometheus and snapshots"
+    del series["ingress_bytes_per_s"]
+    failed = client.post("/v1/plans/consumers", json={"series": series, "capacity_bytes_per_s": 1})
+    assert problem(failed, 422, "conflicting_fields")["errors"][0]["pointer"] == "/series/start"
 
 
 @pytest.mark.parametrize("moment", ["2026-11-20", "2026-11-20T00:00:00", 5])

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.formats.clusters.broker_api_versions import BrokerHeader, brokers, read
+from app.formats.clusters.broker_api_versions import BrokerHeader, read
+from app.formats.clusters.broker_lists import read as brokers_of
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
 from tests.formats.writers.broker_api_versions import write
 from tests.profiles import costly
@@ -59,8 +60,8 @@ def test_the_whole_answer_leaves_its_headers() -> None:
 
 
 def test_brokers_come_by_id_with_their_racks() -> None:
-    assert brokers(read(FULL)) == (Broker(0, "eu west (1)"), Broker(1), Broker(2, "a", fenced=True))
-    found = brokers(read(sample(CAPTURES[0])))
+    assert brokers_of(FULL) == (Broker(0, "eu west (1)"), Broker(1), Broker(2, "a", fenced=True))
+    found = brokers_of(sample(CAPTURES[0]))
     assert [broker.id for broker in found] == list(range(101, 110))
     assert [broker.rack for broker in found] == ["use1-az1"] * 3 + ["use1-az2"] * 4 + ["use1-az4"] * 2
 

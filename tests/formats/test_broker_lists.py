@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.errors.requests import MalformedText
-from app.formats.clusters import topic_metadata, update_metadata
+from app.formats.clusters import broker_lists, topic_metadata, update_metadata
 from app.formats.clusters.topic_metadata import MetadataBroker, TopicMetadata
 from app.formats.clusters.update_metadata import Endpoint, LiveBroker
 from tests.formats.strategies import broker_ids, rejection_of
@@ -63,8 +63,9 @@ class TestReading:
 
     def test_brokers_come_by_id_with_their_racks(self) -> None:
         live = [LiveBroker(2, (), "b"), LiveBroker(1, ())]
-        metadata = TopicMetadata((MetadataBroker(2, "h", 1, "b"), MetadataBroker(1, "h", 1)), 1, ())
-        assert update_metadata.brokers(live) == topic_metadata.brokers(metadata) == (Broker(1), Broker(2, "b"))
+        answered = [MetadataBroker(2, "h", 1, "b"), MetadataBroker(1, "h", 1)]
+        for data in (written_request.write(live), written_response.write(answered)):
+            assert broker_lists.read(data.hex()) == (Broker(1), Broker(2, "b"))
 
 
 class TestRejections:

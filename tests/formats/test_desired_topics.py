@@ -122,3 +122,12 @@ def test_what_is_wrong_is_rejected(text: str, words: str) -> None:
 def test_prefixes_of_lines_are_removed(prefix: str) -> None:
     text = "meta:\n  name: orders\n  cluster: prod\nspec:\n  partitions: 9\n  replicationFactor: 2\n"
     assert read("".join(f"{prefix}{line}\n" for line in text.splitlines())) == read(text)
+
+
+def test_a_topic_of_confluents_operator() -> None:
+    text = (
+        "apiVersion: platform.confluent.io/v1beta1\nkind: KafkaTopic\nmetadata: {name: x}\nspec: {partitionCount: 3}\n"
+    )
+    [topic] = read(text)
+    assert (topic.name, topic.partitions, topic.replication_factor) == ("x", 3, None)
+    assert "as partitionCount of x, found '{n}'" in rejected(read, text.replace("3", "'{n}'")).detail

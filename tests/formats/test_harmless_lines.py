@@ -185,6 +185,8 @@ def test_a_mutated_text_is_noticed_or_says_a_part_of_what_it_said(name: str, cha
     ("name", "whole", "broken"),
     [
         ("rpk-cluster-info.txt", "OFFLINE-REPLICAS", "OFFLINE-RE LICAS"),
+        ("kafka-cluster-list-endpoints.txt", "unfenced", "u fenced"),
+        ("kafka-cluster-list-endpoints.txt", "unfenced", "un\u00a0fenced"),
         ("kafka-topics-describe.txt", "Leader: 102", "Leader: \r02"),
         ("kafkajs-metadata.json", '"leader": 102', '"leader": 10'),
     ],
@@ -300,6 +302,21 @@ def test_a_json_array_of_lines(wrapped: Callable[[list[str]], str]) -> None:
 @pytest.mark.parametrize("string", ["\\q", "\\ud800", "\\u12", "a\tb", "\x00", "\\"])
 def test_an_array_of_lines_that_is_not_json_is_refused(string: str) -> None:
     assert rejected(read, f'{{"stdout_lines": ["orders", "{string}"]}}').detail
+
+
+@given(st.binary(min_size=1, max_size=20), st.integers(0, 40))
+def test_a_harmless_line_may_have_another_encoding(line: bytes, at: int) -> None:
+    """A line of the tool itself may not: its names would be others."""
+    lines = TEXTS["kafka-topics-describe.txt"].encode().split(b"\n")
+    odd = b"That" + line.replace(b"\n", b"").replace(b"\r", b"") + b"\x92s all"
+    found = assemble("c", [Upload.of(b"\n".join([*lines[:at], odd, *lines[at:]]), "topics.txt")])
+    assert snapshot_json.write(found.cluster) == stored(TEXTS["kafka-topics-describe.txt"])
+    assert at + 1 in [place.line for place in found.skipped]
+    broken = [*lines[:at], lines[at].replace(b"Topic:", b"Topic: \xfc", 1), *lines[at + 1 :]]
+    with pytest.raises(MalformedText) as caught:
+        assemble("c", [Upload.of(b"\n".join(broken), "topics.txt")])
+    assert caught.value.line == at + 1
+    assert "found byte 0xfc" in caught.value.detail
 
 
 def test_lines_of_a_json_array_have_their_numbers() -> None:

@@ -396,6 +396,7 @@ def test_columns_of_other_releases_and_vendors(columns: str, separator: str) -> 
         ('{"status":"error","errorType":"bad_data","error":"x"}', "a failure of an API"),
         ("HTTP/1.1 502 Bad Gateway\n", "the message of an HTTP server"),
         ('{"cats": 3}', "JSON of an unknown tool"),
+        ('{"cluster": "c", "brokers": [{"id": 1}]}', "the JSON of a snapshot"),
         ('{"error":false,"message":"consumer status returned","status":{}}', "an answer of Burrow"),
         ("[2022-11-30 16:22:54]  INFO Partitions\n----+--------\n  ID | LEADER\n", "a table of topicctl"),
         ("meta:\n  name: orders\n", "a topic of topicctl"),

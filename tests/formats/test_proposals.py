@@ -81,3 +81,15 @@ def test_a_line_that_is_broken_is_named() -> None:
     assert output.reassignment is not None
     assert output.reassignment.partitions == PROPOSED[1:]
     assert "orders p0: [101 105] -> [104 105 replaced broker" in [place.unknown for place in output.skipped]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kind: KafkaRebalance\nmetadata: {name: r}\nspec: {}\n", "rackplan plan reassignment --request reads it"),
+        ('{"errorMessage": "x", "version": 1}', "a failure of an API"),
+        ('{"version": 1, "topics": [{"topic": "t"}]}', "JSON of an unknown tool"),
+    ],
+)
+def test_what_is_no_proposal_is_rejected_with_its_kind(text: str, words: str) -> None:
+    assert words in rejected(read, text).detail

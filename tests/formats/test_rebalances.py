@@ -65,3 +65,12 @@ def test_what_is_rejected(text: str, words: str) -> None:
 
 def test_other_texts_are_none() -> None:
     assert rebalances.read('{"labels": {"of": "KafkaRebalance"}}') is None
+
+
+def test_a_resource_in_a_list_as_kubectl_prints_it() -> None:
+    item = START.replace("\n", "\n  ").rstrip() + "\n  spec: {mode: remove-brokers, brokers: [3]}\n"
+    read = rebalances.read(f"apiVersion: v1\nkind: List\nitems:\n- {item}")
+    assert read is not None
+    assert read.fields == {"remove_brokers": [3]}
+    with pytest.raises(MalformedText, match="items/1/kind: expected one KafkaRebalance"):
+        rebalances.read(f"apiVersion: v1\nkind: List\nitems:\n- {item}- {item}")

@@ -549,7 +549,7 @@ def wrong(change: Change) -> str:
         (lambda rows: rows[1].update(partition=0), "each partition once"),
         (lambda rows: rows[0].update(replicas=[]), "at least one replica"),
         (lambda rows: rows[0].update(replicas=[{"id": 1}, {"id": 1}]), "each replica"),
-        (lambda rows: rows[0].update(isrs=[{"id": 9}]), "in sync, found 9, not a replica"),
+        (lambda rows: rows[0].update(isrs=[{"id": 10}]), "in sync, found 10, not a replica"),
         (lambda rows: rows[0].update(leader=2**31), "a whole number from -1"),
     ],
 )
@@ -608,3 +608,33 @@ def test_a_broken_row_of_the_state_is_named(before: str, after: str) -> None:
 
 def test_a_partition_twice_in_the_state_is_rejected() -> None:
     assert "each partition once" in rejected(joined, STATE.replace("orders         1", "orders         0")).detail
+
+
+RPK_PARTITIONS = """NAMESPACE  TOPIC       PARTITION  LEADER-ID  REPLICA-CORE   DISABLED
+kafka      orders      0          101        [101-0 102-1]  false
+redpanda   controller  0          101        [101-0 103-0]  -
+kafka      orders      1          102        [101-3 102-0]  -
+"""
+RPK_HEALTH = """CLUSTER HEALTH OVERVIEW
+=======================
+Healthy:                          false
+Controller ID:                    101
+All nodes:                        [101 102 103]
+Nodes down:                       [103]
+Leaderless partitions (0):        []
+"""
+
+
+def test_rpk_lists_partitions_and_health_as_text() -> None:
+    cluster = joined(RPK_HEALTH, RPK_PARTITIONS).cluster
+    assert replicas(cluster) == {0: [101, 102], 1: [102, 101]}
+    assert len(cluster.topics) == 1
+    assert [broker.id for broker in cluster.brokers if broker.fenced] == [103]
+    for changed in (RPK_PARTITIONS.replace("101-3", "101-x"), RPK_PARTITIONS.replace("REPLICA-CORE", "REPLICA CORE")):
+        assert rejected(joined, changed).line
+
+
+def test_rpk_describes_a_group_without_members() -> None:
+    text = "GROUP        g\nCOORDINATOR  1\nSTATE        Empty\nBALANCER     \nMEMBERS      0\nTOTAL-LAG    0\n"
+    [group] = joined(text).cluster.groups
+    assert (group.group_id, group.state, group.assignor, group.members) == ("g", "Empty", None, ())

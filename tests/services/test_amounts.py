@@ -1,19 +1,27 @@
 """Amounts as people write them, in bodies, options and pages."""
 
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.models.clusters import LogDirectoryRequest, PartitionRequest
 from app.api.sweeps.capacity import MeasuredTopicRequest, ProfileRequest
+from app.api.sweeps.fields import Axes
 from app.cli import plan_options
 from app.errors.requests import ConflictingFields
-from app.services.amounts import bytes_of, number_of, share_of
+from app.services.amounts import bytes_of, number_of, seconds_of, share_of
+from app.services.consumers.series import RateSeries
 from app.services.fields import CapacityRequest
 from app.services.keys import NullKeys
 from app.services.reassignment.requests.parts import LimitRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.restarts.requests import RestartRequest
 from app.web.forms import short
+from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
@@ -49,6 +57,74 @@ def test_a_list_with_units_or_one_number_for_all() -> None:
     for wrong in ({"record_bytes": "3 GB"}, {"queue_sizes": "1 kB"}, {"queue_sizes": 1.5}, {"batch_bytes": 0.5}):
         with pytest.raises(ValidationError):
             null_keys(wrong)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("12 h", 43_200),
+        ("7d", 604_800),
+        ("90 min", 5400),
+        ("5m", 300),
+        ("1.5 s", 1.5),
+        ("500 ms", 0.5),
+        ("1w", 604_800),
+    ],
+)
+def test_durations(written: str, seconds: float) -> None:
+    assert seconds_of(written) == number_of(written) == seconds
+    assert TypeAdapter(ReassignmentRequest).validate_python({"deadline_s": "12 h"}).deadline_s == 43_200
+    series = TypeAdapter(RateSeries).validate_python
+    assert (series({"step_s": "5 min"}).step_s, type(series({"step_s": "5 min"}).step_s)) == (300, int)
+    for wrong in ("1.5 s", "0 s", "32 d", "5 months", "P1D", "1e3 s", "-5 s", "5 MB"):
+        with pytest.raises(ValidationError):
+            series({"step_s": wrong})
+
+
+_AMOUNTS = re.compile(r"(?:bytes|bytes_per_s|_share|_s|_seconds|_ms|growth_per_month)$")
+
+
+def _accepts_a_text(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> bool:
+    """Whether a value, or one in its lists and objects, may be a text."""
+    if "$ref" in schema:
+        return _accepts_a_text(schemas[schema["$ref"].rpartition("/")[2]], schemas)
+    inner = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), schema.get("items")]
+    inner += [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
+    return schema.get("type") == "string" or any(
+        _accepts_a_text(one, schemas) for one in inner if isinstance(one, dict)
+    )
+
+
+def test_every_amount_of_a_request_may_have_its_unit() -> None:
+    """Bytes, rates, shares, durations and growth, under whichever name: the schema says so to each client."""
+    schemas = json.loads((ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8"))["components"]["schemas"]
+    requests = {name: schema for name, schema in schemas.items() if name.endswith(("Request", "Fields", "Series"))}
+    amounts = [
+        (name, field, schema)
+        for name, request in requests.items()
+        for field, schema in request.get("properties", {}).items()
+        if _AMOUNTS.search(field)
+    ]
+    assert len(amounts) > 50
+    assert [(name, field) for name, field, schema in amounts if not _accepts_a_text(schema, schemas)] == []
+
+
+@pytest.mark.parametrize("written", ["3,4 TB", "10k", "1_000", "much", "1e400", "NaN"])
+def test_a_text_that_is_no_amount_is_rejected_with_an_example(written: str) -> None:
+    for model, field, example in (
+        (PartitionRequest, {"partition": 0, "replicas": [1], "size_bytes": written}, "3.4 TB"),
+        (RestartRequest, {"restart_seconds": written}, "12 h"),
+    ):
+        with pytest.raises(ValidationError, match=f'such as "{example}"'):
+            TypeAdapter(model).validate_python(field)
+
+
+def test_axes_of_amounts_take_units() -> None:
+    """Values of other axes are names, and stay as they are."""
+    written = {"topics.*.retention_s": ["12 h", 60], "targets.disk": ["70 %"], "broker_profile.disk_bytes": ["1 TB"]}
+    numbers = {"topics.*.retention_s": [43_200, 60], "targets.disk": [0.7], "broker_profile.disk_bytes": [10**12]}
+    others = {"topology.racks": [["7d", "1 B"]], "x": ["5m"]}
+    assert TypeAdapter(Axes).validate_python(written | others) == numbers | others
 
 
 def test_shares() -> None:

@@ -19,6 +19,7 @@ from app.services.consumers import PLAN_KIND, PLANNER, READER
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.store.records import NewPlan
+from app.web.forms.codecs import CODECS
 from tests.services.reassignments import topic
 
 MB = 10**6
@@ -295,6 +296,19 @@ def test_a_large_group_is_planned_with_bounds() -> None:
     document = answer(series=series({"a": rates}), capacity_bytes_per_s=1_000)
     assert all(each["lower_bound"] <= each["consumers"] <= 55 for each in document["intervals"])
     assert all(each["moved_lower_bound"] <= each["moved_bytes_per_s"] for each in document["intervals"])
+
+
+@pytest.mark.parametrize("stated", [{"start": HOURS["start"]}, {"step_s": 60}])
+def test_an_answer_of_prometheus_has_its_own_times(stated: Mapping[str, Any]) -> None:
+    with pytest.raises(ConflictingFields, match="has its own times") as failure:
+        answer(series=prometheus(samples(0, 7, 8, 3)) | dict(stated))
+    assert failure.value.path == ("series", *stated)
+
+
+def test_the_page_writes_a_series_under_either_name_of_its_rates() -> None:
+    text = CODECS["series"].write(HOURS)
+    assert CODECS["series"].write(CODECS["series"].read(text)) == text
+    assert text.startswith("time,orders-0,orders-1,orders-2\n2026-11-27T06:00:00Z,6000000,")
 
 
 def test_the_command_reads_a_series_or_an_answer_of_prometheus(tmp_path: Path) -> None:

@@ -309,9 +309,10 @@ def _check_partition(topic: TopicRequest, partition: PartitionRequest, path: Fie
         detail = f"partition {name} has {local} bytes on a disk, of {size} in all"
         place = (*path, topic.partitions.index(partition), "local_bytes")
         raise ConflictingFields(detail, path=place, value=local, limit=size)
-    if len(set(partition.replicas)) < len(partition.replicas):
-        detail = f"partition {name} names a replica twice: {partition.replicas}"
-        raise DuplicatePartition(detail, path=path, value=partition.replicas)
+    for listed in (partition.replicas, partition.isr or ()):
+        if len(set(listed)) < len(listed):
+            detail = f"partition {name} names a replica twice: {listed}"
+            raise DuplicatePartition(detail, path=path, value=[*listed])
     if unknown := set(partition.observers).difference(partition.replicas):
         detail = f"observer {min(unknown)} of {name} is not a replica"
         raise ConflictingFields(detail, path=path, value=min(unknown))

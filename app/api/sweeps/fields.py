@@ -1,14 +1,15 @@
 """Fields that the requests of several kinds of sweeps have: the kind itself, and the axes."""
 
+import re
 from collections.abc import Collection
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from app.core.sweeps.fields import DECLARED, Declared, Record
-from app.services.amounts import InBytes, InShares
+from app.services.amounts import InBytes, InGrowth, InSeconds, InShares, amount_of
 from app.services.bodies import Request as RequestModel
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
@@ -46,6 +47,7 @@ class Submission(RequestModel):
         return SweepRequest(definition.pop("kind"), definition, definition.pop("labels"))
 
 
+_WRITTEN = {"bytes": InBytes, "share": InShares, "retention_s": InSeconds, "growth": InGrowth}
 _CONSTRAINTS = {"minimum": "ge", "maximum": "le", "above": "gt"}
 
 
@@ -69,7 +71,7 @@ def model_of(
         if schema.json_type is float:
             limits["allow_inf_nan"] = False
         kind: Any = Annotated[schema.json_type, Field(**limits)]
-        for word, written in (("bytes", InBytes), ("share", InShares)):
+        for word, written in _WRITTEN.items():
             if word in field.name:
                 del limits["allow_inf_nan"]
                 kind = Annotated[float, Field(allow_inf_nan=False), written(**limits)]
@@ -93,8 +95,18 @@ class SpanRequest(RequestModel):
     """Difference of one value to the next."""
 
 
+_OF_AMOUNTS = re.compile(r"bytes|share|growth|retention_s|^(?:targets|limits)\.")
+
+
+def _with_numbers(axes: dict[str, Any]) -> dict[str, Any]:
+    """The axes, those of amounts with the numbers of texts such as `12 h`."""
+    lists = {name: values for name, values in axes.items() if isinstance(values, list) and _OF_AMOUNTS.search(name)}
+    return axes | {name: [*map(amount_of, values)] for name, values in lists.items()}
+
+
 Axes = Annotated[
     dict[AxisName, list[Any] | SpanRequest],
+    AfterValidator(_with_numbers),
     Field(
         max_length=32,
         description="A path in `base` → its values, as a list or a range. The last axis varies fastest. "
@@ -103,6 +115,7 @@ Axes = Annotated[
 ]
 ChangeAxes = Annotated[
     dict[AxisName, list[Any] | SpanRequest | Literal["each"]],
+    AfterValidator(_with_numbers),
     Field(
         min_length=1,
         max_length=8,
@@ -116,5 +129,6 @@ ChangeAxes = Annotated[
 ]
 AnyAxes = Annotated[
     dict[AxisName, list[Any] | SpanRequest | Literal["each"]],
+    AfterValidator(_with_numbers),
     Field(max_length=32, description="As in a request of the sweep's kind."),
 ]

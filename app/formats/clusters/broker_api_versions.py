@@ -12,10 +12,9 @@ Source: `BrokerApiVersionsCommand` and, since 4.4, `ClusterTool` (KAFKA-19663), 
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.core.model import CONTROLS, Broker
+from app.core.model import CONTROLS
 from app.formats.syntax.lines import last_line, numbered, rejection, required_number, shown, whole_number
 from app.formats.syntax.wire import HIGHEST_PORT
 
@@ -72,12 +71,6 @@ def read(text: str) -> tuple[BrokerHeader, ...]:
     if not headers:
         raise rejection(last_line(text), expected=_EXPECTED, actual="no broker")
     return tuple(headers.values())
-
-
-def brokers(headers: Iterable[BrokerHeader]) -> tuple[Broker, ...]:
-    """The brokers by ascending id; one that the tool does not call fenced is not."""
-    listed = [Broker(id=header.id, rack=header.rack, fenced=header.fenced is True) for header in headers]
-    return tuple(sorted(listed, key=lambda broker: broker.id))
 
 
 def _header(line: int, content: str) -> BrokerHeader:

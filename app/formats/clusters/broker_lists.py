@@ -18,7 +18,8 @@ Source: KIP-36; `BrokerIdZNode` of Apache Kafka; the `get` command of ZooKeeper'
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import orjson
 
@@ -56,23 +57,28 @@ def read(text: str) -> tuple[Broker, ...]:
         The text is none of these, or a malformed one; names the line or the byte offset.
     """
     content = text.encode("utf-8")
+    listed: Sequence[Any]
     if detect(content) is not ByteEncoding.RAW:
-        return _of_bytes(decoded(content))
-    if _lists_registrations(text):
-        return _registered(text)
-    if any(cluster_endpoints.HEADER.fullmatch(content) for _, content in numbered(text)):
-        return broker_api_versions.brokers(cluster_endpoints.read(text))
-    return broker_api_versions.brokers(broker_api_versions.read(text))
+        listed = _of_bytes(decoded(content))
+    elif _lists_registrations(text):
+        listed = _registered(text)
+    elif any(cluster_endpoints.HEADER.fullmatch(content) for _, content in numbered(text)):
+        listed = cluster_endpoints.read(text)
+    else:
+        listed = broker_api_versions.read(text)
+    # One that a tool does not call fenced is not.
+    brokers = [Broker(one.id, one.rack, fenced=getattr(one, "fenced", None) is True) for one in listed]
+    return tuple(sorted(brokers, key=lambda broker: broker.id))
 
 
-def _of_bytes(data: bytes) -> tuple[Broker, ...]:
+def _of_bytes(data: bytes) -> Sequence[Any]:
     """The brokers of a response or a request. Both are read to their end, so bytes of one kind are not of the other."""
     try:
-        return topic_metadata.brokers(topic_metadata.read(data))
+        return topic_metadata.read(data).brokers
     except MalformedText as malformed:
         as_response = malformed
     try:
-        return update_metadata.brokers(update_metadata.read(data).live_brokers)
+        return update_metadata.read(data).live_brokers
     except MalformedText as malformed:
         as_request = malformed
     raise rejection(

@@ -62,6 +62,7 @@ def _row(line: int, content: str, *, columns: int) -> BrokerHeader:
         or len(first) < 4
         or endpoint_type not in _TYPES
         or state not in (None, *_STATES)
+        or (state == "fenced" and last[0].endswith((" u", " un")))  # of `unfenced`
     ):
         raise rejection(line, expected=_EXPECTED_ROW, actual=shown(content))
     if endpoint_type == "controller":

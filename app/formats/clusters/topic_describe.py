@@ -6,14 +6,14 @@
 Every generation of the tool is read. Up to 2.1 the header has no blank after its colons; `TopicId` came with 2.8,
 `Elr` and `LastKnownElr` with 3.8 (`N/A` of every cluster that does not describe them, as under ZooKeeper). During a
 reassignment a row also has `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A
-column of another name (`Offline`, `MarkedForDeletion` …) is preserved in its place. If a terminal or a web page turned
+column of another name (`Offline`, `MarkedForDeletion` …) is not read. If a terminal or a web page turned
 the tabs into blanks, the columns are found by their names.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from app.core.model import NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
 from app.formats.clusters import stated_configs
 from app.formats.clusters.topic_rows import (
     HEADER,
-    HEADER_COLUMNS,
     ROW,
-    Columns,
     PartitionDescription,
     Rows,
     Values,
@@ -45,8 +43,6 @@ class TopicDescription:
     Parameters
     ----------
     configs : the value of `Configs` verbatim, `name=value` pairs with commas between and within them.
-    others, columns : as in `PartitionDescription`.
-    separator : between a header column's name and its value: `: `, or `:` up to 2.1.
     """
 
     name: str
@@ -54,9 +50,6 @@ class TopicDescription:
     partitions: tuple[PartitionDescription, ...]
     configs: str = ""
     topic_id: str | None = None
-    others: tuple[tuple[str, str], ...] = ()
-    columns: Columns = HEADER_COLUMNS
-    separator: str = ": "
 
 
 def read(text: str) -> tuple[TopicDescription, ...]:
@@ -116,12 +109,15 @@ def _table(lists: list[tuple[int, ...]]) -> Int32s:
 class _Section:
     """A topic whose rows are being read."""
 
-    name: str
+    header: TopicDescription
     partition_count: int
-    finish: Callable[[tuple[PartitionDescription, ...]], TopicDescription]
     line: int
     last_line: int
     rows: dict[int, PartitionDescription] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.header.name
 
     @property
     def count_text(self) -> str:
@@ -146,7 +142,7 @@ class _Reader:
             self._take_row(line, values)
         elif "PartitionCount" in values:
             self._close(line - 1)
-            self._open = self._header(line, values, separator=": " if content.startswith("Topic: ") else ":")
+            self._open = self._header(line, values)
         else:
             raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
 
@@ -175,12 +171,12 @@ class _Reader:
         if len(topic.rows) != topic.partition_count:
             actual = f"{len(topic.rows)}: the text is cut off"
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
-        described = topic.finish(tuple(topic.rows.values()))
+        described = replace(topic.header, partitions=tuple(topic.rows.values()))
         if self._done.setdefault(topic.name, described) != described:
             actual = f"topic {topic.name!r} again, with other rows"
             raise rejection(topic.line, expected="each topic once, or alike", actual=actual)
 
-    def _header(self, line: int, values: Values, *, separator: str) -> _Section:
+    def _header(self, line: int, values: Values) -> _Section:
         require(line, values, ("ReplicationFactor", "Configs"), of=HEADER)
         name = values["Topic"]
         if not is_topic_name(name):
@@ -188,22 +184,10 @@ class _Reader:
         topic_id = values.get("TopicId") or None
         if topic_id is not None and not is_topic_id(topic_id):
             raise rejection(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
-        columns = tuple(values)[1:]
-        replication_factor = number_in(line, values, "ReplicationFactor")
-
-        def finish(rows: tuple[PartitionDescription, ...]) -> TopicDescription:
-            return TopicDescription(
-                name=name,
-                replication_factor=replication_factor,
-                partitions=rows,
-                configs=values["Configs"],
-                topic_id=topic_id,
-                others=tuple([(column, values[column]) for column in columns if column not in HEADER_COLUMNS]),
-                columns=columns,
-                separator=separator,
-            )
-
-        return _Section(name, number_in(line, values, "PartitionCount"), finish, line, line)
+        header = TopicDescription(
+            name, number_in(line, values, "ReplicationFactor"), (), configs=values["Configs"], topic_id=topic_id
+        )
+        return _Section(header, number_in(line, values, "PartitionCount"), line, line)
 
     def _take_row(self, line: int, values: Values) -> None:
         self._rows.require_columns(line, values)

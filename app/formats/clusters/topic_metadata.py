@@ -12,7 +12,6 @@ Source: KIP-36, "Changes to TopicMetadataRequest/TopicMetadataResponse"; the sch
 
 from dataclasses import dataclass
 
-from app.core.model import Broker
 from app.formats.syntax import wire
 
 # The fewest bytes of each; they bound a count before it is believed.
@@ -80,11 +79,6 @@ def read(data: bytes) -> TopicMetadata:
     topics = tuple([_topic(cursor) for _ in range(cursor.count("topics", least_bytes=_LEAST_TOPIC_BYTES))])
     cursor.end()
     return TopicMetadata(tuple(brokers.values()), controller_id, topics)
-
-
-def brokers(metadata: TopicMetadata) -> tuple[Broker, ...]:
-    """The brokers by ascending id, as the core knows them."""
-    return tuple(sorted([Broker(broker.id, broker.rack) for broker in metadata.brokers], key=lambda broker: broker.id))
 
 
 def _topic(cursor: wire.Cursor) -> MetadataTopic:

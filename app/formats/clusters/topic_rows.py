@@ -19,7 +19,6 @@ from app.formats.syntax.lines import first_repeated, rejection, shown, whole_num
 Columns: TypeAlias = tuple[str, ...]
 Values: TypeAlias = dict[str, str]
 
-HEADER_COLUMNS: Columns = ("TopicId", "PartitionCount", "ReplicationFactor", "Configs")
 ROW_COLUMNS: Columns = ("Partition", "Leader", "Replicas", "Isr")
 ELR_COLUMNS: Columns = ("Elr", "LastKnownElr")
 OBSERVERS = "Observers"
@@ -44,7 +43,6 @@ _WITHOUT_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 _PADDED = "00000000"
 """Digits of a number that is longer than its value."""
 _LARGEST = 10**9
-_COLUMNS_WITH_ELR = (*ROW_COLUMNS, *ELR_COLUMNS)
 
 
 class PartitionDescription(NamedTuple):
@@ -54,8 +52,7 @@ class PartitionDescription(NamedTuple):
     ----------
     leader : None for `Leader: none` (and for −1, as tools printed it that read ZooKeeper).
     elr, last_known_elr : eligible leader replicas; None if not printed or `N/A`.
-    others : the columns that have no field of their own, name and value.
-    columns : the names of all columns after `Topic`, as printed; columns that are not named here are not written.
+    observers : replicas that are observers in Confluent Server.
     """
 
     partition: int
@@ -66,13 +63,17 @@ class PartitionDescription(NamedTuple):
     removing: tuple[int, ...] = ()
     elr: tuple[int, ...] | None = None
     last_known_elr: tuple[int, ...] | None = None
-    others: tuple[tuple[str, str], ...] = ()
-    columns: Columns = ROW_COLUMNS
+    observers: tuple[int, ...] = ()
 
     @property
-    def observers(self) -> tuple[int, ...]:
-        """Replicas that are observers in Confluent Server."""
-        return whole_numbers(dict(self.others).get(OBSERVERS, "")) or () if self.others else ()
+    def broken_id(self) -> int | None:
+        """A leader or an in-sync replica that is no replica and has the first digits of one, as a cut leaves them.
+
+        Another id that is no replica's may be the state of the cluster.
+        """
+        others = {*self.isr, self.leader}.difference(self.replicas, (None,))
+        starts = [one for one in others if any(str(replica).startswith(str(one)) for replica in self.replicas)]
+        return next(iter(starts), None)
 
 
 class Rows:
@@ -80,8 +81,6 @@ class Rows:
 
     def __init__(self) -> None:
         self._with_elr = False
-        # Many rows share few layouts, so each layout is stored once.
-        self._layouts: dict[Columns, Columns] = {}
 
     def usual(self, content: str) -> tuple[str, PartitionDescription] | None:
         """The topic and the row, if it has the usual columns and nothing in it is to be rejected."""
@@ -91,16 +90,15 @@ class Rows:
         topic, partition, leader, replica_text, isr_text, eligible, elr_text, last_text = row.groups()
         replicas, elr, last = _listed(replica_text), _listed(elr_text), _listed(last_text)
         isr = replicas if isr_text == replica_text else _listed(isr_text)
+        leading = None if leader is None else int(leader)
         if not _are_distinct(replicas) or (eligible is None and self._with_elr):
             return None
-        if isr is not replicas and not (_are_distinct(isr) and set(isr) <= set(replicas)):
+        if not _are_distinct(isr) or not {leading, *isr} <= {None, *replicas}:
             return None
         if (elr or last) and not (_are_distinct(elr or ()) and _are_distinct(last or ())):
             return None
-        columns = ROW_COLUMNS if eligible is None else _COLUMNS_WITH_ELR
         self._with_elr = eligible is not None
-        leading = None if leader is None else int(leader)
-        return topic, PartitionDescription(int(partition), leading, replicas, isr, (), (), elr, last, (), columns)
+        return topic, PartitionDescription(int(partition), leading, replicas, isr, (), (), elr, last)
 
     def usual_block(self, topic: str, lines: Sequence[str]) -> list[PartitionDescription] | None:
         """The rows of these lines, if all are of the topic and as in most texts; in half the time of line by line.
@@ -110,14 +108,14 @@ class Rows:
         first = self.usual(lines[0])
         if first is None or first[0] != topic:
             return None
-        _, _, _, _, _, _, elr, last, _, columns = first[1]
+        elr, last = first[1].elr, first[1].last_known_elr
         _, eligible, rest = lines[0].partition("\tElr: ")
         numbers = _numbers_of(topic, "\n".join(lines), len(lines), len(first[1].replicas), eligible + rest)
         if numbers is None:
             return None
         partitions, leaders = numbers[:, 0].tolist(), numbers[:, 1].tolist()
         replicas = list(map(tuple, numbers[:, 2:].tolist()))
-        shared = map(repeat, ((), (), elr, last, (), columns))
+        shared = map(repeat, ((), (), elr, last, ()))
         rows = zip(partitions, leaders, replicas, replicas, *shared, strict=False)
         return list(map(tuple.__new__, repeat(PartitionDescription), rows))  # half the time of `_make`
 
@@ -138,13 +136,10 @@ class Rows:
         replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
         if not replicas:
             raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
-        for column, ids in (("Isr", isr), (OBSERVERS, _ids(line, values, OBSERVERS))):
-            if unknown := set(ids).difference(replicas):
-                # An in-sync replica is a replica; another id is what a cut leaves of one.
-                raise rejection(line, expected=f"replicas after `{column}:`", actual=f"{min(unknown)}, not a replica")
-        columns = tuple(values)[1:]
-        columns = self._layouts.setdefault(columns, columns)
-        return PartitionDescription(
+        observers = _ids(line, values, OBSERVERS)
+        if unknown := set(observers).difference(replicas):
+            raise rejection(line, expected=f"replicas after `{OBSERVERS}:`", actual=f"{min(unknown)}, not a replica")
+        row = PartitionDescription(
             partition=number_in(line, values, "Partition"),
             leader=None if values["Leader"] in ("none", "-1") else number_in(line, values, "Leader"),
             replicas=replicas,
@@ -153,9 +148,11 @@ class Rows:
             removing=_ids(line, values, "Removing Replicas"),
             elr=_ids_or_none(line, values, "Elr"),
             last_known_elr=_ids_or_none(line, values, "LastKnownElr"),
-            others=tuple([(column, values[column]) for column in columns if column not in _ROW_FIELDS]),
-            columns=columns,
+            observers=observers,
         )
+        if (broken := row.broken_id) is not None:
+            raise rejection(line, expected="replicas as leader and in sync", actual=f"{broken}, not a replica")
+        return row
 
 
 @overload
@@ -195,6 +192,7 @@ def _numbers_of(topic: str, block: str, rows: int, width: int, eligible: str) ->
         numbers.max() < _LARGEST
         and len(np.unique(numbers[:, 0])) == rows
         and (replicas == in_sync).all()
+        and (replicas == numbers[:, 1:2]).any(axis=1).all()
         and (ordered[:, 1:] != ordered[:, :-1]).all()
     )
     return numbers[:, : 2 + width].astype(np.int32) if is_usual else None
@@ -202,9 +200,6 @@ def _numbers_of(topic: str, block: str, rows: int, width: int, eligible: str) ->
 
 def _are_distinct(ids: tuple[int, ...]) -> bool:
     return len(set(ids)) == len(ids)
-
-
-_ROW_FIELDS = frozenset({*ROW_COLUMNS, *ELR_COLUMNS, *REASSIGNMENT_COLUMNS})
 
 
 def columns_of(line: int, content: str) -> Values:

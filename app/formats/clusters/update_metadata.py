@@ -10,10 +10,8 @@ request's header is not part of the body.
 Source: KIP-36, "Changes to Broker"; the schema of UpdateMetadataRequest in Apache Kafka.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.core.model import Broker
 from app.formats.syntax import wire
 
 # The fewest bytes of each; they bound a count before it is believed.
@@ -93,11 +91,6 @@ def read_broker(data: bytes) -> LiveBroker:
     broker = _broker(cursor)
     cursor.end()
     return broker
-
-
-def brokers(live: Iterable[LiveBroker]) -> tuple[Broker, ...]:
-    """The brokers by ascending id, as the core knows them."""
-    return tuple(sorted((Broker(id=broker.id, rack=broker.rack) for broker in live), key=lambda broker: broker.id))
 
 
 def _broker(cursor: wire.Cursor) -> LiveBroker:

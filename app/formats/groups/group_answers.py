@@ -158,7 +158,7 @@ def _section(rows: Iterable[tuple[int, Record]]) -> Section[Record]:
 
 def _row(item: LooseObject, group: str, member: str | None, host: str | None = None) -> PartitionOffsets:
     """The offsets of a partition; of Burrow the last ones that it has seen."""
-    seen = item.child("end") if item.has("end") else item
+    seen = item.child("end") if item.get("end")[1] is not None else item
     return PartitionOffsets(
         item.required_topic("topicname", "topic"),
         item.integer("partitionid", "partition"),

@@ -14,7 +14,7 @@ Most tables have a column that no other has. Two pairs differ in less:
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any
 
 from app.core.recorded import GroupType
 from app.formats.groups import (
@@ -61,8 +61,8 @@ class Table(StrEnum):
 def table_of(line: str) -> Table | None:
     """The table of which this line is the header, or None."""
     # A header without one of its columns is known as well, so that its reader names what is missing.
-    for table, required in _REQUIRED.items():
-        if group_tables.is_header(line, required):
+    for table, form in _FORMS.items():
+        if group_tables.is_header(line, form.required):
             return _precise(table, line)
     return None
 
@@ -85,15 +85,18 @@ def _width(line: str, column: str) -> int:
     return len(column.strip()) + len(after) - len(after.lstrip(" ")) - 1
 
 
-# The first that fits counts: LAG is also a column of share groups, and ASSIGNMENT of consumer groups.
-_REQUIRED: Mapping[Table, tuple[str, ...]] = {
-    Table.SHARE_OFFSETS: share_groups.OFFSETS.required,
-    Table.STREAMS_OFFSETS: streams_groups.OFFSETS.required,
-    Table.STREAMS_MEMBERS: streams_groups.MEMBERS.required,
-    Table.OFFSETS: consumer_groups.OFFSETS.required,
-    Table.MEMBERS: consumer_groups.MEMBERS.required,
-    Table.STATES: consumer_groups.STATES.required,
-    Table.SHARE_MEMBERS: share_groups.MEMBERS.required,
+# The first that fits a header counts: LAG is also a column of share groups, and ASSIGNMENT of consumer groups. States
+# come last: those of share and Streams groups may look alike, and the first table decides the type of a group.
+_FORMS: Mapping[Table, TableForm[Any]] = {
+    Table.SHARE_OFFSETS: share_groups.OFFSETS,
+    Table.STREAMS_OFFSETS: streams_groups.OFFSETS,
+    Table.STREAMS_MEMBERS: streams_groups.MEMBERS,
+    Table.OFFSETS: consumer_groups.OFFSETS,
+    Table.MEMBERS: consumer_groups.MEMBERS,
+    Table.STATES: consumer_groups.STATES,
+    Table.SHARE_MEMBERS: share_groups.MEMBERS,
+    Table.SHARE_STATES: share_groups.STATES,
+    Table.STREAMS_STATES: streams_groups.STATES,
 }
 
 
@@ -102,7 +105,6 @@ _EXPECTED = (
     "what kafka-consumer-groups --describe prints (or kafka-share-groups, kafka-streams-groups), "
     "or described groups as JSON"
 )
-Row = TypeVar("Row", PartitionOffsets, GroupMember, GroupState, StreamsMember)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,29 +136,16 @@ def read(text: str) -> GroupTexts:
     if texts.unknown:
         line = min(texts.unknown)
         raise rejection(line, expected=_EXPECTED, actual=shown(text.split("\n")[line - 1]))
+    tables = {table: group_cells.read(texts.parts.get(table, ""), form) for table, form in _FORMS.items()}
     types: dict[str, GroupType] = {}
-
-    def sections(table: Table, form: TableForm[Row]) -> tuple[Section[Row], ...]:
-        found = group_cells.read(texts.parts.get(table, ""), form)
+    for table, sections in tables.items():
         if (group_type := table.group_type) is not None:
-            for row in (row for section in found for row in section.rows):
-                group: str | None = row.group
-                if group is not None:
-                    types.setdefault(group, group_type)
-        return found
-
-    offsets = (
-        *sections(Table.OFFSETS, consumer_groups.OFFSETS),
-        *sections(Table.SHARE_OFFSETS, share_groups.OFFSETS),
-        *sections(Table.STREAMS_OFFSETS, streams_groups.OFFSETS),
-    )
-    members = sections(Table.MEMBERS, consumer_groups.MEMBERS) + sections(Table.SHARE_MEMBERS, share_groups.MEMBERS)
-    streams_members = sections(Table.STREAMS_MEMBERS, streams_groups.MEMBERS)
-    # The states come last, since those of share and Streams groups may look alike.
-    states = (
-        *sections(Table.STATES, consumer_groups.STATES),
-        *sections(Table.SHARE_STATES, share_groups.STATES),
-        *sections(Table.STREAMS_STATES, streams_groups.STATES),
+            groups = (row.group for section in sections for row in section.rows)
+            types = {**dict.fromkeys(filter(None, groups), group_type), **types}
+    streams_members = tables.pop(Table.STREAMS_MEMBERS)
+    offsets, members, states = (
+        [section for table, sections in tables.items() if table.endswith(kind) for section in sections]
+        for kind in (Table.OFFSETS, Table.MEMBERS, Table.STATES)
     )
     answers = _answers(texts.parts.get(_DESCRIBED, ""))
     return GroupTexts(

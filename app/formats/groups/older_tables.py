@@ -22,16 +22,17 @@ _OLDER = re.compile(
     r"|GROUP[ \t]+TOPIC[ \t]+PARTITION\s.{0,400}?\bOWNER\s*$)|^[ \t]+GROUP\s.{0,400}?\b(?:LAG|HOST)\b",
     re.MULTILINE,
 )
-_OF_HEADERS = ("OFFSET", "CLIENT-ID", "(ID)")
+_OF_HEADERS = ("OFFSET", "CLIENT-ID", "(ID)", "BALANCER")
 _NAMED = re.compile(r".*--group[ =]['\"]?(?P<command>[^\s'\"]{1,255})|GROUP {2,}(?P<rpk>\S{1,255})\s*$")
-_STATE = re.compile(r"(?P<name>COORDINATOR|STATE|BALANCER|MEMBERS) {2,}(?P<value>\S{1,255})\s*$")
+_STATE = re.compile(r"(?P<name>COORDINATOR|STATE|BALANCER|MEMBERS)(?: {2,}(?P<value>\S{1,255}))?\s*$")
 _STATE_HEADER = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS"
 
 
 def with_groups(text: str) -> str:
     """The text with the tables of older releases as newer ones print them; a table of an unknown group is as it was."""
     # A search for the headers of lines takes a second for a million rows of topics.
-    if not any(name in text for name in _OF_HEADERS) or _OLDER.search(text) is None:
+    is_of_rpk = "\nBALANCER " in text
+    if not any(name in text for name in _OF_HEADERS) or not (is_of_rpk or _OLDER.search(text)):
         return text
     reader = _Reader()
     return "\n".join([reader.take(line.removesuffix("\r")) for line in text.split("\n")])
@@ -50,7 +51,7 @@ class _Reader:
             self._group, self._header = next(filter(None, named.groups())), ""
             return line
         if self._group and (stated := _STATE.match(line)) is not None:
-            return self._take_state(stated["name"], stated["value"])
+            return self._take_state(stated["name"], stated["value"] or "")
         if not line.strip():
             self._header = self._header if self._indent else ""
         elif _OLDER.match(line) is not None:
@@ -66,7 +67,7 @@ class _Reader:
         if name != "MEMBERS" or len(self._state) < 4:
             return ""
         state, self._state = self._state, {}
-        return f"{self._group} -:0 ({state['COORDINATOR']}) {state['BALANCER']} {state['STATE']} {value}"
+        return f"{self._group} -:0 ({state['COORDINATOR']}) {state['BALANCER'] or '-'} {state['STATE']} {value}"
 
     def _take_header(self, line: str) -> str:
         self._indent = line[: len(line) - len(line.lstrip())]

@@ -283,7 +283,7 @@ def _of_document(document: str, headings: Collection[str], proposed: Proposals, 
     if '"newReplicas"' in document or '"goalSummary"' in document:
         proposed.read_document(document)
     found = proposed.reassignment()
-    if not (document.strip() or found.partitions):
+    if not found.partitions and '"partitions"' not in document:
         raise _unrecognized(text)
     return ToolOutput("file", found if found.partitions else reassignment.read(document))
 
@@ -293,7 +293,7 @@ def _unrecognized(text: str) -> MalformedText:
     line, actual = unrecognized.first_hint(text)
     lines = text.split("\n")
     at, tool = next(((at, tool) for at, one in enumerate(lines, 1) if (tool := pasted.owner(one)) is not None), (0, ""))
-    if "kind: KafkaRebalance" in text:
+    if "KafkaRebalance" in text:
         actual += "; its status has sums alone: rackplan plan reassignment --request reads it"
     elif at:
         line, actual = at, f"{shown(lines[at - 1].strip())}; this is of {tool}, which POST /v1/snapshots reads"

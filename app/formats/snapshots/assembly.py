@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from app.formats.clusters import broker_features, broker_lists, log_dirs, topic_
 from app.formats.clusters.broker_features import BrokerReleases
 from app.formats.clusters.log_dirs import LogDirs, with_log_dirs
 from app.formats.clusters.stated_configs import Configs
+from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.groups import group_texts, recorded_groups
 from app.formats.groups.recorded_groups import JoinedGroups
 from app.formats.snapshots import pasted
@@ -28,12 +28,16 @@ from app.formats.sources import deciders, msk_nodes
 from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
-from app.formats.syntax.lines import rejection
+from app.formats.syntax.lines import numbered, rejection
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
-_REPLICA_ROW = re.compile(r"^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t\r]*$", re.MULTILINE)
-"""A broker's id, or a flat object, on a line of its own."""
+_REPLICA_ROW = re.compile(r'^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t\r]*$|"is_leader":', re.MULTILINE)
+"""A broker's id, or a flat object, on a line of its own; or a replica that is an object."""
+
+
+_BESIDE = ("capacities", "size_bytes", "ingress_bytes_per_s", "moves", "topic_configs", "default_configs")
+"""Contents about brokers and topics that others list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,9 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     disks = _read(texts, "log_dirs", texts.log_dirs, log_dirs.read) or LogDirs(())
     joined = _read(texts, "groups", texts.groups, _joined) or JoinedGroups()
     features = _read(texts, "features", texts.features, broker_features.read)
-    of_disks = Contents(size_bytes=log_dirs.sizes(disks), topic_configs=disks.configs.topics)
+    of_disks = Contents(
+        size_bytes=log_dirs.sizes(disks), topic_configs=disks.configs.topics, default_configs=disks.configs.defaults([])
+    )
     found = contents_of_all([*contents, of_disks])
     described = topic_describe.topics(moving(found.topics, found.moves))
     brokers = _with_capacities(found.brokers or _seen(described, disks, found.observers), found.capacities)
@@ -134,7 +140,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     controller = found.controller or broker_features.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     if not (brokers or topics or joined.groups or texts.features):
-        raise _nothing(texts, [note.detail for note in found.notes], [group.detail for group in joined.undescribed])
+        raise _nothing(texts, found, [one.detail for one in joined.undescribed])
     require_plain_names(cluster, texts.uploads)
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
@@ -144,20 +150,37 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
 
 
-def _nothing(texts: Pasted, *reasons: Sequence[str]) -> MalformedText:
+def _nothing(texts: Pasted, found: Contents, undescribed: Sequence[str]) -> MalformedText:
     of_tools = f" of {', '.join(texts.sources)}" if texts.sources else ""
-    actual = ": ".join([f"none in the texts{of_tools}", *chain(*reasons)])
-    return rejection(None, expected="brokers, topics or groups", actual=actual)
+    beside = ", ".join([name.replace("_", " ") for name in _BESIDE if getattr(found, name)])
+    alone = [f"{beside} alone; add the output of kafka-topics --describe"] if beside else []
+    notes = [note.detail for note in found.notes]
+    actual = ": ".join([f"none in the texts{of_tools}", *alone, *notes, *undescribed])
+    parts = {"groups": texts.groups, "log_dirs": texts.log_dirs, **texts.sources}
+    part, text = next((part, text) for part, text in parts.items() if text)
+    line, _ = next(numbered(text))
+    return texts.located(rejection(line, expected="brokers, topics or groups", actual=actual), part)
 
 
 def _contents(texts: Pasted) -> Iterator[Contents]:
     """What Kafka's own tools say of brokers and topics, then what each other tool says."""
     topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
-    yield Contents(_read(texts, "brokers", texts.brokers, broker_lists.read) or (), topics=topics)
+    brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
+    yield Contents(brokers, topics=topics, notes=tuple(_other_factors(topics)))
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents = SOURCES[source].read(text)
         yield replace(contents, notes=(*contents.notes, *_uneven(contents, text)))
+
+
+def _other_factors(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """The first topic none of whose partitions has the replication factor of its header."""
+    for topic in topics:
+        factors = {len(row.replicas) - moving for row in topic.partitions for moving in (0, len(row.adding))}
+        if factors and topic.replication_factor not in factors:
+            detail = f"ReplicationFactor of topic {topic.name} is {topic.replication_factor}, that of no partition"
+            yield Note("texts_disagree", detail)
+            return
 
 
 def _uneven(contents: Contents, text: str) -> Iterator[Note]:

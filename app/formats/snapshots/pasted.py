@@ -23,6 +23,7 @@ The name of an upload (`brokers`, `topics` …) says what its first lines are on
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from app.errors.requests import MalformedText
 from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
@@ -31,7 +32,7 @@ from app.formats.snapshots import unrecognized
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
-from app.formats.syntax.lines import LOG_LINE, rejection, says_something, shown
+from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
@@ -102,6 +103,11 @@ class Upload:
     part: str | None = None
     prefix: str = ""
 
+    @classmethod
+    def of(cls, content: bytes, name: str, part: str | None = None, *, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Self:
+        """The upload of some bytes, see `decode`; lines that no tool printed may be in another encoding."""
+        return cls(decode(content, name, max_bytes=max_bytes, errors="surrogateescape"), name, part)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -162,6 +168,15 @@ def read(uploads: Sequence[Upload]) -> Pasted:
         if any(part in one.parts for one in splits):
             texts[part] = "\n".join([one.parts.get(part, empty) for one, empty in zip(splits, blank, strict=True)])
     skipped = [place for upload, one in zip(uploads, splits, strict=True) for place in _skipped(upload, one)]
+    for part, text in texts.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            line = text.count("\n", 0, error.start) + 1
+            malformed = rejection(
+                line, expected="text in UTF-8", actual=f"byte 0x{ord(text[error.start]) - 0xDC00:02x}"
+            )
+            raise Pasted(tuple(uploads)).located(malformed, part) from None
     sources = {name: texts.pop(name) for name in SOURCES if name in texts}
     return Pasted(tuple(uploads), tuple(skipped), sources=sources, **texts)
 
@@ -221,7 +236,7 @@ def _is_encoded(text: str, *, is_named: bool) -> bool:
     encoded = text.strip()
     if not is_named and (len(encoded) < _LEAST_ENCODED_CHARACTERS or _is_list(encoded)):
         return False
-    return ":" not in encoded[:1000] and detect(encoded.encode()) is not ByteEncoding.RAW
+    return ":" not in encoded[:1000] and detect(encoded.encode(errors="replace")) is not ByteEncoding.RAW
 
 
 def _is_list(text: str) -> bool:
@@ -281,10 +296,12 @@ def _part_of(document: object) -> str | None:
     if not isinstance(document, dict):
         return None
     if "brokers" in document:
-        return _LOG_DIRS
+        return None if "cluster" in document else _LOG_DIRS
     if document.keys() & {"endpoints", "listener_security_protocol_map", "jmx_port"}:
         return _BROKERS
-    return _GROUPS if isinstance(next(iter(document.values()), None), dict) else None
+    first = next(iter(document.values()), None)  # empty of a document that is cut off
+    is_group = isinstance(first, dict) and (not first or first.keys() & {"group_state", "members", "error"})
+    return _GROUPS if is_group else None
 
 
 def _place(uploads: Sequence[Upload], line: int) -> Place:

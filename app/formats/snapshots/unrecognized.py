@@ -25,7 +25,11 @@ _LOOKS_LIKE = {
     "kafka-consumer-groups --list; run it with --describe --all-groups": re.compile(
         r"GROUP\s+(?:TYPE|PROTOCOL)\b|(?:console-consumer|connect|perf-consumer)-[\w.-]{1,200}\s*$"
     ),
-    "kafka-configs of ZooKeeper; run it with --bootstrap-server": re.compile(r"Configs for "),
+    "kafka-configs of ZooKeeper; run it with --bootstrap-server": re.compile(r"(?:Quota c|C)onfigs for "),
+    "broker ids that zookeeper-shell lists; run get /brokers/ids/<id> for each": re.compile(r"\[\d[\d, ]*\]\s*$"),
+    "a command that printed nothing, as there is no such partition; run kafka-topics --describe alone": re.compile(
+        r".*kafka-topics.*--(?:under-replicated|unavailable|(?:under|at)-min-isr)-partitions"
+    ),
     "kafka-replica-status of Confluent; run kafka-topics --describe, which has the replicas in their order": re.compile(
         r"(?:Cluster\s+)?Topic\s+Partition\s+Replica\s"
     ),
@@ -35,7 +39,7 @@ _LOOKS_LIKE = {
     ),
     "metrics of an exporter; paste the answer of Prometheus' /api/v1/query": re.compile(r"# (?:HELP|TYPE) \w"),
     "an answer of aws kafka; run aws kafka list-nodes": re.compile(
-        r'\s*+\{?\s*+"(?:ClusterInfo|ClusterInfoList|BootstrapBrokerString\w*)"'
+        r'\s*+\{?\s*+"?(?:ClusterInfo|ClusterInfoList|BootstrapBrokerString\w*)"?:'
     ),
     "a progress report of Cruise Control; call it again when the task is done": re.compile(
         r'\s*+\{?\s*+"(?:progress|operationProgress)"'
@@ -56,6 +60,8 @@ _LOOKS_LIKE = {
     "the help of a tool; run it with --describe": re.compile(
         r"Missing required (?:argument|option)|This tool |usage: |Exactly one of the following|Command must include"
     ),
+    "the JSON of a snapshot; POST /v1/snapshots takes it with Content-Type: application/json, and rackplan snapshots "
+    "create": re.compile(r'\s*+\{(?=.{0,200}"brokers").{0,200}"cluster"\s*:'),
     "a reassignment; POST /v1/checks compares it with a snapshot": re.compile(
         r"Current partition replica assignment|Proposed partition reassignment|Status of partition reassignment"
         r'|\s*\{\s*(?:"version"\s*:\s*1\s*,\s*)?"partitions"'

@@ -42,7 +42,7 @@ from app.core.model import INT32_MAX, Broker
 from app.errors import FieldPath
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Partition, Source, topic_of
+from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, topic_of
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import first_repeated
 from app.formats.syntax.loose_objects import LooseObject
@@ -92,6 +92,7 @@ class Answers:
     topic: str | None = None
     taken: int = 0
     notes: dict[Note, None] = field(default_factory=dict)
+    differing: str = ""
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
         """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
@@ -108,13 +109,16 @@ class Answers:
             self._take_partition(item, topic)
         elif _is_broker(item):
             self.taken += 1
-            broker = item.integer(*_BROKER)
-            self.brokers[broker] = Broker(broker, item.text("rack"), fenced=item.get("isfenced")[1] is True)
+            self._add(Broker(item.integer(*_BROKER), item.text("rack"), fenced=item.get("isfenced")[1] is True))
         elif item.has("allnodes"):
             down = item.numbers("nodesdown")
-            self.brokers |= {one: Broker(one, fenced=one in down) for one in item.numbers("allnodes")}
+            for one in item.numbers("allnodes"):
+                self._add(Broker(one, fenced=one in down))
         else:
             self._take_lists(item, topic)
+
+    def _add(self, broker: Broker) -> None:
+        self.brokers[broker.id] = merged(self.brokers.get(broker.id, broker), broker)
 
     def _take_lists(self, item: LooseObject, topic: str | None) -> None:
         """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
@@ -145,9 +149,12 @@ class Answers:
             return
         key = name, item.integer(*_PARTITION)
         row = self._row(item)
-        if self.rows.setdefault(key, (row, item))[0] != row and self.rows[key][1].document is item.document:
+        known, first = self.rows.setdefault(key, (row, item))
+        if known != row and first.document is item.document:
             actual = f"partition {row.partition} of topic {name!r} again"
             raise item.document.reject(item.path, expected="each partition once", actual=actual)
+        if not self.differing and {*known.replicas} != {*row.replicas}:
+            self.differing = f"{name}-{row.partition} has other replicas"
         for one in item.each("logdir"):
             path, size = one.get("size")
             if one.get("future")[1] is not True:
@@ -219,6 +226,7 @@ def read(text: str) -> Contents:
     notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
     notes += [_NO_RACKS] if answers.brokers and not has_racks else []
     notes += [_MORE] if has_more else []
+    notes += [disagreeing(answers.differing)] if answers.differing else []
     return Contents(
         tuple(answers.brokers.values()),
         topics=topics,

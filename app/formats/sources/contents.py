@@ -1,6 +1,6 @@
 """What one source says of a cluster, whatever its format, and the clusters of several sources joined."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from re import Pattern
@@ -88,7 +88,7 @@ class Reject(Protocol):
 def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) -> TopicDescription:
     """The description of a topic from its partitions; `reject` makes the rejection of what they contradict.
 
-    Each partition is there once, has a replica, and none twice; in-sync replicas and the leader are replicas.
+    Each partition is there once, has a replica, and none twice; no id of a leader or an in-sync replica is cut.
     """
     if (partition := first_repeated(row.partition for row in rows)) is not None:
         raise reject(expected="each partition once", actual=f"partition {partition} of topic {name!r} again")
@@ -96,24 +96,25 @@ def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) ->
         which = f"partition {row.partition} of topic {name!r}"
         if not row.replicas:
             raise reject(expected=f"at least one replica of {which}", actual="none")
-        if (broker := first_repeated(row.replicas)) is not None:
-            raise reject(expected=f"each replica of {which} once", actual=f"broker {broker} twice")
-        if unknown := {*row.isr, row.leader} - {*row.replicas, None}:
-            raise reject(
-                expected=f"replicas of {which} as leader and in sync", actual=f"{unknown.pop()}, not a replica"
-            )
+        for listed in (row.replicas, row.isr):
+            if (broker := first_repeated(listed)) is not None:
+                raise reject(expected=f"each replica of {which} once", actual=f"broker {broker} twice")
+        if (broken := row.broken_id) is not None:
+            raise reject(expected=f"replicas of {which} as leader and in sync", actual=f"{broken}, not a replica")
     return TopicDescription(name, max((len(row.replicas) for row in rows), default=0), tuple(rows))
 
 
 def contents_of_all(sources: Sequence[Contents]) -> Contents:
-    """The sources as one. Of what several say, the first one counts; of sizes the largest, of fenced either."""
+    """The sources as one. Of what several say, the first one counts; of sizes the largest, of fenced either.
+
+    A note names the first rack and the first partition in which they differ.
+    """
     brokers: dict[int, Broker] = {}
     topics: dict[str, TopicDescription] = {}
     sizes: dict[Partition, int] = {}
     for source in sources:
         for broker in source.brokers:
-            known = brokers.get(broker.id)
-            brokers[broker.id] = broker if known is None else _merged(known, broker)
+            brokers[broker.id] = merged(brokers.get(broker.id, broker), broker)
         for topic in source.topics:
             topics.setdefault(topic.name, topic)
         for partition, size in source.size_bytes.items():
@@ -130,8 +131,32 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         default_configs=_first_of(map(attrgetter("default_configs"), sources)),
         controller=next(filter(None, (source.controller for source in sources)), None),
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
-        notes=tuple(dict.fromkeys(note for source in sources for note in source.notes)),
+        notes=(
+            *dict.fromkeys(note for source in sources for note in source.notes),
+            *(one for source in sources for one in _disagreements(source, brokers, topics)),
+        ),
     )
+
+
+def _disagreements(
+    source: Contents, brokers: Mapping[int, Broker], topics: Mapping[str, TopicDescription]
+) -> Iterator[Note]:
+    """The first rack and the first partition in which a source differs from what counts."""
+    is_assumed = any(note.code == "racks_assumed" for note in source.notes)
+    racks = [one for one in source.brokers if one.rack not in (None, brokers[one.id].rack)]
+    for one in racks[: not is_assumed]:
+        yield disagreeing(f"broker {one.id} is in rack {brokers[one.id].rack} and in {one.rack}")
+    for topic in [topic for topic in source.topics if topics[topic.name] is not topic]:
+        lists = {row.partition: {*row.replicas} for row in topics[topic.name].partitions}
+        for row in topic.partitions:
+            if lists.get(row.partition) != {*row.replicas}:
+                yield disagreeing(f"{topic.name}-{row.partition} has other replicas")
+                return
+
+
+def disagreeing(detail: str) -> Note:
+    """The note that texts differ in this."""
+    return Note("texts_disagree", f"texts differ: {detail}; the first counts")
 
 
 def moving(topics: Sequence[TopicDescription], moves: Moves) -> Sequence[TopicDescription]:
@@ -148,7 +173,8 @@ def _moving(topic: TopicDescription, moves: Moves) -> TopicDescription:
     return replace(topic, partitions=tuple(rows))
 
 
-def _merged(known: Broker, other: Broker) -> Broker:
+def merged(known: Broker, other: Broker) -> Broker:
+    """A broker of two sources: of what both say, the first one counts, but fenced is fenced in either."""
     return replace(
         known,
         rack=other.rack if known.rack is None else known.rack,

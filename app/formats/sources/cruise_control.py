@@ -28,9 +28,10 @@ Source: `KafkaClusterState`, `BrokerStats` and `PartitionLoadState` of Cruise Co
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from math import nan
 
 import orjson
 
@@ -201,10 +202,32 @@ def _brokers(document: Document, root: dict[str, object]) -> Contents:
             capacity=None if capacity == BrokerCapacity() else capacity,
         )
         listed.append((broker, item.get("host")[1]))
+    notes = tuple(_other_sums(LooseObject.of(document, root, ())))
     # Cruise Control takes the host for a rack that the broker does not have.
     if listed and all(broker.rack is not None and broker.rack == host for broker, host in listed):
-        return Contents(tuple([replace(broker, rack=None) for broker, _ in listed]), notes=(_HOSTS_AS_RACKS,))
-    return Contents(tuple([broker for broker, _ in listed]))
+        return Contents(tuple([replace(broker, rack=None) for broker, _ in listed]), notes=(_HOSTS_AS_RACKS, *notes))
+    return Contents(tuple([broker for broker, _ in listed]), notes=notes)
+
+
+def _other_sums(root: LooseObject) -> Iterator[Note]:
+    """A host whose capacity is not that of its brokers together, as if a digit was lost."""
+    sums = _sums(root, "brokers")
+    for (host, key), amount in _sums(root, "hosts").items():
+        if abs(sums.get((host, key), amount) - amount) > 0.001 * amount:
+            detail = f"{key} of host {host} is {amount}, of its brokers together {sums[host, key]}"
+            yield Note("texts_disagree", detail)
+            return
+
+
+def _sums(root: LooseObject, listed: str) -> dict[tuple[str, str], float]:
+    """By host and key; nan with a broker that is dead, whose capacity is −1 or 0."""
+    sums: dict[tuple[str, str], float] = {}
+    for item in root.each(listed):
+        for key in ("diskcapacitymb", "networkincapacity", "networkoutcapacity"):
+            if isinstance(amount := item.get(key)[1], int | float):
+                at = str(item.get("host")[1]), key
+                sums[at] = sums.get(at, 0) + (amount if amount > 0 else nan)
+    return sums
 
 
 def _bytes(document: Document, members: Mapping[str, object], key: str, path: FieldPath, unit: int) -> int | None:

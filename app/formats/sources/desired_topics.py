@@ -10,8 +10,8 @@
       partitions: 12                                strategy: cross-rack
       replicas: 3                                   staticAssignments: [[101, 105], …]
 
-`kind: Topic` of Redpanda's operator and of Conduktor has `replicationFactor`. Without a kind, each object with a name
-and a number of partitions is a topic:
+`kind: Topic` of Redpanda's operator and of Conduktor has `replicationFactor`, and Confluent's operator
+`partitionCount`. Without a kind, each object with a name and a number of partitions is a topic:
 
     kafka_topic: {name: orders, partitions: 12, replica_factor: 3}          Ansible, also several under `topics`
     topics: {orders: {partitions: 12, replication: 3}}                      kafka-gitops
@@ -141,7 +141,7 @@ def _plain_topics(document: YamlDocument, value: Yaml, prefix: tuple[str, ...]) 
     name, kind = value.get("name", value.get("topic_name")), value.get("dataType")
     if partitions and name is not None:
         parts = [*prefix, _name(document, name), *([_name(document, kind)] if kind else [])]
-        counts = _count(document, stated, partitions), _count(document, stated, factor)
+        counts = _count(document, stated, partitions, parts[-1]), _count(document, stated, factor, parts[-1])
         yield DesiredTopic(".".join(parts), document.line, *counts)
     elif "projects" in value:
         yield from _of_projects(document, value)
@@ -170,7 +170,7 @@ def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
     """The resource of a document, or those of a list of resources."""
     if isinstance(root, dict):
         items = root.get("items")
-        if isinstance(items, list) and root.get("kind", "").endswith("List"):  # type: ignore[union-attr] # a text or no kind
+        if isinstance(items, list) and str(root.get("kind")).endswith("List"):
             for item in items:
                 yield from _resources(item)
         else:
@@ -182,10 +182,12 @@ def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic 
         meta, spec = _members(document, "metadata"), _members(document, "spec")
         labels = meta.get("labels") if kind == "KafkaTopic" else {"strimzi.io/cluster": meta.get("cluster", "")}
         return DesiredTopic(
-            name=_name(document, spec.get("topicName", spec.get("overwriteTopicName", meta.get("name")))),
+            name=(name := _name(document, spec.get("topicName", spec.get("overwriteTopicName", meta.get("name"))))),
             line=document.line,
-            partitions=_count(document, spec, "partitions"),
-            replication_factor=_count(document, spec, "replicas" if kind == "KafkaTopic" else "replicationFactor"),
+            partitions=_count(document, spec, "partitionCount" if "partitionCount" in spec else "partitions", name),
+            replication_factor=_count(
+                document, spec, "replicas" if kind == "KafkaTopic" else "replicationFactor", name
+            ),
             cluster=_text(labels.get("strimzi.io/cluster")) if isinstance(labels, dict) else None,
         )
     if "kind" in members or not {"meta", "spec"} <= members.keys() or "partitions" not in _members(document, "spec"):
@@ -193,10 +195,10 @@ def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic 
     meta, spec = _members(document, "meta"), _members(document, "spec")
     placement = _members(document, "spec", "placement") if "placement" in spec else {}
     topic = DesiredTopic(
-        name=_name(document, meta.get("name")),
+        name=(name := _name(document, meta.get("name"))),
         line=document.line,
-        partitions=_count(document, spec, "partitions"),
-        replication_factor=_count(document, spec, "replicationFactor"),
+        partitions=_count(document, spec, "partitions", name),
+        replication_factor=_count(document, spec, "replicationFactor", name),
         cluster=_text(meta.get("cluster")),
         strategy=_strategy(document, placement.get("strategy", Strategy.ANY)),
         replicas=[_ids(document, row) for row in _rows(placement.get("staticAssignments"))],
@@ -228,13 +230,13 @@ def _name(document: YamlDocument, value: "Yaml | None") -> str:
     return value
 
 
-def _count(document: YamlDocument, spec: Mapping[str, Yaml], key: str) -> int | None:
+def _count(document: YamlDocument, spec: Mapping[str, Yaml], key: str, of: str) -> int | None:
     value = spec.get(key, "-1")
     if value in ("-1", "null", "~", ""):
         return None
     number = whole_number(value) if isinstance(value, str) else None
     if not number:
-        raise rejection(document.line, expected=f"a number from 1 on as {key}", actual=shown(str(value)))
+        raise rejection(document.line, expected=f"a number from 1 on as {key} of {of}", actual=shown(str(value)))
     return number
 
 

@@ -56,7 +56,7 @@ class Rebalance:
 
 
 def read(text: str) -> Rebalance | None:
-    """The request of a text with one `KafkaRebalance`; None if the text is of something else.
+    """The request of a text with one `KafkaRebalance`, also in a list; None if the text is of something else.
 
     Raises
     ------
@@ -64,10 +64,12 @@ def read(text: str) -> Rebalance | None:
         The text names the kind and is no YAML, has several such resources, or one whose mode or brokers are unknown.
     """
     documents = each_document(text, f"a {KIND}") if KIND in text else ()
-    found = [one for one in documents if isinstance(one.root, dict) and one.root.get("kind") == KIND]
+    resources = [LooseObject.of(one, one.root, ()) for one in documents if isinstance(one.root, dict)]
+    listed = [item for one in resources for item in (one.each("items") if one.has("items") else [one])]
+    found = [one for one in listed if one.get("kind")[1] == KIND]
     if len(found) > 1:
-        raise found[1].reject(("kind",), expected=f"one {KIND}", actual="another one")
-    return _of(LooseObject.of(found[0], found[0].root, ())) if found else None
+        raise found[1].document.reject((*found[1].path, "kind"), expected=f"one {KIND}", actual="another one")
+    return _of(found[0]) if found else None
 
 
 def _of(resource: LooseObject) -> Rebalance:

@@ -16,6 +16,11 @@
           PARTITION  LEADER  EPOCH  REPLICAS
           0          1       4      [0 1 2]
 
+    CLUSTER HEALTH OVERVIEW                   rpk cluster health
+    =======================                   NAMESPACE  TOPIC   PARTITION  LEADER-ID  REPLICA-CORE   DISABLED
+    All nodes:   [0 1 2]                      kafka      orders  0          1          [0-1 1-0 2-3]  false
+    Nodes down:  [2]                                                     rpk cluster partitions list
+
 The column RACK is there if a broker has a rack. `EPOCH`, `OFFLINE-REPLICAS` and `LOAD-ERROR` may be missing. Replicas
 are printed in ascending order and in-sync replicas not at all: the leader is taken for the preferred one, and every
 replica that is not offline for in sync. With `-p` alone a description has no name; it is that of the command before it.
@@ -46,7 +51,10 @@ _TOPIC = re.compile(
 _COMMAND = re.compile(r"(?:.*[\s/$#>])?rpk\s+topic\s+(?:describe|info)\s+(?P<rest>.*)")
 _BROKER = re.compile(r"(?P<id>\d{1,10})\*?\s+\S{1,300}\s+\d{1,5}(?:\s+(?P<rack>\S.{0,300}?))?\s*")
 _COUNTED = re.compile(r"PARTITIONS\s+(?P<count>\d{1,10})\s*")
-_CELLS = re.compile(r"\[[\d ]*\]|\S+")
+_CELLS = re.compile(r"\[[\d -]*\]|\S+")
+_PLACED = re.compile(r"NAMESPACE\s+TOPIC\s+PARTITION\s+LEADER-ID\s+REPLICA-CORE(?:\s+[A-Z-]+){0,9}\s*")
+_HEALTH = re.compile(r"(?P<of>All nodes|Nodes down):\s+(?P<ids>\[[\d ]*\])\s*")
+_HEADERS = (_BROKERS, _TABLE, _PLACED, _TOPICS, _CONFIGS)
 _NOTE = Note(
     "replicas_in_ascending_order",
     "rpk prints replicas in ascending order and no in-sync replicas: the leader counts as the preferred one, and every "
@@ -100,7 +108,7 @@ class _Reader:
         return Contents(tuple(self.brokers.values()), topics=topics, notes=tuple(notes))
 
     def _take(self, line: int, content: str) -> None:
-        if header := next((one for one in (_BROKERS, _TABLE, _TOPICS, _CONFIGS) if one.fullmatch(content)), None):
+        if header := next((one for one in _HEADERS if one.fullmatch(content)), None):
             self.table, self.columns = header, content.split()
         elif _TITLE.fullmatch(content):
             self.table = None
@@ -115,10 +123,13 @@ class _Reader:
             self._take_row(line, content)
 
     def _take_row(self, line: int, content: str) -> None:
-        if self.table is _BROKERS:
+        if health := _HEALTH.fullmatch(content):
+            is_down = health["of"] == "Nodes down"
+            self.brokers |= {one: Broker(one, fenced=is_down) for one in _listed(health["ids"]) or ()}
+        elif self.table is _BROKERS:
             broker = _broker(line, content)
             self.brokers[broker.id] = broker
-        elif self.table is _TABLE:
+        elif self.table in (_TABLE, _PLACED):
             self._row(line, content)
         elif self.table is _CONFIGS and self.current is not None:
             name, value, *_ = [*content.split(), "", ""]
@@ -133,13 +144,14 @@ class _Reader:
         return known
 
     def _row(self, line: int, content: str) -> None:
+        cells = self._cells(content)
+        if cells.get("NAMESPACE", "kafka") != "kafka":
+            return
+        if "TOPIC" in cells:
+            self.current = self.topics.setdefault(cells["TOPIC"], _Section(line, cells["TOPIC"]))
         if self.current is None:
             expected = "the topic's name before its partitions: the command line, or the section SUMMARY (-a)"
             raise rejection(line, expected=expected, actual=shown(content))
-        listed = _CELLS.findall(content)
-        cells = {} if len(listed) > len(self.columns) else dict(zip(self.columns, listed, strict=False))
-        if not {"REPLICAS", "OFFLINE-REPLICAS"}.issuperset(name for name in cells if cells[name].startswith("[")):
-            cells = {}  # a name in the header is broken
         replicas = _listed(cells.get("REPLICAS", ""))
         offline = _listed(cells.get("OFFLINE-REPLICAS", "[]"))
         partition, leader = whole_number(cells.get("PARTITION", "")), cells.get("LEADER", "")
@@ -150,6 +162,16 @@ class _Reader:
         ordered = tuple(sorted(replicas, key=lambda broker: broker != leading))
         isr = tuple([broker for broker in ordered if broker not in offline])
         self.current.rows.append(PartitionDescription(partition, leading, ordered, isr))
+
+    def _cells(self, content: str) -> dict[str, str]:
+        """The cells of a row of partitions by column; none if the row or a name in the header is broken."""
+        listed = _CELLS.findall(content)
+        cells = {} if len(listed) > len(self.columns) else dict(zip(self.columns, listed, strict=False))
+        lists = {name for name in cells if cells[name].startswith("[")}
+        if self.table is _PLACED and lists == {"REPLICA-CORE"} and is_topic_name(cells["TOPIC"]):
+            on_cores = re.sub(r"-\d+", "", cells["REPLICA-CORE"])
+            return cells | {"REPLICAS": on_cores, "LEADER": cells["LEADER-ID"]}
+        return cells if lists <= {"REPLICAS", "OFFLINE-REPLICAS"} else {}
 
     def _finished(self, topic: _Section, end: int) -> TopicDescription:
         if topic.count is not None and topic.count != len(topic.rows):
@@ -180,17 +202,16 @@ def _broker(line: int, content: str) -> Broker:
 
 
 def _listed(cell: str) -> tuple[int, ...] | None:
-    if not (cell.startswith("[") and cell.endswith("]")):
-        return None
-    return whole_numbers(",".join(cell[1:-1].split()))
+    ids = cell[1:-1].split()
+    return whole_numbers(",".join(ids)) if cell == f"[{' '.join(ids)}]" else None
 
 
 SOURCE = Source(
     "rpk",
     read,
     re.compile(
-        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS)\s*$|{_BROKERS.pattern}$|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$"
-        rf"|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
+        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS|CLUSTER HEALTH OVERVIEW)\s*$|{_BROKERS.pattern}$|{_PLACED.pattern}$"
+        rf"|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
     ),
-    re.compile(r"\s*\S+(?: {2,}|\t)\S|={6,}\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d ]*\]"),
+    re.compile(r"\s*\S+(?: {2,}|\t)\S|={6,}\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d -]*\]"),
 )

@@ -43,7 +43,7 @@ _TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 _SHOWN_CHARACTERS = 80
 
 
-def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> str:
+def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES, errors: str = "strict") -> str:
     """An uploaded text's bytes as text: UTF-8, or UTF-16 after a byte order mark, perhaps compressed by gzip.
 
     A byte order mark at the start is dropped.
@@ -52,6 +52,7 @@ def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES
     ----------
     name : the name of the upload, for the rejection: `topics`, `brokers` …
     max_bytes : upper limit on the decompressed bytes.
+    errors : as of `bytes.decode`. `surrogateescape` leaves bytes of another encoding to the reader of their line.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES
         content = _decompressed(content, name, max_bytes)
     encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
     try:
-        return content.decode(encoding).removeprefix("\ufeff")
+        return content.decode(encoding, errors).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         actual = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"

@@ -12,7 +12,7 @@ from app.core.model import Cluster, Float64s, Int64s
 from app.errors import FieldPath
 from app.errors.reassignments import UnknownTopic
 from app.errors.requests import ConflictingFields
-from app.services.amounts import InBytes
+from app.services.amounts import InBytes, InGrowth, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.consumers.series import (
     LATEST,
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 LONGEST_S = 10 * 366 * 86_400
 """The longest series, in seconds: ten years."""
-Seconds = Annotated[float, Field(ge=0, le=366 * 86_400, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(allow_inf_nan=False), InSeconds(le=366 * 86_400)]
 
 
 @dataclass(frozen=True)
 class PartitionGrowth(RequestRecord):
     """For how long the partitions of a topic are to be enough."""
 
-    growth_per_month: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.0
+    growth_per_month: Annotated[float, Field(allow_inf_nan=False), InGrowth(le=10)] = 0.0
     """Growth of rates in a month; 0.1 is 10 %."""
     horizon_months: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 12.0
     """Months after which no partition may exceed a consumer."""

@@ -13,7 +13,7 @@ from app.core.model import Float64s
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.formats.clusters.ingress_rates import read_prometheus
-from app.services.amounts import RENAMED_RATES, InBytes
+from app.services.amounts import RENAMED_RATES, InBytes, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import Moment, Name, OneOrEach, TopicName
 
@@ -47,8 +47,8 @@ class RateSeries(RequestRecord):
     `snapshots`."""
 
     start: Annotated[Moment | None, Field(strict=False)] = None
-    """Begin of the first interval."""
-    step_s: Annotated[int, Field(ge=1, le=31 * 86_400)] | None = None
+    """Begin of the first interval, of `ingress_bytes_per_s` alone."""
+    step_s: Annotated[int, InSeconds(ge=1, le=31 * 86_400)] | None = None
     """Seconds of an interval; of `snapshots`, null is the median time between two of them."""
     bytes_per_s: Annotated[Mapping[TopicName, ListOf[OneOrEach[RateOfPartition]]] | None, RENAMED_RATES] = None
     """By topic a list of intervals, each a list with the rate of each partition, by id; or the rate of the topic, which
@@ -62,6 +62,12 @@ class RateSeries(RequestRecord):
     size_growth_of: ListOf[TopicName] | None = None
     """Topics whose rates are the growth of their sizes, as reading `snapshots` states it; a warning names them."""
 
+    def require_unstated(self, source: str, *names: str) -> None:
+        """Raise `ConflictingFields` if a field states what the source has itself."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise ConflictingFields(f"{source} has its own times; leave {name} out", path=(*SERIES, name))
+
 
 def read_series(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[datetime, int, Mapping[str, Float64s]]:
     """Begin, step and (intervals, partitions) float64 by topic; `counts` is the number of partitions by topic.
@@ -74,6 +80,7 @@ def read_series(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[d
     if series.snapshots is not None:
         raise ConflictingFields("only a service has stored snapshots; state their rates", path=SNAPSHOTS)
     if series.prometheus is not None:
+        series.require_unstated("prometheus", "start", "step_s")
         return _of_prometheus(read_prometheus(series.prometheus, _PROMETHEUS))
     if series.start is None or series.step_s is None:
         missing = "step_s" if series.step_s is None else "start"

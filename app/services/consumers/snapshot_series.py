@@ -46,6 +46,7 @@ def with_rates(uow: "UnitOfWork", series: RateSeries, cluster: str | None, topic
     wanted = series.snapshots
     if wanted is None or (series.prometheus, series.bytes_per_s) != (None, None):
         return series
+    series.require_unstated("snapshots", "start")
     seen = _seen(uow, wanted, cluster)
     names = _names(uow, [*seen.values()][-1], wanted.topics or topics)
     topics_of = {each: _topics(uow, each, names) for each in dict.fromkeys(seen.values())}

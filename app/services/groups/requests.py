@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Json
-from app.services.amounts import RENAMED_RATES, InBytes, PricesRequest
+from app.services.amounts import RENAMED_RATES, InBytes, InSeconds, PricesRequest
 from app.services.bodies import ListOf, Read, RequestRecord
 from app.services.fields import (
     BrokerId,
@@ -212,7 +212,7 @@ class GroupRequest(SnapshotFields):
     `replica.selector.class`; otherwise `traffic` is read from leaders."""
     prices: PricesRequest | None = None
     """Prices for `traffic`; by default a GiB from rack to rack costs 0.02."""
-    rebalance_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None
+    rebalance_seconds: Annotated[float, Field(allow_inf_nan=False), InSeconds(le=86_400)] | None = None
     """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at Kafka's
     defaults: 3, and 5 if the coordinator assigns."""
     lag: Weights | None = None

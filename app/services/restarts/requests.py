@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from app.core.model import INT32_MAX
 from app.errors.requests import ConflictingFields
-from app.services.amounts import InBytes
+from app.services.amounts import InBytes, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import BrokerId, Defaults, Labels, OneOrEach, RequestedRelease, SnapshotFields, TopicName
 from app.services.reassignment.requests.parts import (
@@ -61,7 +61,7 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     order: Literal["controllers_last"] | None = None
     """`controllers_last`: waves with controllers come after those without; null orders by rack, if `per` is `rack`, and
     by the smallest broker id."""
-    restart_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 120.0
+    restart_seconds: Annotated[float, Field(allow_inf_nan=False), InSeconds(le=86_400)] = 120.0
     """Time for which a restarted broker is down."""
     catch_up_bytes_per_s: Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e15)] | None = None
     """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""

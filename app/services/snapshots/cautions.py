@@ -122,6 +122,11 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
     yield from _of_cordons(cluster)
     yield from _of_moves(cluster)
     yield from _of_log_dirs(cluster)
+    if odd := [one for topic in cluster.topics for one in _not_replicas(topic)]:
+        detail = (
+            f"{counted(len(odd), 'partition')} with a leader or in-sync replicas that are no replicas: {_some(odd)}"
+        )
+        yield Caution("not_a_replica", detail)
     if unlisted:
         yield Caution(
             "unlisted_brokers",
@@ -129,6 +134,14 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
             "nothing new is placed on them",
             unlisted,
         )
+
+
+def _not_replicas(topic: Topic) -> Iterator[str]:
+    """Partitions with a leader or an in-sync replica that is not among their replicas, and its id."""
+    stated = np.column_stack([topic.leaders, topic.isr])
+    odd = (stated >= 0) & (stated[:, :, None] != topic.replicas[:, None, :]).all(axis=2)
+    for row in np.flatnonzero(odd.any(axis=1)).tolist():
+        yield f"{topic.name}-{topic.partition_ids[row]} ({stated[row][odd[row]][0]})"
 
 
 def _of_moves(cluster: Cluster) -> Iterator[Caution]:

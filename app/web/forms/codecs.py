@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from app.services.amounts import bytes_of
+from app.services.amounts import bytes_of, seconds_of
 
 MB = 1e6
 _RATE, _BY_NAME = "ingress_bytes_per_s", "topic_name_hash"
@@ -38,8 +38,9 @@ def _whole(text: str) -> int:
 
 
 def _decimal(text: str, unit: float = 1) -> float:
-    """A number in a unit; of bytes also with its own, such as 3.4 TB."""
-    if unit > 1 and isinstance(stated := bytes_of(text), int):
+    """A number in a unit; of bytes also with its own, such as 3.4 TB, and a duration such as 12 h."""
+    stated = bytes_of(text) if unit > 1 else seconds_of(text)
+    if isinstance(stated, int | float):
         return stated
     try:
         value = round(float(text.rstrip("% ")) * unit, 12)
@@ -217,7 +218,7 @@ def _moment(text: str) -> datetime:
 def _written_series(value: Any, first: str = "time") -> str:
     if "prometheus" in value:
         return orjson.dumps(value["prometheus"]).decode()
-    rates: Mapping[str, Sequence[Sequence[float]]] = value[_RATE]
+    rates: Mapping[str, Sequence[Sequence[float]]] = value.get(_RATE) or value["bytes_per_s"]  # its former name
     start, step = _moment(value["start"]), value["step_s"]
     lines = [[first, *(f"{topic}-{at}" for topic, rows in rates.items() for at in range(len(rows[0])))]]
     for at in range(len(next(iter(rates.values())))):

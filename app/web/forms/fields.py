@@ -9,7 +9,6 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 
 from app.formats.snapshots.pasted import Upload
-from app.formats.syntax.lines import decode
 
 
 class Mistaken(Exception):
@@ -75,7 +74,7 @@ class PastedTexts:
 
     def uploads(self) -> list[Upload]:
         """All texts. Raises `MalformedText` if a file is no text."""
-        uploads = [Upload(decode(content, name), name) for name, content in self.files]
+        uploads = [Upload.of(content, name) for name, content in self.files]
         return [Upload(self.text), *uploads] if self.text.strip() else uploads
 
 

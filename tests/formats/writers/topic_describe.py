@@ -6,43 +6,46 @@ from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 
 
-def row_texts(row: PartitionDescription) -> list[str]:
-    """The columns of a row after `Topic`, as the tool prints them."""
-    values = {
-        "Partition": str(row.partition),
-        "Leader": "none" if row.leader is None else str(row.leader),
-        "Replicas": _joined(row.replicas),
-        "Isr": _joined(row.isr),
-        "Adding Replicas": _joined(row.adding),
-        "Removing Replicas": _joined(row.removing),
-        "Elr": "N/A" if row.elr is None else _joined(row.elr),
-        "LastKnownElr": "N/A" if row.last_known_elr is None else _joined(row.last_known_elr),
-        **dict(row.others),
-    }
-    return [f"{name}: {values[name]}" for name in row.columns]
+def row_texts(row: PartitionDescription, *, with_elr: bool = False, others: Sequence[str] = ()) -> list[str]:
+    """The columns of a row after `Topic`, as the tool prints them; `others` are columns that are not read."""
+    moving = [f"Adding Replicas: {_joined(row.adding)}", f"Removing Replicas: {_joined(row.removing)}"]
+    eligible = {"Elr": row.elr, "LastKnownElr": row.last_known_elr}
+    return [
+        f"Partition: {row.partition}",
+        f"Leader: {'none' if row.leader is None else row.leader}",
+        f"Replicas: {_joined(row.replicas)}",
+        f"Isr: {_joined(row.isr)}",
+        *others,
+        *(moving if row.adding or row.removing else ()),
+        *(f"{name}: {'N/A' if ids is None else _joined(ids)}" for name, ids in eligible.items() if with_elr),
+    ]
 
 
 def _joined(ids: Sequence[int]) -> str:
     return ",".join(map(str, ids))
 
 
-def write(descriptions: Iterable[TopicDescription]) -> str:
-    """Print the descriptions as the tool does; the result of `read` comes back verbatim, in one generation's layout."""
+def write(
+    descriptions: Iterable[TopicDescription],
+    *,
+    with_elr: bool = False,
+    separator: str = ": ",
+    others: Sequence[str] = (),
+) -> str:
+    """Print the descriptions as the tool does, in the layout of a generation, from which `read` makes them again.
+
+    Parameters
+    ----------
+    with_elr : since 3.8. separator : `:` in headers up to 2.1.
+    others : columns of other names, in headers and rows.
+    """
     lines: list[str] = []
     for topic in descriptions:
-        lines.append(_header_text(topic))
+        identity = [("TopicId", topic.topic_id)] if topic.topic_id else []
+        counts = [("PartitionCount", len(topic.partitions)), ("ReplicationFactor", topic.replication_factor)]
+        header = [("Topic", topic.name), *identity, *counts, ("Configs", topic.configs)]
+        lines.append("\t".join([*(f"{name}{separator}{value}" for name, value in header), *others]))
         start = f"\tTopic: {topic.name}\t"
-        lines += [start + "\t".join(row_texts(row)) for row in topic.partitions]
+        rows = [row_texts(row, with_elr=with_elr, others=others) for row in topic.partitions]
+        lines += [start + "\t".join(row) for row in rows]
     return "".join([line + "\n" for line in lines])
-
-
-def _header_text(topic: TopicDescription) -> str:
-    values = {
-        "TopicId": topic.topic_id or "",
-        "PartitionCount": str(len(topic.partitions)),
-        "ReplicationFactor": str(topic.replication_factor),
-        "Configs": topic.configs,
-        **dict(topic.others),
-    }
-    printed = [("Topic", topic.name), *((name, values[name]) for name in topic.columns)]
-    return "\t".join([f"{name}{topic.separator}{value}" for name, value in printed])

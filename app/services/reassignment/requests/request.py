@@ -11,7 +11,7 @@ from app.core.model import Broker
 from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.options import RackMode
 from app.errors import Json
-from app.services.amounts import InBytes
+from app.services.amounts import InBytes, InSeconds
 from app.services.bodies import ListOf, Read, reader_of_stored, word_or_object
 from app.services.fields import (
     BrokerId,
@@ -169,7 +169,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """`relax`: relax constraints that conflict, and list them in `relaxed`."""
     running_reassignment: Literal["refuse", "merge"] = "refuse"
     """`merge`: partitions that are being reassigned are planned from their target replicas."""
-    deadline_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] | None = None
+    deadline_s: Annotated[float, Field(allow_inf_nan=False), InSeconds(gt=0, le=86_400)] | None = None
     """Time limit of the solver; then the best plan so far is the answer, with its gap."""
     batches: BatchesRequest = field(default_factory=BatchesRequest)
     """Limits of each batch."""
