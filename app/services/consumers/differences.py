@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from app.errors.requests import PlanNotFound
+from app.services.bodies import ListOf
 from app.services.plans import Difference, Plan, named_plan
+from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -36,6 +38,13 @@ class ConsumerCounts:
     """Sum of the time of all consumers before; 0 without a plan to compare with."""
     consumer_hours_after: float
     """Sum of the time of all consumers after."""
+
+
+class ConsumersDiffDocument(DifferencePage):
+    """The intervals whose number of consumers differs."""
+
+    summary: ConsumerCounts
+    items: ListOf[IntervalConsumers]
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:

@@ -7,7 +7,9 @@ from uuid import UUID
 
 from app.core.model import unpadded
 from app.errors.requests import PlanNotFound
+from app.services.bodies import ListOf
 from app.services.plans import Difference, Plan, named_plan
+from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -37,6 +39,13 @@ class WaveCounts:
     """Number of waves before; 0 without a plan to compare with."""
     waves_after: int
     """Number of waves after."""
+
+
+class RestartDiffDocument(DifferencePage):
+    """The brokers whose wave differs, by id."""
+
+    summary: WaveCounts
+    items: ListOf[BrokerWave]
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:

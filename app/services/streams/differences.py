@@ -9,8 +9,9 @@ from app.core.jvm.hashes import TaskId, task_id
 from app.core.model import NO_REPLICA
 from app.core.streams.model import name_of
 from app.errors.requests import PlanNotFound
-from app.services.bodies import reader_of_stored
+from app.services.bodies import ListOf, reader_of_stored
 from app.services.plans import Difference, Plan, named_plan
+from app.services.plans.answers import DifferencePage
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
 from app.services.streams.threads import read_client, whole_client
@@ -60,6 +61,13 @@ class TaskMoves:
 
 
 Held: TypeAlias = Mapping[TaskId, TaskHolders]
+
+
+class StreamsDiffDocument(DifferencePage):
+    """The tasks whose clients differ, by task id."""
+
+    summary: TaskMoves
+    items: ListOf[TaskChange]
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:

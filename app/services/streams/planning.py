@@ -15,20 +15,21 @@ from app.core.streams.violations import violations
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers
-from app.services.streams.answers import StreamsStep, TaskViolation
+from app.services.streams.answers import StreamsAnswer, StreamsStep, TaskViolation
 from app.services.streams.events import AppliedEvents, events_of, steps_of
 from app.services.streams.optimum import addition_of, best_of, compared_with_classic, rack_aware_of
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
-from app.services.streams.rows import partition_json, placements_of
+from app.services.streams.rows import placements_of, row_of
 from app.services.streams.sources import StreamsSource, source_of
-from app.store.records import NewPlan
+from app.store.records import NewPlan, PlanHead
 
 
 def title(plan: NewPlan) -> str:
@@ -164,8 +165,8 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def later_versions(self, problem: StreamsProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.assignor, problem.version)
 
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
+    def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
+        return row_of(head, row)
 
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
@@ -177,7 +178,7 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def summary(self, plan: NewPlan) -> str:
         return summary(plan)
 
-    def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Any]:
+    def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> StreamsAnswer:
         source, assignor = problem.source, problem.assignor
         steps = steps_of(problem.events, source, assignor.assign)
         best, best_cautions = best_of(source, solution)
@@ -185,23 +186,23 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         compared = None if problem.protocol == "classic" else compared_with_classic(source, solution)
         own_cautions = cautions_of(source, assignor, solution, steps)
         cautions = (*source.cautions, *own_cautions, *best_cautions, *addition_cautions)
-        return {
-            "prediction": "replay",
-            "seed": None,
-            "assignor": assignor.name,
-            "protocol": problem.protocol,
+        return StreamsAnswer(
+            prediction="replay",
+            seed=None,
+            assignor=assignor.name,
+            protocol=problem.protocol,
             **report(source, solution),
-            "rack_aware": rack_aware_of(source, solution, assignor),
-            "best_standbys": best,
-            "addition": addition,
-            "compared_with_classic": compared,
-            "steps": steps,
-            "violations": [
+            rack_aware=rack_aware_of(source, solution, assignor),
+            best_standbys=best,
+            addition=addition,
+            compared_with_classic=compared,
+            steps=steps,
+            violations=[
                 TaskViolation.of(violation, tasks=[f"{part}_{number}" for part, number in violation.tasks])
                 for violation in violations(solution, source.clients, source.tasks, source.options)
             ],
-            "warnings": [caution.as_json() for caution in cautions],
-        }
+            warnings=cautions,
+        )
 
     def placements(self, _problem: StreamsProblem, solution: StreamsAssignment) -> Sequence[Placement]:
         return placements_of(solution)

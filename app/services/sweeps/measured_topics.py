@@ -79,8 +79,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         "snapshot_content_hash": snapshot.content_hash,
         "topics_read": [_read(topic) for topic in topics],
         "warnings": [
-            caution.as_json()
-            for caution in (*_unused_rates(rates, by_name, chosen), *_unknown_retention(chosen, topics))
+            vars(caution) for caution in (*_unused_rates(rates, by_name, chosen), *_unknown_retention(chosen, topics))
         ],
         "resolved": {"topics": topics},
     }
