@@ -18,7 +18,7 @@ from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupAssignment, GroupMetadata
 from app.core.groups.registry import Assignor, later_versions
 from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_interval
-from app.core.model import Placement
+from app.core.model import NO_REPLICA, Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.formats.syntax.quantities import counted
@@ -30,28 +30,13 @@ from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
 from app.services.groups.requests import READER, ClientLibrary, GroupRequest
 from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
-from app.services.groups.stored import readers_of, row_of
+from app.services.groups.stored import ReadPartitionDocument, member_ids, readers_of
 from app.services.groups.traffic import traffic_report
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.plans.record import at, some
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
 from app.store.records import NewPlan, PlanHead
-
-
-def title(plan: NewPlan) -> str:
-    """`Assign billing under range on prod-eu`; the topics if the group has no name."""
-    group = plan.request.get("group") or some([placement.topic for placement in plan.placements], noun="topic")
-    return f"Assign {group} under {plan.answer['assignor']}" + at(plan.cluster, "on")
-
-
-def summary(plan: NewPlan) -> str:
-    """`12 partitions to 3 members; 9 read in rack`."""
-    answer: Any = plan.answer
-    members, in_rack = len(answer["loads"]["per_member"]), answer["locality"]["in_rack"]
-    partitions = sum(len(placement.replicas) for placement in plan.placements)
-    return f"{counted(partitions, 'partition')} to {counted(members, 'member')}; {in_rack:,} read in rack"
-
 
 _DEFAULT_CLIENT_IDS = {"sarama": "sarama", "kgo": "franz-go", "kafkajs": "KafkaJS", "rdkafka": "librdkafka"}
 """By the client id if none is set, with which member ids begin."""
@@ -129,7 +114,14 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             raise ConflictingFields(detail, path=("member_overrides",))
 
     def check(self, request: GroupRequest, limits: Limits) -> None:
-        _check_lists(request, limits)
+        check_brokers(request.brokers or (), limits)
+        limits.check_count("topics", request.topics or (), path=("topics",))
+        limits.check_count("members", request.members or (), path=("members",))
+        limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
+        names = [topic.name for topic in request.topics or ()]
+        require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+        limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
+        _require_distinct(request)
 
     def previous_snapshot(self, request: GroupRequest) -> UUID | None:
         return request.previous_snapshot_id
@@ -161,16 +153,24 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         return later_versions(problem.source.assignors[0], problem.source.version)
 
     def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
-        return row_of(head, row)
+        ids = member_ids(head)
+        readers = [ids[place] for place in row.row if place != NO_REPLICA]
+        return ReadPartitionDocument(row.topic, row.partition, readers)
 
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
 
     def title(self, plan: NewPlan) -> str:
-        return title(plan)
+        """`Assign billing under range on prod-eu`; the topics if the group has no name."""
+        group = plan.request.get("group") or some([placement.topic for placement in plan.placements], noun="topic")
+        return f"Assign {group} under {plan.answer['assignor']}" + at(plan.cluster, "on")
 
     def summary(self, plan: NewPlan) -> str:
-        return summary(plan)
+        """`12 partitions to 3 members; 9 read in rack`."""
+        answer: Any = plan.answer
+        members, in_rack = len(answer["loads"]["per_member"]), answer["locality"]["in_rack"]
+        partitions = sum(len(placement.replicas) for placement in plan.placements)
+        return f"{counted(partitions, 'partition')} to {counted(members, 'member')}; {in_rack:,} read in rack"
 
     def answer(self, problem: GroupProblem, solution: Prediction) -> answers.GroupAnswer:
         source, (first, *others) = problem.source, problem.source.assignors
@@ -215,17 +215,6 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
 
 PLANNER = _GroupPlanner()
-
-
-def _check_lists(request: GroupRequest, limits: Limits) -> None:
-    check_brokers(request.brokers or (), limits)
-    limits.check_count("topics", request.topics or (), path=("topics",))
-    limits.check_count("members", request.members or (), path=("members",))
-    limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
-    names = [topic.name for topic in request.topics or ()]
-    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
-    limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
-    _require_distinct(request)
 
 
 def _require_distinct(request: GroupRequest) -> None:

@@ -18,7 +18,6 @@ from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Place
 from app.services.bodies import AnswerRecord, reader_of_stored
 from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
-from app.services.plans import PlannedPartition
 from app.store.records import NewPlan, PlanHead
 
 _RELEASE_BEFORE_THERE_WERE_SEVERAL = "4.0.0"
@@ -78,13 +77,6 @@ class ReadPartitionDocument(AnswerRecord):
     """Id of the partition in its topic."""
     members: list[str]
     """Ids of the members that read it; empty if no member does."""
-
-
-def row_of(head: PlanHead | NewPlan, row: PlannedPartition) -> ReadPartitionDocument:
-    """One partition of a plan, and the members that read it: one at most, but in share groups."""
-    members: Any = head.answer["loads"]
-    readers = [members["per_member"][place]["member_id"] for place in row.row if place != NO_REPLICA]
-    return ReadPartitionDocument(row.topic, row.partition, readers)
 
 
 def _listed(rows: Int64s, readers: Int32s, count: int) -> Int32s:

@@ -34,8 +34,8 @@ from app.services.plans.record import (
     load,
     made_on,
     named_plan,
+    other_plan,
     partitions,
     request_of,
-    summary,
 )
 from app.services.plans.status import PlanPatch, Status, change

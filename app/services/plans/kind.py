@@ -20,11 +20,12 @@ from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import NO_REPLICA, Cluster, Placement, unpadded
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, NotExportable
-from app.services.bodies import AnswerRecord, reader_of_stored
+from app.services.bodies import ABSENT, AnswerRecord, reader_of_stored
 from app.services.limits import Limits
-from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswer
+from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswer, WholePlan
 from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write
-from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json, beside, summary
+from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json
+from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
@@ -234,25 +235,32 @@ _WITH_REPLICA_LISTS = frozenset({"replicas", "reassignment"})
 def plan_json(plan: Plan | NewPlan) -> bytes:
     """The plan as the API writes it. One that is not stored has neither id nor time. No planner is imported for it."""
     head = plan.head if isinstance(plan, Plan) else plan
+    unstored: dict[str, Any] = {"id": None, "created_at": None, "status": PROPOSED, "notes": None, "history": []}
+    whole = WholePlan.of(
+        head,
+        engine_version=head.request.get("engine_version", ENGINE_VERSION),
+        prediction=head.answer["prediction"],
+        seed=head.answer["seed"],
+        request=ABSENT,  # written last
+        **({} if isinstance(head, PlanHead) else unstored),
+    )
+    ledger = head.ledger if isinstance(head, PlanHead) else None
     document = (
-        summary(head)
-        | beside(head)
-        | (_replica_lists(plan) if head.kind in _WITH_REPLICA_LISTS else {})
+        vars(whole)
+        # Only a plan with an entry has the field.
+        | ({} if ledger is None else {"ledger": ledger})
+        | ({"topics": [*map(_placed, plan.placements)]} if head.kind in _WITH_REPLICA_LISTS else {})
         | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
-        | {"warnings": head.answer["warnings"], "request": head.request}
+        | {"warnings": head.answer.get("warnings", []), "request": head.request}
     )
     return orjson.dumps(document, option=JSON_OPTIONS)
 
 
-def _replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
-    """The replica lists by topic; lists of unequal length are not padded."""
-    return {
-        "topics": [
-            PlacedTopic(each.topic, each.first_partition_id, unpadded(rows) if (rows == NO_REPLICA).any() else rows)
-            for each in plan.placements
-            for rows in (each.replicas,)
-        ]
-    }
+def _placed(placement: Placement) -> PlacedTopic:
+    """The replica lists of a topic; lists of unequal length are not padded."""
+    rows = placement.replicas
+    lists = unpadded(rows) if (rows == NO_REPLICA).any() else rows
+    return PlacedTopic(placement.topic, placement.first_partition_id, lists)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,22 +38,6 @@ from app.services.replicas.requests import KIND, READER, ReplicasRequest, check,
 from app.store.records import NewPlan, PlanHead
 
 
-def title(plan: NewPlan) -> str:
-    """`Place orders, payments on prod-eu`."""
-    return f"Place {some([placement.topic for placement in plan.placements], noun='topic')}" + at(plan.cluster, "on")
-
-
-def summary(plan: NewPlan) -> str:
-    """`36 partitions, 108 replicas; rack-safe`."""
-    sizes = [placement.replicas.shape for placement in plan.placements]
-    partitions = counted(sum(rows for rows, _ in sizes), "partition")
-    replicas = counted(sum(rows * factor for rows, factor in sizes), "replica")
-    measures: Any = plan.answer["measures"]
-    safe = measures.get("rack_safe_share")
-    racks = [] if safe is None else ["rack-safe" if safe == 1 else f"{share(safe)} rack-safe"]
-    return "; ".join([f"{partitions}, {replicas}", *racks])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplicasProblem:
     """Topics to place, with nothing left to look up.
@@ -194,10 +178,20 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         return placements
 
     def title(self, plan: NewPlan) -> str:
-        return title(plan)
+        """`Place orders, payments on prod-eu`."""
+        return f"Place {some([placement.topic for placement in plan.placements], noun='topic')}" + at(
+            plan.cluster, "on"
+        )
 
     def summary(self, plan: NewPlan) -> str:
-        return summary(plan)
+        """`36 partitions, 108 replicas; rack-safe`."""
+        sizes = [placement.replicas.shape for placement in plan.placements]
+        partitions = counted(sum(rows for rows, _ in sizes), "partition")
+        replicas = counted(sum(rows * factor for rows, factor in sizes), "replica")
+        measures: Any = plan.answer["measures"]
+        safe = measures.get("rack_safe_share")
+        racks = [] if safe is None else ["rack-safe" if safe == 1 else f"{share(safe)} rack-safe"]
+        return "; ".join([f"{partitions}, {replicas}", *racks])
 
     def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> ReplicasAnswer:
         counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)

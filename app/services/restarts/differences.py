@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.model import unpadded
-from app.errors.requests import PlanNotFound
 from app.services.bodies import ListOf
-from app.services.plans import Difference, Plan, named_plan
+from app.services.plans import Difference, Plan, other_plan
 from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
@@ -53,13 +52,8 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """
-    before: Mapping[int, int] = {}
-    if against is not None:
-        other = named_plan(uow, plan, against)
-        if other is None:
-            raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
-        before = _wave_of(other)
-    after = _wave_of(plan)
+    other = other_plan(uow, plan, against)
+    before, after = {} if other is None else _wave_of(other), _wave_of(plan)
     brokers = sorted({*before, *after})
     changed = [broker for broker in brokers if before.get(broker) != after.get(broker)]
     counts = WaveCounts(len(brokers), len(changed), max(before.values(), default=0), max(after.values(), default=0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.kafka_versions import KafkaRange, KafkaVersion
-from app.core.model import Placement
+from app.core.model import NO_REPLICA, Placement
 from app.core.streams.model import RackAwareStrategy, StreamsAssignment, name_of
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import StreamsAssignor, later_versions, streams_assignor_for
@@ -27,25 +27,9 @@ from app.services.streams.optimum import addition_of, best_of, compared_with_cla
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
-from app.services.streams.rows import placements_of, row_of
+from app.services.streams.rows import PlannedTaskDocument, client_names, placements_of
 from app.services.streams.sources import StreamsSource, source_of
 from app.store.records import NewPlan, PlanHead
-
-
-def title(plan: NewPlan) -> str:
-    """`Assign 12 tasks to 3 clients under high_availability`."""
-    answer: Any = plan.answer
-    tasks, clients = counted(len(answer["tasks"]), "task"), counted(len(answer["loads"]["per_client"]), "client")
-    return f"Assign {tasks} to {clients} under {answer['assignor']}"
-
-
-def summary(plan: NewPlan) -> str:
-    """`4 active tasks move; 12 of 12 stateful tasks ideal`."""
-    answer: Any = plan.answer
-    moved = answer["movement"]["active_moved"]
-    judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
-    ideal = [f"{sum(judged):,} of {counted(len(judged), 'stateful task')} ideal"] if judged else []
-    return "; ".join([f"{counted(moved, 'active task')} {'moves' if moved == 1 else 'move'}", *ideal])
 
 
 def cautions_of(
@@ -140,7 +124,14 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         """Nothing: an application may be planned without knowing any racks."""
 
     def check(self, request: StreamsRequest, limits: Limits) -> None:
-        _check(request, limits)
+        if request.snapshot_id is not None and (request.brokers is not None or request.topics is not None):
+            detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"
+            raise ConflictingFields(detail, path=("snapshot_id",))
+        check_brokers(request.brokers or (), limits)
+        limits.check_count("topics", request.topics or (), path=("topics",))
+        limits.check_count("members", request.clients, path=("clients",))
+        limits.check_count("partitions", request.tasks or (), path=("tasks",))
+        limits.check_count("events", request.events, path=("events",))
 
     def resolve(self, request: StreamsRequest, site: Site, allowance: Allowance) -> StreamsProblem:
         assignor = streams_assignor_for(request.protocol, request.assignor, site.version)
@@ -166,17 +157,30 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         return later_versions(problem.assignor, problem.version)
 
     def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
-        return row_of(head, row)
+        active, *others = row.row
+        names = client_names(head)
+        standby = [names[place] for place in others if place != NO_REPLICA]
+        return PlannedTaskDocument(
+            f"{row.topic}_{row.partition}", None if active == NO_REPLICA else names[active], standby
+        )
 
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
         return problem.assignor.assign(source.clients, source.tasks, source.options, source.partitions)
 
     def title(self, plan: NewPlan) -> str:
-        return title(plan)
+        """`Assign 12 tasks to 3 clients under high_availability`."""
+        answer: Any = plan.answer
+        tasks, clients = counted(len(answer["tasks"]), "task"), counted(len(answer["loads"]["per_client"]), "client")
+        return f"Assign {tasks} to {clients} under {answer['assignor']}"
 
     def summary(self, plan: NewPlan) -> str:
-        return summary(plan)
+        """`4 active tasks move; 12 of 12 stateful tasks ideal`."""
+        answer: Any = plan.answer
+        moved = answer["movement"]["active_moved"]
+        judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
+        ideal = [f"{sum(judged):,} of {counted(len(judged), 'stateful task')} ideal"] if judged else []
+        return "; ".join([f"{counted(moved, 'active task')} {'moves' if moved == 1 else 'move'}", *ideal])
 
     def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> StreamsAnswer:
         source, assignor = problem.source, problem.assignor
@@ -209,18 +213,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
 
 
 PLANNER = _StreamsPlanner()
-
-
-def _check(request: StreamsRequest, limits: Limits) -> None:
-    """Raise what is wrong with a request before anything is looked up: conflicts and limits."""
-    if request.snapshot_id is not None and (request.brokers is not None or request.topics is not None):
-        detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"
-        raise ConflictingFields(detail, path=("snapshot_id",))
-    check_brokers(request.brokers or (), limits)
-    limits.check_count("topics", request.topics or (), path=("topics",))
-    limits.check_count("members", request.clients, path=("clients",))
-    limits.check_count("partitions", request.tasks or (), path=("tasks",))
-    limits.check_count("events", request.events, path=("events",))
 
 
 def _canonical(request: StreamsRequest, assignor: StreamsAssignor) -> dict[str, Json]:

@@ -9,7 +9,6 @@ import numpy as np
 from app.core.model import NO_REPLICA, Int32s, Placement
 from app.core.streams.model import StreamsAssignment
 from app.services.bodies import AnswerRecord
-from app.services.plans import PlannedPartition
 from app.store.records import NewPlan, PlanHead
 
 
@@ -61,14 +60,6 @@ class PlannedTaskDocument(AnswerRecord):
     """Process id of the client that runs it; null if no client does."""
     standby: list[str]
     """Process ids of the clients with a standby or warm-up of it."""
-
-
-def row_of(head: PlanHead | NewPlan, row: PlannedPartition) -> PlannedTaskDocument:
-    """One task of a plan, and the clients that have it."""
-    active, *others = row.row
-    names = client_names(head)
-    standby = [names[place] for place in others if place != NO_REPLICA]
-    return PlannedTaskDocument(f"{row.topic}_{row.partition}", None if active == NO_REPLICA else names[active], standby)
 
 
 def tasks_of(placements: Sequence[Placement]) -> Iterator[tuple[int, int, list[int]]]:
