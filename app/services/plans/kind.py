@@ -23,7 +23,7 @@ from app.errors.requests import ConflictingFields, NotExportable
 from app.services.bodies import ABSENT, AnswerRecord, reader_of_stored
 from app.services.limits import Limits
 from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswer, WholePlan
-from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write
+from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write, check_batch
 from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json
 from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
@@ -322,13 +322,9 @@ class Kind:
         if not lost.is_of_all and name != LOSSES:
             field = "lost_rack" if lost.brokers is None else "lost_broker"
             raise ConflictingFields(f"{field} is of the format {LOSSES}; {name} is of the whole plan", path=(field,))
-        if name == BATCH and self.batch:
-            if batch is None:
-                raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+        check_batch(name, batch, is_inverse=is_inverse)
+        if self.batch and batch is not None:
             return self.batch(plan, batch, is_inverse)
-        if batch is not None or is_inverse:
-            field = "inverse" if batch is None else "batch"
-            raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
         if name == LOSSES and self.losses:
             return self.losses(plan, cluster_of, lost)
         return self.exports[name](plan, cluster_of)

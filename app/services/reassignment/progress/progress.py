@@ -38,12 +38,13 @@ from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, Snaps
 from app.errors.requests import ConflictingFields, NotExportable
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
-from app.formats.syntax.quantities import counted
+from app.formats.syntax.quantities import counted, first_of
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf, Read
 from app.services.cautions import Caution
 from app.services.fields import Id, rfc3339
 from app.services.plans import BATCH, Plan, as_json
+from app.services.plans.exports import check_batch
 from app.services.reassignment.exports import require_batch
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
@@ -300,18 +301,20 @@ class PlanProgress:
             yield Caution("log_dirs_not_compared", detail)
         receiving = _down(steps.after[step_progress.copies], up)
         if receiving:
-            detail = f"replicas are still to be copied to brokers that are fenced or down: {_named(receiving)}"
+            named = first_of(receiving, NAMED_BROKERS)
+            detail = f"replicas are still to be copied to brokers that are fenced or down: {named}"
             yield Caution("receivers_down", detail, receiving)
         rows = self.located.planned.rows[step_progress.copies.any(axis=1)]
         stuck = np.unique(rows[self._has_no_source[rows]]).tolist()
         if stuck:
-            names = ", ".join("{}-{}".format(*self.located.name(row)) for row in stuck[:NAMED_IN_WARNINGS])
-            more = " …" if len(stuck) > NAMED_IN_WARNINGS else ""
-            detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names}{more})")
+            names = first_of(["{}-{}".format(*self.located.name(row)) for row in stuck], NAMED_IN_WARNINGS)
+            detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names})")
             yield Caution("no_in_sync_replica", detail)
         returning = _down(self.located.before[step_progress.differs], up)
         if returning:
-            detail = f"the lists before the plan have brokers that are fenced or down: {_named(returning)}"
+            detail = (
+                f"the lists before the plan have brokers that are fenced or down: {first_of(returning, NAMED_BROKERS)}"
+            )
             yield Caution("rollback_brokers_down", detail, returning)
 
 
@@ -424,10 +427,6 @@ def _down(brokers: Int32s, up: Int32s) -> tuple[int, ...]:
     return tuple(ids[(ids != NO_REPLICA) & ~np.isin(ids, up)].tolist())
 
 
-def _named(brokers: Sequence[int]) -> str:
-    return ", ".join(map(str, brokers[:NAMED_BROKERS])) + (" …" if len(brokers) > NAMED_BROKERS else "")
-
-
 ROLLBACK = "rollback"
 
 
@@ -449,11 +448,7 @@ def resumed(
     if name not in (BATCH, ROLLBACK):
         detail = f"from is of the formats {BATCH} and {ROLLBACK}; {name} is of the whole plan"
         raise ConflictingFields(detail, path=("from",), value=str(snapshot_id))
-    if name == ROLLBACK and (batch is not None or is_inverse):
-        field = "inverse" if batch is None else "batch"
-        raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
-    if name == BATCH and batch is None:
-        raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+    check_batch(name, batch, is_inverse=is_inverse)
     progress = progress_of(uow, plan, snapshot_id, path=("from",))
     located, steps = progress.located, progress.located.steps
     if batch is None:
