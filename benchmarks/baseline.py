@@ -17,7 +17,6 @@ from fastapi import APIRouter, Body, Depends, FastAPI, Response
 
 from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.plan_documents import PlanDocument
 from app.api.planned import created
 from app.api.replicas import PlaceRequest
 from app.core.model import Cluster
@@ -25,6 +24,7 @@ from app.main import create_app as create_service
 from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Plan, draft_plan
+from app.services.replicas.answers import PlanDocument
 from app.store.records import NewPlan
 
 PATH = "/baseline/plans/replicas"

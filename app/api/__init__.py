@@ -17,7 +17,6 @@ One router a resource, each with the models of its requests and answers:
 What plan kinds share:
 
     planned.py         the operation that plans, answered at once or as a job
-    plan_documents.py  the models of plans
     forms.py           requests from the forms of pages
 
 Below the resources:

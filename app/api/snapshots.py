@@ -18,7 +18,7 @@ from app.api.http.auth import RawBody, RequestLimits, Uow, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, with_etag
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
-from app.api.models.clusters import SnapshotRequest, WarningDocument
+from app.api.models.clusters import SnapshotRequest
 from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
@@ -66,7 +66,7 @@ class SnapshotDocument(BaseModel):
     """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     health: ClusterHealth | None
     """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
-    warnings: list[WarningDocument]
+    warnings: list[Caution]
     """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
     """When the snapshot was stored, RFC 3339 in UTC."""

@@ -1,9 +1,8 @@
 """Warnings: conditions that a caller should know and that did not prevent the answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from app.errors import Json
+from app.services.bodies import ABSENT, AnswerRecord, ListOf
 
 NAMED_MEMBERS = 20
 
@@ -171,27 +170,25 @@ CAUTIONS: Mapping[str, str] = {
 """What each code of a warning means. Codes are part of the API contract; the lists of documents are made of this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """One entry of an answer's `warnings`. `code` is stable; `brokers`, `members`, `topics` and
-    `kafka_version` name what it is about.
-
-    Of members the first `NAMED_MEMBERS` are named.
-    """
+class Caution(AnswerRecord, schema="WarningDocument"):
+    """A condition that did not prevent the answer."""
 
     code: str
+    """Stable code of the warning."""
     detail: str
-    brokers: tuple[int, ...] = ()
-    members: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    kafka_version: str = ""
+    """The warning in a sentence, with its numbers."""
+    brokers: ListOf[int] | None = ABSENT
+    """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
+    members: ListOf[str] | None = ABSENT
+    """Ids of the members that the warning is about, the first 20; absent if it is about none."""
+    topics: ListOf[str] | None = ABSENT
+    """Names of the topics that the warning is about; absent if it is about none."""
+    kafka_version: str | None = ABSENT
+    """The release that the warning is about."""
 
-    def as_json(self) -> dict[str, Json]:
-        """The document of the API; what is empty is left out."""
-        about: dict[str, Json] = {
-            "brokers": self.brokers,
-            "members": self.members[:NAMED_MEMBERS],
-            "topics": self.topics,
-            "kafka_version": self.kafka_version,
-        }
-        return {"code": self.code, "detail": self.detail} | {name: named for name, named in about.items() if named}
+    def __post_init__(self) -> None:
+        about = {name: value for name, value in vars(self).items() if value and value is not ABSENT}
+        if "members" in about:
+            about["members"] = about["members"][:NAMED_MEMBERS]
+        vars(self).clear()
+        vars(self).update(about)

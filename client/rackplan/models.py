@@ -819,9 +819,9 @@ class ConsumersDiffDocument(Record):
     """The intervals whose number of consumers differs."""
 
     summary: ConsumerCounts
-    """Counts over all intervals, not only those of the page."""
+    """Counts over the whole difference, not only its page."""
     items: list[IntervalConsumers]
-    """Intervals with another number of consumers."""
+    """Differences of the page, in order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
 
@@ -867,9 +867,9 @@ class ConsumersInterval(Record):
 class ConsumersKafka(Record):
     """The same with one of Kafka's assignors, which do not know rates, and the releases that have it."""
 
-    from_: str
+    from_: str | None
     """The first release of Kafka with this answer."""
-    to: str
+    to: str | None
     """The last release of Kafka with this answer."""
     assignor: str
     """Name of the assignor."""
@@ -883,6 +883,11 @@ class ConsumersKafka(Record):
 class ConsumersPlanDocument(Record):
     """The consumers of a group over time."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -905,11 +910,6 @@ class ConsumersPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -918,6 +918,10 @@ class ConsumersPlanDocument(Record):
     """The same with one of Kafka's assignors."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     intervals: list[ConsumersInterval]
     """The intervals of the series."""
     step_s: int
@@ -940,10 +944,6 @@ class ConsumersPlanDocument(Record):
     """Partitions above the capacity of a consumer."""
     partitions: list[PartitionsNeeded]
     """Partitions that each topic needs; empty unless requested."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the plan; empty if there are none."""
-    request: dict[str, Any]
-    """The canonical request: every field with its default, in canonical order."""
 
 
 class ConsumersStep(Record):
@@ -1125,9 +1125,9 @@ class DiffDocument(Record):
     """The partitions that differ, by topic and partition id."""
 
     summary: DiffSummary
-    """Counts over all partitions, not only those of the page."""
+    """Counts over the whole difference, not only its page."""
     items: list[PartitionChange]
-    """Differing partitions, by topic and partition id."""
+    """Differences of the page, in order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
 
@@ -1427,9 +1427,9 @@ class GroupDiffDocument(Record):
     """The partitions whose readers differ, by topic and partition id."""
 
     summary: Handover
-    """Counts over all partitions, not only those of the page."""
+    """Counts over the whole difference, not only its page."""
     items: list[ReaderChange]
-    """Partitions with other readers, by topic and partition id."""
+    """Differences of the page, in order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
 
@@ -1437,6 +1437,11 @@ class GroupDiffDocument(Record):
 class GroupPlanDocument(Record):
     """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -1459,11 +1464,6 @@ class GroupPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -1473,6 +1473,10 @@ class GroupPlanDocument(Record):
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     assignor: str
     """Name of the assignor."""
     protocol: Literal["eager", "cooperative", "reconciled"]
@@ -1508,10 +1512,6 @@ class GroupPlanDocument(Record):
     """Whether changes since `previous_snapshot_id` make the leader rebalance; null without one."""
     violations: list[GroupViolation]
     """Ways in which the assignment is illegal or uneven; empty if there are none."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the plan; empty if there are none."""
-    request: dict[str, Any]
-    """The canonical request: every field with its default, in canonical order."""
 
 
 class GroupViolation(Record):
@@ -2442,6 +2442,11 @@ class PlanChangeDocument(Record):
 class PlanDocument(Record):
     """An immutable plan, with its request."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -2464,11 +2469,6 @@ class PlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -2478,8 +2478,10 @@ class PlanDocument(Record):
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
-    topics: list[PlacedTopic]
-    """Placed topics, in the order of the request."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     envelope: list[EnvelopeDocument] | None
     """Bounds over all outcomes for each topic; null unless `prediction` is `envelope`."""
     measures: PlacementMeasures | AwareMeasures
@@ -2493,10 +2495,8 @@ class PlanDocument(Record):
     """Of copysets, if requested: the choices by ascending scatter width, for the largest replication factor."""
     violations: list[Violation]
     """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the plan; empty if there are none."""
-    request: dict[str, Any]
-    """The canonical request: every field with its default, in canonical order."""
+    topics: list[PlacedTopic]
+    """Placed topics, in the order of the request."""
 
 
 class PlanProgressDocument(Record):
@@ -2549,6 +2549,11 @@ class PlanProgressDocument(Record):
 class PlanSummary(Record):
     """A plan without its assignments."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -2571,11 +2576,6 @@ class PlanSummary(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
 
 
 class PlannedTaskDocument(Record):
@@ -2751,9 +2751,9 @@ class ReassignmentDiffDocument(Record):
     """The partitions that differ, by topic and partition id, with the racks that they span."""
 
     summary: ReassignmentDiffSummary
-    """Counts and bytes over all partitions, not only those of the page."""
+    """Counts over the whole difference, not only its page."""
     items: list[PartitionTransfer]
-    """Differing partitions, by topic and partition id."""
+    """Differences of the page, in order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
 
@@ -2782,7 +2782,7 @@ class ReassignmentDiffSummary(Record):
     brokers: list[BrokerTransfer]
     """By ascending id."""
     flows: list[BrokerFlow]
-    """The largest first, 1000 at most."""
+    """The largest first, 1,000 at most."""
     flows_in_all: int
     """Number of flows, listed or not."""
     loads: dict[str, dict[str, LoadChange]] | None
@@ -2794,6 +2794,11 @@ class ReassignmentDiffSummary(Record):
 class ReassignmentPlanDocument(Record):
     """A change of a cluster with the least movement, in batches, with its certificate."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -2816,11 +2821,6 @@ class ReassignmentPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -2830,8 +2830,10 @@ class ReassignmentPlanDocument(Record):
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
-    topics: list[PlacedTopic]
-    """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     certificate: CertificateDocument
     """What is moved, and the proof that no plan within the constraints moves less."""
     leader_changes: int
@@ -2873,12 +2875,10 @@ class ReassignmentPlanDocument(Record):
     """Balance over brokers and rack safety before the plan."""
     violations: list[Violation]
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the plan; empty if there are none."""
+    topics: list[PlacedTopic]
+    """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
     ledger: LedgerDocument | None
     """What the execution took, against what was predicted; absent until its log was recorded."""
-    request: dict[str, Any]
-    """The canonical request: every field with its default, in canonical order."""
 
 
 class RebalanceDocument(Record):
@@ -2971,9 +2971,9 @@ class RestartDiffDocument(Record):
     """The brokers whose wave differs, by id."""
 
     summary: WaveCounts
-    """Counts over all brokers, not only those of the page."""
+    """Counts over the whole difference, not only its page."""
     items: list[BrokerWave]
-    """Brokers with another wave, by id."""
+    """Differences of the page, in order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
 
@@ -2989,6 +2989,11 @@ class RestartLosses(Record):
 class RestartPlanDocument(Record):
     """The waves of a restart, in the order of execution."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -3011,11 +3016,6 @@ class RestartPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -3025,6 +3025,10 @@ class RestartPlanDocument(Record):
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     waves: list[WaveDocument]
     """The waves, each after the one before is complete."""
     seconds: float
@@ -3035,10 +3039,6 @@ class RestartPlanDocument(Record):
     """Brokers, the quorum and the first 1,000 partitions that no schedule keeps available."""
     blocked_partitions: int
     """Number of blocked partitions."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the plan; empty if there are none."""
-    request: dict[str, Any]
-    """The canonical request: every field with its default, in canonical order."""
 
 
 class ScaledPartitionDocument(Record):
@@ -3421,9 +3421,9 @@ class StreamsDiffDocument(Record):
     """The tasks whose clients differ, by task id."""
 
     summary: TaskMoves
-    """Counts over all tasks, not only those of the page."""
+    """Counts over the whole difference, not only its page."""
     items: list[TaskChange]
-    """Tasks with other clients, by task id."""
+    """Differences of the page, in order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
 
@@ -3448,6 +3448,11 @@ class StreamsLoadsDocument(Record):
 class StreamsPlanDocument(Record):
     """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""
 
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -3470,11 +3475,6 @@ class StreamsPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -3484,6 +3484,10 @@ class StreamsPlanDocument(Record):
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     assignor: str
     """Name of the assignor."""
     protocol: Literal["classic", "streams"]
@@ -3518,10 +3522,6 @@ class StreamsPlanDocument(Record):
     """Effect of each event, in order; empty without events."""
     violations: list[TaskViolationDocument]
     """Ways in which the assignment is illegal or fragile; empty if there are none."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the plan; empty if there are none."""
-    request: dict[str, Any]
-    """The canonical request: every field with its default, in canonical order."""
 
 
 class StreamsRebalanceDocument(Record):
@@ -4006,6 +4006,10 @@ class WarningDocument(Record):
     """The warning in a sentence, with its numbers."""
     brokers: list[int] | None
     """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
+    members: list[str] | None
+    """Ids of the members that the warning is about, the first 20; absent if it is about none."""
+    topics: list[str] | None
+    """Names of the topics that the warning is about; absent if it is about none."""
     kafka_version: str | None
     """The release that the warning is about."""
 

@@ -394,7 +394,7 @@ def test_a_sweep_is_one_chunk_whose_rows_are_stored(spark: Spark, database: Data
         )
         summary = sweep_results.summary(uow, sweep.id, ScenarioFilter())
     require_same([row for _, row in page.items], answered(KEYS), KEYS)
-    assert (summary["scenarios"], summary["failed"]) == (len(NAMES) * len(COUNTS), 0)
+    assert (summary.scenarios, summary.failed) == (len(NAMES) * len(COUNTS), 0)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from app.errors.requests import ConflictingFields, DuplicateBroker, LimitExceede
 from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, draft_plan
+from app.services.plans.answers import PlanAnswer
 from app.services.plans.kinds import KINDS
 from app.services.plans.record import digest, seed_of
 from tests import draws as st
@@ -35,6 +36,12 @@ class Dice:
     @property
     def canonical(self) -> dict[str, Json]:
         return {"seed": self.seed}
+
+
+class DiceAnswer(PlanAnswer, kw_only=True):
+    """The number."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +83,9 @@ class _DicePlanner(Planner[Dice, Dice, int]):
         self.steps.append(f"verify {solution == problem.seed}")
         return self.faults
 
-    def answer(self, problem: Dice, solution: int) -> dict[str, Json]:
+    def answer(self, problem: Dice, solution: int) -> DiceAnswer:
         self.steps.append("measure")
-        return {"prediction": "replay", "seed": problem.seed, "number": solution}
+        return DiceAnswer(prediction="replay", seed=problem.seed, number=solution, warnings=[])
 
     def placements(self, problem: Dice, solution: int) -> Sequence[Placement]:
         return [Placement(str(problem.seed == solution), 0, np.zeros((1, 1), np.int32))]

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Response
 
 from app.api import examples
-from app.api.groups.documents import GroupPlanDocument
 from app.api.groups.requests import PlanGroupRequest
 from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import kafka, requests
 from app.services.groups import PLANNER
+from app.services.groups.answers import GroupPlanDocument
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 

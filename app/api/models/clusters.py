@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from app.core.kafka_versions import Controller, normal_release
 from app.core.model import NO_LEADER, NO_LOG_DIR, UNKNOWN_SIZE, Cluster, Cordon, Int32s, LogDirectory, Topic, padded
@@ -352,16 +352,3 @@ def _replica_log_dirs(
 
 def _by_id(partitions: Sequence[PartitionRequest]) -> list[int]:
     return sorted(range(len(partitions)), key=lambda place: partitions[place].partition)
-
-
-class WarningDocument(BaseModel):
-    """A condition that did not prevent the answer."""
-
-    code: str
-    """Stable code of the warning."""
-    detail: str
-    """The warning in a sentence, with its numbers."""
-    brokers: list[int] | None = None
-    """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
-    kafka_version: str | None = None
-    """The release that the warning is about."""

@@ -3,19 +3,28 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response, Security
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from app.api.http.auth import Uow, principal
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
-from app.api.plan_documents import PlansPage
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.services.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.services.plans import Status
+from app.services.plans.answers import PlanSummary
 from app.services.plans.kinds import KINDS
 from app.store.records import PlanFilter
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+
+class PlansPage(BaseModel):
+    """Plans, newest first."""
+
+    items: list[PlanSummary]
+    """Plans without their assignments, newest first."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 @router.get(

@@ -1,29 +1,22 @@
 """`/v1/plans/{plan_id}`: read, compare, export, draw, change and delete a plan."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, Security
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.api import examples
-from app.api.consumers.operation import ConsumersDiffDocument, ConsumersPlanDocument
-from app.api.groups.documents import GroupDiffDocument, GroupPlanDocument
 from app.api.http.auth import Uow, merge_patch_only, principal
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.plan_documents import DiffDocument, PartitionsDocument, PlanDocument, PlanPatchRequest
 from app.api.problems.responses import responses
 from app.api.reassignment import progress
-from app.api.reassignment.diff_documents import ReassignmentDiffDocument
-from app.api.reassignment.documents import ReassignmentPlanDocument
-from app.api.restarts.operation import RestartDiffDocument, RestartPlanDocument
-from app.api.streams.documents import StreamsDiffDocument, StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld, UnknownBroker, UnknownRack
@@ -38,12 +31,63 @@ from app.errors.requests import (
     SnapshotNotFound,
 )
 from app.services import plans, snapshots
-from app.services.fields import Id, Int32, Rack, TopicName
-from app.services.plans import FORMATS, Plan
+from app.services.bodies import Request as RequestModel
+from app.services.consumers.answers import ConsumersPlanDocument, ScaledPartitionDocument
+from app.services.consumers.differences import ConsumersDiffDocument
+from app.services.fields import MOST_LABELS, PRINTABLE_LINES, Id, Int32, LabelName, LabelValue, Rack, TopicName
+from app.services.groups.answers import GroupPlanDocument
+from app.services.groups.differences import GroupDiffDocument
+from app.services.groups.stored import ReadPartitionDocument
+from app.services.plans import FORMATS, Plan, PlanPatch, Status
+from app.services.plans.answers import DifferencePage, PartitionDocument, WholePlan
 from app.services.plans.kinds import KINDS
 from app.services.plans.kinds import export as export_of
+from app.services.reassignment.differences import ReassignmentDiffDocument
+from app.services.reassignment.reports.report import ReassignmentPlanDocument
+from app.services.replicas.answers import PlanDocument
+from app.services.replicas.differences import DiffDocument
+from app.services.restarts.differences import RestartDiffDocument
+from app.services.restarts.reports import PlannedWaveDocument, RestartPlanDocument
+from app.services.streams.answers import StreamsPlanDocument
+from app.services.streams.differences import StreamsDiffDocument
+from app.services.streams.rows import PlannedTaskDocument
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead
+
+
+class PlanPatchRequest(RequestModel):
+    """A JSON merge patch (RFC 7396): what is absent stays, what is null is removed."""
+
+    status: Status = "proposed"
+    """The next status of the plan."""
+    labels: (
+        Annotated[dict[LabelName, LabelValue | None], Field(max_length=MOST_LABELS, examples=[{"team": "storage"}])]
+        | None
+    ) = None
+    """Labels to set, name → value; null removes one, or all in place of the object."""
+    notes: Annotated[str, Field(max_length=2000, pattern=PRINTABLE_LINES)] | None = None
+    """Notes, which replace those before; null removes them."""
+
+    def service(self) -> PlanPatch:
+        """The patch as the service takes it."""
+        return PlanPatch(frozenset(self.model_fields_set), self.status, self.labels, self.notes)
+
+
+class PartitionsDocument(BaseModel):
+    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of tasks or waves."""
+
+    items: (
+        list[PartitionDocument]
+        | list[ReadPartitionDocument]
+        | list[PlannedTaskDocument]
+        | list[PlannedWaveDocument]
+        | list[ScaledPartitionDocument]
+    )
+    """Partitions, tasks or waves of the page."""
+    total: int
+    """Number of partitions or tasks on all pages."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 def version_of(head: PlanHead) -> str:
@@ -56,12 +100,11 @@ def etag_of(head: PlanHead, media_type: str) -> str:
     return f"{version_of(head)}-{media_type}"
 
 
-@dataclass(frozen=True, slots=True)
-class PlanResource:
+class PlanResource(NamedTuple):
     """One kind of plan in the API: the documents of a plan and of a difference."""
 
-    plan: type[BaseModel]
-    difference: type[BaseModel]
+    plan: type[WholePlan]
+    difference: type[DifferencePage]
 
 
 PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
@@ -148,7 +191,7 @@ def partitions(
     head = uow.plans.get(plan_id)
     page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
     token = None if page.next_offset is None else token_of_offset(page.next_offset)
-    items = [KINDS[head.kind].partition(head, row) for row in page.items]
+    items = [KINDS[head.kind].planner.listed_row(head, row) for row in page.items]
     return json_response({"items": items, "total": page.total, "next_page_token": token})
 
 
@@ -182,7 +225,7 @@ def diff(
     start = offset_of_token(page_token)
     token = token_of_offset(start + page_size) if start + page_size < difference.total else None
     items = difference.items(start, start + page_size)
-    return json_response({"summary": difference.summary, "items": items, "next_page_token": token})
+    return json_response(DifferencePage(difference.summary, items, token))
 
 
 @router.get(

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Body, Response
 from app.api import examples
 from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
-from app.api.reassignment.documents import ReassignmentPlanDocument
 from app.errors import kafka, reassignments, requests
 from app.services.reassignment import PLANNER, ReassignmentRequest
+from app.services.reassignment.reports.report import ReassignmentPlanDocument
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 

@@ -1,27 +1,22 @@
 """`POST /v1/plans/{id}/progress`: what a reassignment has done and left at a later snapshot."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api import examples
 from app.api.http.auth import Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.models.clusters import WarningDocument
 from app.api.problems.responses import responses
-from app.api.reassignment.documents import LedgerDocument
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, MalformedText, PlanNotFound, QuotaExceeded, SnapshotNotFound
 from app.services import plans
 from app.services.fields import Id, OnSnapshot
-from app.services.reassignment import Drift
-from app.services.reassignment.progress.ledger import with_log
-from app.services.reassignment.progress.progress import BatchProgress, progress_of
-from app.services.reassignment.reports.batches import ExecutedStep
+from app.services.reassignment.progress.progress import PlanProgressDocument, progress_of, with_log
 
 MOST_LOG_CHARACTERS = 2**22
 """Length of the largest log."""
@@ -35,53 +30,6 @@ class ProgressRequest(OnSnapshot):
     log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] | None = None
     """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
     copied and took is stored as the plan's `ledger`, in place of what was stored before."""
-
-
-class PlanProgressDocument(BaseModel):
-    """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
-
-    plan_id: Id
-    """Id of the plan."""
-    snapshot_id: Id
-    """Id of the snapshot that the progress is computed from."""
-    state: Literal["not_started", "in_progress", "done", "drifted"]
-    """`drifted`: something else has changed partitions that the plan moves or creates."""
-    batches: list[BatchProgress]
-    """Batches, in the order of execution."""
-    replicas_left: int
-    """Number of replicas to copy that are not in sync yet."""
-    bytes_left: int
-    """Bytes of these replicas, each as a whole, of those of known size."""
-    unknown_size_replicas_left: int
-    """Number of these replicas whose size is unknown."""
-    seconds_left: float | None
-    """Duration of what is left, batch after batch, at the throttle of the plan; null if it is unknown."""
-    new_partitions: int
-    """Number of partitions that the plan creates."""
-    new_partitions_left: int
-    """Number of these partitions that the snapshot lacks."""
-    returning_partitions: int
-    """Number of partitions that are being reassigned back to their lists before the plan."""
-    drift: list[Drift]
-    """The first 100 partitions that something else has changed: those of the plan, then others of the cluster, by topic
-    and partition id."""
-    drifted_partitions: int
-    """Number of partitions of the plan that something else has changed."""
-    drifted_other_partitions: int
-    """Number of other partitions that are not as in the plan's snapshot; they do not count for `state`."""
-    next: str | None
-    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if there is none."""
-    next_file: str | None
-    """Path of the file with these partitions; null if there is none."""
-    rollback: str | None
-    """Path of the file with the previous lists of all partitions that have others now; null if none has."""
-    rollback_execution: list[ExecutedStep]
-    """The same in batches: inverses of those that were begun, from the last to the first, each the file
-    `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
-    ledger: LedgerDocument | None
-    """What the execution took, against what was predicted; null if no log of it was recorded."""
-    warnings: list[WarningDocument]
-    """Conditions that did not prevent the answer; empty if there are none."""
 
 
 @router.post(
@@ -126,6 +74,6 @@ def plan_progress(
         if chosen is None:
             raise ConflictingFields("the plan is of no cluster, and no snapshot is given", path=("snapshot_id",))
         found = progress_of(uow, plan, chosen)
-        return json_response(found.as_json() if body.log is None else with_log(uow, found, body.log))
+        return json_response(found.answer() if body.log is None else with_log(uow, found, body.log))
 
     return once(answer)

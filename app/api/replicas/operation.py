@@ -6,11 +6,11 @@ from fastapi import APIRouter, Body, Response
 
 from app.api import examples
 from app.api.http.json_bodies import JsonRoute
-from app.api.plan_documents import PlanDocument
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.replicas.requests import PlaceRequest
 from app.errors import kafka, reassignments, requests
 from app.services.replicas import PLANNER
+from app.services.replicas.answers import PlanDocument
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 

@@ -2,7 +2,6 @@
 
 operation.py   the operation that plans
 requests.py    its request model, with events
-documents.py   its answer
 
 Requests are imported from here, since they need no web framework. The other modules need one.
 """

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Body, Response
 from app.api import examples
 from app.api.http.json_bodies import JsonRoute
 from app.api.planned import PlanningOnce, plan_operation
-from app.api.streams.documents import StreamsPlanDocument
 from app.api.streams.requests import PlanStreamsRequest
 from app.errors import kafka, requests
 from app.services.streams import PLANNER
+from app.services.streams.answers import StreamsPlanDocument
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
 

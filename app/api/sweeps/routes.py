@@ -209,9 +209,8 @@ def _observed(uow: UnitOfWork, sweep_id: UUID) -> Observation:
 
 def _document(uow: UnitOfWork, sweep: Sweep) -> dict[str, object]:
     progress = uow.sweeps.progress(sweep.id)
-    document: dict[str, object] = {name: getattr(sweep, name, None) for name in SweepDocument.model_fields}
     left = sweeps.seconds_left(sweep, progress)
-    return document | {"done": progress.done, "rate_per_s": progress.rate_per_s, "seconds_left": left}
+    return vars(SweepDocument.of(sweep, done=progress.done, rate_per_s=progress.rate_per_s, seconds_left=left))
 
 
 def _accepted(uow: UnitOfWork, sweep: Sweep) -> Response:

@@ -7,28 +7,22 @@ from fastapi import APIRouter, Query, Request, Response, Security
 from pydantic import Field
 
 from app.api import examples
-from app.api.groups.documents import GroupPlanDocument
 from app.api.http.auth import RequestLimits, Uow, principal
 from app.api.http.idempotency import OnceOnly
 from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, json_response
 from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
-from app.api.plan_documents import PlanDocument
 from app.api.planned import created
 from app.api.problems.responses import responses
-from app.api.reassignment.documents import ReassignmentPlanDocument
-from app.api.sweeps.documents import (
-    BestDocument,
-    ComparisonDocument,
-    FrontDocument,
-    ScenarioDocument,
-    ScenariosPage,
-    SummaryDocument,
-)
+from app.api.sweeps.documents import FrontDocument, ScenariosPage
 from app.errors import access, kafka, reassignments, requests
 from app.formats.tables import scenario_tables
 from app.services.fields import NAMED_VALUE, Id
+from app.services.groups.answers import GroupPlanDocument
+from app.services.reassignment.reports.report import ReassignmentPlanDocument
+from app.services.replicas.answers import PlanDocument
 from app.services.sweeps import results
+from app.services.sweeps.answers import BestDocument, ComparisonDocument, ScenarioDocument, SummaryDocument
 from app.services.sweeps.results import ScenarioFilter
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/sweeps", tags=["sweeps"])

@@ -1,11 +1,18 @@
 """Counts, bytes and shares as texts, pictures and pages have them: `2 brokers`, `12.3 MiB`, `0.1 %`."""
 
+from collections.abc import Sequence
+
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def counted(value: int, noun: str) -> str:
     """`1 broker`, `2 brokers`."""
     return f"{value:,} {noun}" + ("" if value == 1 else "s")
+
+
+def first_of(names: Sequence[object], most: int) -> str:
+    """The first of some names, for a text: `a, b`, and `a, b …` if there are more."""
+    return ", ".join(map(str, names[:most])) + (" …" if len(names) > most else "")
 
 
 def byte_size(size_bytes: float) -> str:

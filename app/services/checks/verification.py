@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID
 
 import numpy as np
+from pydantic import Field
 
 from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.measures.log_dir_losses import log_dir_losses
@@ -25,17 +26,28 @@ from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import Source, ToolOutput
 from app.services import snapshots
-from app.services.bodies import AnswerRecord, ListOf
+from app.services.bodies import ABSENT, AnswerRecord, ListOf
 from app.services.cautions import Caution
-from app.services.checks.health import Health, HealthRequest, health_after, health_of
+from app.services.checks.health import (
+    FirstToFail,
+    Health,
+    HealthRequest,
+    LeastRepair,
+    LogDirOverLimit,
+    health_after,
+    health_of,
+)
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
 from app.services.checks.safety import below_min_isr, require_legal, safety_of
 from app.services.fields import Id, min_isr_of, with_defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance, as_json
-from app.services.reassignment.requests.parts import check_resources
-from app.services.replicas import movement_summary
+from app.services.reassignment.reports.loads import BrokerLoads, CrossRackReport
+from app.services.reassignment.reports.losses import LossReport, OverLimit
+from app.services.reassignment.requests.parts import Limited, check_resources
+from app.services.replicas import DiffSummary
+from app.services.replicas.answers import AwareMeasures
 from app.store.records import Snapshot
 
 if TYPE_CHECKING:
@@ -58,6 +70,60 @@ class Changed(AnswerRecord, schema="ChangedDocument"):
     """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
+class CheckDocument(AnswerRecord, kw_only=True):
+    """What there is to say about the cluster once the reassignment is done, or about the cluster as it is.
+
+    `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
+    `movement` says what has to be copied, `minimum` what the same end takes at least; `fresh` whether the cluster was
+    last seen in the state of this snapshot, and `changed` what is otherwise where it was not.
+    """
+
+    snapshot_id: Id
+    """Id of the snapshot that was checked against."""
+    snapshot_content_hash: str
+    """Content hash of this snapshot, in hexadecimal."""
+    violations: list[Violation]
+    """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
+    measures: PlacementMeasures | AwareMeasures
+    """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
+    movement: DiffSummary | None
+    """Counts of what changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
+    minimum: Minimum | None
+    """The least movement with the same end; null of a cluster as it is."""
+    fresh: bool
+    """Whether no newer snapshot of the cluster differs from the checked one."""
+    kafka_version: Annotated[str, Field(examples=["4.2.0"])]
+    """The release of Kafka that the check is for."""
+    changed: Changed | None
+    """What the newest snapshot has otherwise; null if `fresh`."""
+    source: Literal["file", "generate", "execute", "verify"] | None
+    """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
+    progress: Progress | None
+    """What `--verify` reports; null of any other output."""
+    loads: dict[str, BrokerLoads] | None = ABSENT
+    """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
+    cross_rack: CrossRackReport | None = ABSENT
+    """Bytes/s between racks; absent of a reassignment without resources, null if they are unknown."""
+    skew: dict[Limited, float] | None = ABSENT
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent of a reassignment without resources."""
+    over_limit: list[OverLimit] | None = ABSENT
+    """Brokers above a limit, by broker id and resource; absent of a reassignment without resources."""
+    log_dirs_over_limit: list[LogDirOverLimit] | None = ABSENT
+    """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
+    reassignment; absent of one without resources."""
+    fails_first: list[FirstToFail] | None = ABSENT
+    """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
+    of a reassignment without resources."""
+    least_repair: LeastRepair | None = ABSENT
+    """The least repair of a cluster as it is; null if the cluster cannot be repaired, which a warning explains. Of a
+    reassignment it is null, and absent if the check has no resources."""
+    losses: list[LossReport] | None = ABSENT
+    """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
+    checked."""
+    warnings: ListOf[Caution]
+    """Conditions that did not prevent the check; empty if there are none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """The report on a reassignment that Kafka would accept, or on a cluster as it is.
@@ -74,7 +140,7 @@ class Check:
     movement: Movement | None
     fresh: bool | None
     cautions: Sequence[Caution]
-    exposure: Mapping[str, AttributeExposure]
+    exposure: dict[str, AttributeExposure]
     """By each attribute of the snapshot's brokers, in the order of their names."""
     minimum: Minimum | None
     changed: Changed | None
@@ -90,24 +156,18 @@ class Check:
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
-        document: dict[str, Json] = as_json(
-            {
-                "snapshot_id": None if self.snapshot is None else self.snapshot.id,
-                "snapshot_content_hash": None if self.snapshot is None else self.snapshot.content_hash,
-                "violations": self.violations,
-                "measures": as_json(self.measures) | ({"attributes": self.exposure} if self.exposure else {}),
-                "movement": None if self.movement is None else movement_summary(self.movement),
-                "minimum": self.minimum,
-                "fresh": self.fresh,
-                "kafka_version": str(self.version),
-                "changed": self.changed,
-                "source": self.source,
-                "progress": self.progress,
-                **({} if self.health is None else self.health.as_json()),
-                "warnings": [caution.as_json() for caution in self.cautions],
-            }
+        document = CheckDocument.of(
+            self,
+            snapshot_id=None if self.snapshot is None else self.snapshot.id,
+            snapshot_content_hash=None if self.snapshot is None else self.snapshot.content_hash,
+            measures=AwareMeasures.of(self.measures, self.exposure) if self.exposure else self.measures,
+            movement=None if self.movement is None else DiffSummary.of(self.movement),
+            kafka_version=str(self.version),
+            warnings=self.cautions,
+            **({} if self.health is None else self.health.as_json()),
         )
-        return document
+        plain: dict[str, Json] = as_json(document)
+        return plain
 
 
 def check(

@@ -3,6 +3,7 @@
 requests.py         the request, and its rates as arrays
 series.py           the forms of a series of rates
 snapshot_series.py  rates of a series from stored snapshots
+answers.py          the answer: its declaration
 planning.py         the planner and its answer
 differences.py      intervals with another number of consumers
 exports.py          the plan as files: tables, KEDA, Kubernetes; cron_job.yaml sets the minimum of an autoscaler
@@ -10,13 +11,12 @@ exports.py          the plan as files: tables, KEDA, Kubernetes; cron_job.yaml s
 
 from app.services.consumers.differences import ConsumerCounts, IntervalConsumers, difference
 from app.services.consumers.exports import EXPORTS
-from app.services.consumers.planning import KIND, PLANNER, partition_json
+from app.services.consumers.planning import KIND, PLANNER
 from app.services.consumers.requests import READER, ConsumersRequest
 from app.services.plans import Kind
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    partition=partition_json,
     difference=difference,
     exports=EXPORTS,
     content="the consumers of a group over time, and moves no replica",

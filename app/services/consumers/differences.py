@@ -5,8 +5,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from app.errors.requests import PlanNotFound
-from app.services.plans import Difference, Plan, named_plan
+from app.services.bodies import ListOf
+from app.services.plans import Difference, Plan, other_plan
+from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -38,14 +39,19 @@ class ConsumerCounts:
     """Sum of the time of all consumers after."""
 
 
+class ConsumersDiffDocument(DifferencePage):
+    """The intervals whose number of consumers differs."""
+
+    summary: ConsumerCounts
+    items: ListOf[IntervalConsumers]
+
+
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """The intervals whose number of consumers differs from that of another plan, or all if `against` is None.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """
-    other = None if against is None else named_plan(uow, plan, against)
-    if against is not None and other is None:
-        raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
+    other = other_plan(uow, plan, against)
     (hours_before, before), (hours_after, after) = _consumers(other), _consumers(plan)
     pairs = [*enumerate(zip_longest(before, after), 1)]
     changed = [IntervalConsumers(place, *counts) for place, counts in pairs if counts[0] != counts[1]]

@@ -1,6 +1,6 @@
 """Plan the consumers of a group: how many in each interval, which partitions each reads, and when to start them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,10 @@ from app.core.groups.registry import Assignor, assignor_for
 from app.core.model import Int64s, Placement
 from app.errors import Json
 from app.formats.syntax.quantities import counted
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
+from app.services.consumers import answers
+from app.services.consumers.answers import ConsumersAnswer
 from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_consumers, check_topics, rates_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
@@ -107,26 +110,29 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         proven = f"{answer['proven_consumers']} of {counted(len(answer['intervals']), 'interval')} proven fewest"
         return f"{answer['consumer_hours']:,.4g} consumer hours; {proven}"
 
-    def answer(self, problem: Scaling, solution: list[Interval]) -> dict[str, Json]:
+    def answer(self, problem: Scaling, solution: list[Interval]) -> ConsumersAnswer:
         oversized = [*_oversized(problem)]
         hours = problem.in_hours(sum(each.consumers for each in solution))
-        return {
-            "prediction": "pinned",
-            "seed": None,
-            "intervals": [*_intervals_json(problem, solution)],
-            "step_s": problem.rates.step_s,
-            "proven_consumers": sum(each.consumers == each.lower_bound for each in solution),
-            "proven_moves": sum(each.moved == each.moved_lower_bound for each in solution),
-            "consumer_hours": hours,
-            "cost": problem.cost(hours),
-            "moved_bytes_per_s": sum(each.moved for each in solution) / len(solution),
-            "front": _front_json(problem, solution),
-            "schedule": _schedule(problem, [each.consumers for each in solution]),
-            "kafka": _kafka_json(problem, solution),
-            "oversized": oversized,
-            "partitions": [*_partitions(problem)],
-            "warnings": [caution.as_json() for caution in _cautions(problem, solution, len(oversized))],
-        }
+        return ConsumersAnswer(
+            prediction="pinned",
+            seed=None,
+            intervals=[*_intervals_of(problem, solution)],
+            step_s=problem.rates.step_s,
+            proven_consumers=sum(each.consumers == each.lower_bound for each in solution),
+            proven_moves=sum(each.moved == each.moved_lower_bound for each in solution),
+            consumer_hours=hours,
+            cost=problem.cost(hours),
+            moved_bytes_per_s=sum(each.moved for each in solution) / len(solution),
+            front=[*_front(problem, solution)],
+            schedule=_schedule(problem, [each.consumers for each in solution]),
+            kafka=_with_assignor(problem, solution),
+            oversized=oversized,
+            partitions=[*_partitions(problem)],
+            warnings=[*_cautions(problem, solution, len(oversized))],
+        )
+
+    def listed_row(self, _head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
+        return answers.ScaledPartitionDocument(row.topic, row.partition, [int(one) for one in row.row])
 
     def placements(self, problem: Scaling, solution: list[Interval]) -> Sequence[Placement]:
         owners = np.column_stack([each.owners for each in solution])
@@ -134,11 +140,6 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
 
 
 PLANNER = _ConsumersPlanner()
-
-
-def partition_json(_head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
-    """One partition of a plan, with its consumer in each interval."""
-    return {"topic": row.topic, "partition": row.partition, "consumers": [int(one) for one in row.row]}
 
 
 def _intervals(plan: PlanHead | NewPlan) -> Any:
@@ -151,50 +152,40 @@ def _by_topic(problem: Scaling, rows: Any) -> Iterator[tuple[str, Any]]:
     yield from zip(problem.rates.topics, np.split(rows, ends[:-1]), strict=True)
 
 
-def _intervals_json(problem: Scaling, solution: Sequence[Interval]) -> Iterator[dict[str, Json]]:
+def _intervals_of(problem: Scaling, solution: Sequence[Interval]) -> Iterator[answers.ConsumersInterval]:
     consumed, arrived = problem.core.rates, problem.rates.bytes_per_s
     backlog = (arrived - consumed).sum(axis=1, dtype=np.float64).cumsum() * problem.rates.step_s
     for place, each in enumerate(solution):
-        yield {
-            "from": problem.rates.moment(place),
-            "consumers": each.consumers,
-            "lower_bound": each.lower_bound,
-            "bytes_per_s": int(consumed[place].sum()),
-            "assignment": {name: owners.tolist() for name, owners in _by_topic(problem, each.owners)},
-            "moved_bytes_per_s": each.moved,
-            "moved_lower_bound": each.moved_lower_bound,
-            "lost_bytes_per_s": each.lost,
-            "backlog_bytes": int(backlog[place]),
-        }
+        yield answers.ConsumersInterval.of(
+            each,
+            from_=problem.rates.moment(place),
+            bytes_per_s=int(consumed[place].sum()),
+            assignment={name: owners.tolist() for name, owners in _by_topic(problem, each.owners)},
+            moved_bytes_per_s=each.moved,
+            lost_bytes_per_s=each.lost,
+            backlog_bytes=int(backlog[place]),
+        )
 
 
-def _front_json(problem: Scaling, solution: Sequence[Interval]) -> list[Json]:
-    return [
-        {
-            "hold_s": point.hold * problem.rates.step_s,
-            "spare": point.spare,
-            "consumer_hours": hours,
-            "cost": problem.cost(hours),
-            "moved_bytes_per_s": point.moved,
-        }
-        for point in front(problem.core, solution)
-        for hours in [problem.in_hours(point.consumers)]
-    ]
+def _front(problem: Scaling, solution: Sequence[Interval]) -> Iterator[answers.ConsumersFront]:
+    for point in front(problem.core, solution):
+        hours, hold_s = problem.in_hours(point.consumers), point.hold * problem.rates.step_s
+        yield answers.ConsumersFront(hold_s, point.spare, hours, problem.cost(hours), point.moved)
 
 
-def _schedule(problem: Scaling, counts: Sequence[int]) -> list[Json]:
+def _schedule(problem: Scaling, counts: Sequence[int]) -> list[answers.ConsumersStep]:
     """When to have how many consumers: more of them are ordered so that they read when they are needed."""
-    found: dict[str, Json] = {}
+    found: dict[str, int] = {}
     before = 0
     for place, count in enumerate(counts):
         if count != before:
             lead = problem.request.start_s / problem.rates.step_s if count > before else 0
             found[problem.rates.moment(place - lead)] = count
         before = count
-    return [{"from": moment, "consumers": count} for moment, count in found.items()]
+    return [answers.ConsumersStep(*step) for step in found.items()]
 
 
-def _kafka_json(problem: Scaling, solution: Sequence[Interval]) -> dict[str, Json]:
+def _with_assignor(problem: Scaling, solution: Sequence[Interval]) -> answers.ConsumersKafka:
     """How Kafka's assignor would do: the consumers that it needs, and where the planned number is too small for it."""
     capacity, rates, topics = problem.core.capacity, problem.core.rates, problem.rates.topics
     replays = problem.assignor.replays
@@ -206,31 +197,26 @@ def _kafka_json(problem: Scaling, solution: Sequence[Interval]) -> dict[str, Jso
     tried = range(needed, min(rates.shape[1], needed + MOST_TRIES) + 1) if rates.max() <= capacity else ()
     counts: Int64s = np.array([each.consumers for each in solution])
     above = sum(int(is_above(count)[counts == count].sum()) for count in np.unique(counts).tolist())
-    return {
-        **({} if replays is None else replays.holds.as_json()),
-        "assignor": problem.request.assignor,
-        "consumers_needed": next((count for count in tried if not is_above(count).any()), None),
-        "intervals_above_capacity": above,
-    }
+    return answers.ConsumersKafka.of(
+        replays and replays.holds,
+        assignor=problem.request.assignor,
+        consumers_needed=next((count for count in tried if not is_above(count).any()), None),
+        intervals_above_capacity=above,
+    )
 
 
-def _oversized(problem: Scaling) -> Iterator[dict[str, Json]]:
+def _oversized(problem: Scaling) -> Iterator[answers.OversizedPartition]:
     """Partitions above the capacity of a consumer at their peak, and what helps."""
     capacity = problem.core.capacity
     for name, rates in _by_topic(problem, problem.core.rates.T):
         for partition in np.flatnonzero(rates.max(axis=1) > capacity).tolist():
             peak = int(rates[partition].max())
             needed, _ = partitions_needed(peak, len(rates), capacity, growth=0, months=0, multiple=1)
-            yield {
-                "topic": name,
-                "partition": partition,
-                "bytes_per_s": peak,
-                "intervals": int((rates[partition] > capacity).sum()),
-                "partitions_needed": needed,
-            }
+            intervals = int((rates[partition] > capacity).sum())
+            yield answers.OversizedPartition(name, partition, peak, intervals, needed)
 
 
-def _partitions(problem: Scaling) -> Iterator[Mapping[str, Json]]:
+def _partitions(problem: Scaling) -> Iterator[answers.PartitionsNeeded]:
     wanted = problem.request.partitions
     if wanted is None:
         return
@@ -243,7 +229,7 @@ def _partitions(problem: Scaling) -> Iterator[Mapping[str, Json]]:
             months=wanted.horizon_months,
             multiple=problem.racks,
         )
-        yield {"topic": name, "partitions": needed, "current": len(rates), "lasts_months": months}
+        yield answers.PartitionsNeeded(name, needed, len(rates), months)
 
 
 def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) -> Iterator[Caution]:

@@ -8,8 +8,8 @@ planning.py      the problem, the planner; the title and summary in lists; libra
                  otherwise
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
 traffic.py       bytes/s from rack to rack, what changes would cost, and what events pause
-answers.py       the parts of the answer: their declarations
-reports.py       predictions, comparisons and events as these parts
+answers.py       the answer: its declaration
+reports.py       predictions, comparisons and events as its parts
 stored.py        a stored plan: its rows, and its group
 differences.py   partitions that pass from one member to another
 exports.py       the plan as a file
@@ -23,12 +23,10 @@ from app.services.groups.planning import KIND, PLANNER
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.requests import Balance, ClientLibrary, GroupEvent, GroupRequest, GroupTopic, MemberRequest
 from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
-from app.services.groups.stored import partition_json
 from app.services.plans import Kind
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    partition=partition_json,
     difference=difference,
     exports=EXPORTS,
     content="the readers of partitions, and moves no replica",

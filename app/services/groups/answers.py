@@ -3,7 +3,9 @@
 from typing import Any, Literal
 
 from app.core.groups.measures.locality import Handover
+from app.core.groups.measures.violations import GroupViolation
 from app.services.bodies import ABSENT, AnswerRecord
+from app.services.plans.answers import PlanAnswer, WholePlan
 from app.services.plans.record import Certificate, KafkaFailure
 
 Assigned = dict[str, dict[str, list[int]]]
@@ -401,3 +403,47 @@ class ComparedAssignor(AnswerRecord, kw_only=True):
     """Balance of members; null if the assignor fails."""
     error: KafkaFailure | None
     """Why the assignor fails; null if it does not."""
+
+
+class GroupAnswer(PlanAnswer, kw_only=True):
+    """The fields of a group plan that its planner computes."""
+
+    assignor: str
+    """Name of the assignor."""
+    protocol: Literal["eager", "cooperative", "reconciled"]
+    """How members hand partitions over: all at once, in two phases, or as the coordinator reconciles them."""
+    assignment: Assigned
+    """Partition ids by member id and topic, once the group has settled."""
+    phases: list[Phase]
+    """Rounds of the rebalance, in order."""
+    settled: bool
+    """Whether the rounds end."""
+    locality: Locality
+    """Where partitions are read."""
+    traffic: Traffic | None = ABSENT
+    """Bytes/s from rack to rack; null if no rate is known, or for a share group; absent from plans of earlier
+    releases."""
+    loads: LoadsOfMembers
+    """Balance of members, and the load of each."""
+    moved: int | None
+    """Number of partitions that change members; null if owned partitions do not matter, as in a share group."""
+    revoked: int | None
+    """Number of partitions that are taken from members that stay; null as `moved`."""
+    handover: Handover | None
+    """Number of partitions by what happens to them; null as `moved`."""
+    optimum: Optimum | None
+    """The optimal assignment to compare with; null for a share group."""
+    sharing: Sharing | None
+    """How partitions are covered; null unless it is a share group."""
+    comparison: list[ComparedAssignor]
+    """Each assignor of the request, in its order."""
+    steps: list[Step]
+    """Effect of each event, in order; empty without events."""
+    trigger: Trigger | None
+    """Whether changes since `previous_snapshot_id` make the leader rebalance; null without one."""
+    violations: list[GroupViolation]
+    """Ways in which the assignment is illegal or uneven; empty if there are none."""
+
+
+class GroupPlanDocument(GroupAnswer, WholePlan, kw_only=True):
+    """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""

@@ -15,8 +15,10 @@ from app.core.groups.model import GroupAssignment
 from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
 from app.errors.requests import ConflictingFields, PlanNotFound, SnapshotNotFound
 from app.services import snapshots
+from app.services.bodies import ListOf
 from app.services.groups.stored import StoredGroup, member_ids, readers_of_all, stored_group
 from app.services.plans import Difference, Plan, named_plan
+from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -47,6 +49,13 @@ class Reading:
 
     members: Sequence[str]
     topics: Mapping[str, Int32s] = field(repr=False)
+
+
+class GroupDiffDocument(DifferencePage):
+    """The partitions whose readers differ, by topic and partition id."""
+
+    summary: Handover
+    items: ListOf[ReaderChange]
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:

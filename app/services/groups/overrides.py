@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from app.core.recorded import RecordedMember
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic
+from app.formats.syntax.quantities import first_of
 from app.services.cautions import Caution
 from app.services.groups.requests import ClientLibrary, MemberOverride
 from app.services.snapshots import first_repeated
@@ -50,7 +51,7 @@ def overridden(
     unmatched = [str(place) for place in range(len(overrides)) if place not in matched]
     if not unmatched:
         return known, []
-    named = ", ".join(unmatched[:NAMED_OVERRIDES]) + (" …" if len(unmatched) > NAMED_OVERRIDES else "")
+    named = first_of(unmatched, NAMED_OVERRIDES)
     detail = f"{len(unmatched)} of {len(overrides)} {FIELD} ({named}) match none of {len(members)} members"
     return known, [Caution("overrides_without_member", detail)]
 

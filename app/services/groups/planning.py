@@ -18,39 +18,25 @@ from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupAssignment, GroupMetadata
 from app.core.groups.registry import Assignor, later_versions
 from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_interval
-from app.core.model import Placement
+from app.core.model import NO_REPLICA, Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.formats.syntax.quantities import counted
 from app.services.amounts import bytes_of
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.groups import answers, reports
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
 from app.services.groups.requests import READER, ClientLibrary, GroupRequest
 from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
-from app.services.groups.stored import partition_json, readers_of
+from app.services.groups.stored import ReadPartitionDocument, member_ids, readers_of
 from app.services.groups.traffic import traffic_report
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.plans.record import at, some
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
-from app.store.records import NewPlan
-
-
-def title(plan: NewPlan) -> str:
-    """`Assign billing under range on prod-eu`; the topics if the group has no name."""
-    group = plan.request.get("group") or some([placement.topic for placement in plan.placements], noun="topic")
-    return f"Assign {group} under {plan.answer['assignor']}" + at(plan.cluster, "on")
-
-
-def summary(plan: NewPlan) -> str:
-    """`12 partitions to 3 members; 9 read in rack`."""
-    answer: Any = plan.answer
-    members, in_rack = len(answer["loads"]["per_member"]), answer["locality"]["in_rack"]
-    partitions = sum(len(placement.replicas) for placement in plan.placements)
-    return f"{counted(partitions, 'partition')} to {counted(members, 'member')}; {in_rack:,} read in rack"
-
+from app.store.records import NewPlan, PlanHead
 
 _DEFAULT_CLIENT_IDS = {"sarama": "sarama", "kgo": "franz-go", "kafkajs": "KafkaJS", "rdkafka": "librdkafka"}
 """By the client id if none is set, with which member ids begin."""
@@ -128,7 +114,14 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             raise ConflictingFields(detail, path=("member_overrides",))
 
     def check(self, request: GroupRequest, limits: Limits) -> None:
-        _check_lists(request, limits)
+        check_brokers(request.brokers or (), limits)
+        limits.check_count("topics", request.topics or (), path=("topics",))
+        limits.check_count("members", request.members or (), path=("members",))
+        limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
+        names = [topic.name for topic in request.topics or ()]
+        require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+        limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
+        _require_distinct(request)
 
     def previous_snapshot(self, request: GroupRequest) -> UUID | None:
         return request.previous_snapshot_id
@@ -159,63 +152,69 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     def later_versions(self, problem: GroupProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.source.assignors[0], problem.source.version)
 
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
+    def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
+        ids = member_ids(head)
+        readers = [ids[place] for place in row.row if place != NO_REPLICA]
+        return ReadPartitionDocument(row.topic, row.partition, readers)
 
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
 
     def title(self, plan: NewPlan) -> str:
-        return title(plan)
+        """`Assign billing under range on prod-eu`; the topics if the group has no name."""
+        group = plan.request.get("group") or some([placement.topic for placement in plan.placements], noun="topic")
+        return f"Assign {group} under {plan.answer['assignor']}" + at(plan.cluster, "on")
 
     def summary(self, plan: NewPlan) -> str:
-        return summary(plan)
+        """`12 partitions to 3 members; 9 read in rack`."""
+        answer: Any = plan.answer
+        members, in_rack = len(answer["loads"]["per_member"]), answer["locality"]["in_rack"]
+        partitions = sum(len(placement.replicas) for placement in plan.placements)
+        return f"{counted(partitions, 'partition')} to {counted(members, 'member')}; {in_rack:,} read in rack"
 
-    def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Any]:
+    def answer(self, problem: GroupProblem, solution: Prediction) -> answers.GroupAnswer:
         source, (first, *others) = problem.source, problem.source.assignors
         steps, assignments = _steps(problem, solution)
-        return {
+        phases = [] if solution.rebalance is None else reports.phases_of(solution.rebalance)
+        members, assignment, is_exclusive = solution.members, solution.assignment, first.is_exclusive
+        return answers.GroupAnswer.of(
+            solution,
             # The optimum is Rackplan's own: no coordinator would assign so.
-            "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
-            "seed": None,
-            "assignor": first.name,
-            "protocol": first.protocol.value,
-            **_report(source, solution),
-            "comparison": [
+            prediction="pinned" if first.runs_on == "nowhere" else "replay",
+            seed=None,
+            assignor=first.name,
+            protocol=first.protocol.value,
+            # The last phase's, where there are phases: what is as long as the group is written once.
+            assignment=phases[-1].assignment if phases else reports.assignment_json(solution.answer, members),
+            phases=phases,
+            settled=solution.rebalance is None or solution.rebalance.settled,
+            locality=reports.locality_of(members, source, assignment),
+            traffic=traffic_report(solution, source),
+            loads=reports.loads_of(members, source, assignment),
+            # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
+            optimum=reports.optimum_of(members, source) if is_exclusive else None,
+            sharing=None if is_exclusive else reports.sharing_of(members, source, assignment, source.metadata),
+            comparison=[
                 reports.comparison_row(solution, source),
                 *(reports.compared(each, source) for each in others),
             ],
-            "steps": steps,
-            "trigger": None if problem.previous is None else _trigger(problem, problem.previous),
-            "violations": _violations(solution, source),
-            "warnings": [
-                caution.as_json()
-                for caution in (
-                    *cautions_of(solution, source),
-                    *of_arbitrary_choices(first, [solution.answer, *assignments]),
-                    *_of_leader(problem, first),
-                    *_of_grown_topics(problem, first),
-                    *of_failures(steps),
-                )
+            steps=steps,
+            trigger=None if problem.previous is None else _trigger(problem, problem.previous),
+            violations=_violations(solution, source),
+            warnings=[
+                *cautions_of(solution, source),
+                *of_arbitrary_choices(first, [solution.answer, *assignments]),
+                *_of_leader(problem, first),
+                *_of_grown_topics(problem, first),
+                *of_failures(steps),
             ],
-        }
+        )
 
     def placements(self, problem: GroupProblem, solution: Prediction) -> Sequence[Placement]:
         return readers_of(solution.members, problem.source.metadata, solution.assignment)
 
 
 PLANNER = _GroupPlanner()
-
-
-def _check_lists(request: GroupRequest, limits: Limits) -> None:
-    check_brokers(request.brokers or (), limits)
-    limits.check_count("topics", request.topics or (), path=("topics",))
-    limits.check_count("members", request.members or (), path=("members",))
-    limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
-    names = [topic.name for topic in request.topics or ()]
-    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
-    limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
-    _require_distinct(request)
 
 
 def _require_distinct(request: GroupRequest) -> None:
@@ -292,31 +291,6 @@ def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance
         work += sum(len(topic.replicas) for topic in subscribed)
     limits.check_number("replicas", work, path=("topics",))
     allowance.check_work(work, path=("topics",))
-
-
-def _report(source: GroupSource, prediction: Prediction) -> dict[str, Any]:
-    """The report on the plan's own assignor."""
-    is_exclusive = prediction.assignor.is_exclusive
-    phases = [] if prediction.rebalance is None else reports.phases_of(prediction.rebalance)
-    return {
-        # The last phase's, where there are phases: what is as long as the group is written once.
-        "assignment": phases[-1].assignment
-        if phases
-        else reports.assignment_json(prediction.answer, prediction.members),
-        "phases": phases,
-        "settled": prediction.rebalance is None or prediction.rebalance.settled,
-        "locality": reports.locality_of(prediction.members, source, prediction.assignment),
-        "traffic": traffic_report(prediction, source),
-        "loads": reports.loads_of(prediction.members, source, prediction.assignment),
-        "moved": prediction.moved,
-        "revoked": prediction.revoked,
-        "handover": prediction.handover,
-        # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
-        "optimum": reports.optimum_of(prediction.members, source) if is_exclusive else None,
-        "sharing": None
-        if is_exclusive
-        else reports.sharing_of(prediction.members, source, prediction.assignment, source.metadata),
-    }
 
 
 def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[answers.Step], list[GroupAssignment]]:

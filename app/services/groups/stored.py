@@ -15,11 +15,9 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.registry import Assignor
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Placement
-from app.errors import Json
-from app.services.bodies import reader_of_stored
+from app.services.bodies import AnswerRecord, reader_of_stored
 from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
-from app.services.plans import PlannedPartition
 from app.store.records import NewPlan, PlanHead
 
 _RELEASE_BEFORE_THERE_WERE_SEVERAL = "4.0.0"
@@ -70,11 +68,15 @@ def readers_of_all(
             yield Placement(name, 0, by_row[begin:end])
 
 
-def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
-    """One partition of a plan, and the members that read it: one at most, but in share groups."""
-    members: Any = head.answer["loads"]
-    readers: list[Json] = [members["per_member"][place]["member_id"] for place in row.row if place != NO_REPLICA]
-    return {"topic": row.topic, "partition": row.partition, "members": readers}
+class ReadPartitionDocument(AnswerRecord):
+    """One partition of a group plan and its readers: one member at most, except in share groups."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition in its topic."""
+    members: list[str]
+    """Ids of the members that read it; empty if no member does."""
 
 
 def _listed(rows: Int64s, readers: Int32s, count: int) -> Int32s:

@@ -5,6 +5,7 @@ pipeline.py      the one way from a request to a plan; the outcome of each attem
 status.py        status, labels and notes beside a plan, and their history
 record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and
                  summaries; hashes of requests, and seeds derived from them
+answers.py       the answers that every kind has: a plan, its rows, a page of a difference
 exports.py       the file formats of plans
 kind.py          what defines a kind of plan, and a plan as JSON and as files; the protocol of a kind
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
@@ -33,8 +34,8 @@ from app.services.plans.record import (
     load,
     made_on,
     named_plan,
+    other_plan,
     partitions,
     request_of,
-    summary,
 )
 from app.services.plans.status import PlanPatch, Status, change

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from app.core.model import Cluster
+from app.errors.requests import ConflictingFields
 from app.services.plans.record import Plan
 from app.store.records import NewPlan
 
@@ -88,3 +89,12 @@ def file_name(
     tail = FORMATS[name].tail + (f"-{batch}" if batch else "") + ("-rollback" if is_inverse else "")
     tail += f"-from-{from_snapshot}" if from_snapshot else ""
     return f"{topic or 'plan'}-{plan_id}{tail}.{FORMATS[name].suffix}"
+
+
+def check_batch(name: str, batch: int | None, *, is_inverse: bool) -> None:
+    """Raise `ConflictingFields` unless a format of one batch names it, and another format names none."""
+    if name == BATCH and batch is None:
+        raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+    if name != BATCH and (batch is not None or is_inverse):
+        field = "inverse" if batch is None else "batch"
+        raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))

@@ -20,10 +20,12 @@ from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import NO_REPLICA, Cluster, Placement, unpadded
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, NotExportable
-from app.services.bodies import reader_of_stored
+from app.services.bodies import ABSENT, AnswerRecord, reader_of_stored
 from app.services.limits import Limits
-from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write
-from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json, beside, summary
+from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswer, WholePlan
+from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write, check_batch
+from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json
+from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
@@ -191,9 +193,10 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """Movement and result in a few words: `moves 12 replicas, 3.4 GiB; 2 batches; proven least`."""
         return ""
 
-    def row_json(self, _head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+    def listed_row(self, _head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
         """One row of the plan, as its pages list it."""
-        return {"topic": row.topic, "partition": row.partition, "replicas": row.row}
+        listed = [broker for broker in row.row if broker != NO_REPLICA]
+        return PartitionDocument(row.topic, row.partition, listed[0], listed)
 
     def solve(self, problem: ProblemT) -> SolutionT:
         """Solve the problem."""
@@ -202,8 +205,8 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """Violations that no plan of the kind may have; those that Kafka itself produces belong to the answer."""
         return ()
 
-    def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Any]:
-        """Measures and all other fields of the plan, as records or plain; `prediction` and `seed` are part of it."""
+    def answer(self, problem: ProblemT, solution: SolutionT) -> PlanAnswer:
+        """Measures and all other fields of the plan."""
 
     def placements(self, problem: ProblemT, solution: SolutionT) -> Sequence[Placement]:
         """The rows of the plan, by topic and partition."""
@@ -212,7 +215,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
 _OF_ALL = LossSelection()
 STEPS = "kept_steps"
 """The field of a reassignment's answer from which its batches are exported."""
-_NOT_SHOWN = ("prediction", "seed", STEPS)
+_NOT_SHOWN = ("prediction", "seed", "warnings", STEPS)
 """Fields of an answer that its JSON has elsewhere, or that only exported files have."""
 
 
@@ -232,29 +235,32 @@ _WITH_REPLICA_LISTS = frozenset({"replicas", "reassignment"})
 def plan_json(plan: Plan | NewPlan) -> bytes:
     """The plan as the API writes it. One that is not stored has neither id nor time. No planner is imported for it."""
     head = plan.head if isinstance(plan, Plan) else plan
+    unstored: dict[str, Any] = {"id": None, "created_at": None, "status": PROPOSED, "notes": None, "history": []}
+    whole = WholePlan.of(
+        head,
+        engine_version=head.request.get("engine_version", ENGINE_VERSION),
+        prediction=head.answer["prediction"],
+        seed=head.answer["seed"],
+        request=ABSENT,  # written last
+        **({} if isinstance(head, PlanHead) else unstored),
+    )
+    ledger = head.ledger if isinstance(head, PlanHead) else None
     document = (
-        summary(head)
-        | beside(head)
-        | (_replica_lists(plan) if head.kind in _WITH_REPLICA_LISTS else {})
+        vars(whole)
+        # Only a plan with an entry has the field.
+        | ({} if ledger is None else {"ledger": ledger})
+        | ({"topics": [*map(_placed, plan.placements)]} if head.kind in _WITH_REPLICA_LISTS else {})
         | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
-        | {"request": head.request}
+        | {"warnings": head.answer.get("warnings", []), "request": head.request}
     )
     return orjson.dumps(document, option=JSON_OPTIONS)
 
 
-def _replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
-    """The replica lists by topic; lists of unequal length are not padded."""
-    return {
-        "topics": [
-            {
-                "name": placement.topic,
-                "first_partition_id": placement.first_partition_id,
-                "replicas": unpadded(rows) if (rows == NO_REPLICA).any() else rows,
-            }
-            for placement in plan.placements
-            for rows in (placement.replicas,)
-        ]
-    }
+def _placed(placement: Placement) -> PlacedTopic:
+    """The replica lists of a topic; lists of unequal length are not padded."""
+    rows = placement.replicas
+    lists = unpadded(rows) if (rows == NO_REPLICA).any() else rows
+    return PlacedTopic(placement.topic, placement.first_partition_id, lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +270,6 @@ class Kind:
     Parameters
     ----------
     planner : from a request to a plan; see `app.services.plans.pipeline`.
-    partition : one row as JSON.
     difference : what a plan changes, against what a caller names or, if that is None, the state before it.
     exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
     batch : writes the batch of a number, from 1 on, or its inverse; None if the kind's plans have no batches.
@@ -273,7 +278,6 @@ class Kind:
     """
 
     planner: Planner[Any, Any, Any]
-    partition: Callable[[PlanHead, PlannedPartition], dict[str, Json]]
     difference: Callable[["UnitOfWork", Plan, UUID | None], Difference]
     exports: Mapping[str, Write]
     content: str
@@ -318,13 +322,9 @@ class Kind:
         if not lost.is_of_all and name != LOSSES:
             field = "lost_rack" if lost.brokers is None else "lost_broker"
             raise ConflictingFields(f"{field} is of the format {LOSSES}; {name} is of the whole plan", path=(field,))
-        if name == BATCH and self.batch:
-            if batch is None:
-                raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+        check_batch(name, batch, is_inverse=is_inverse)
+        if self.batch and batch is not None:
             return self.batch(plan, batch, is_inverse)
-        if batch is not None or is_inverse:
-            field = "inverse" if batch is None else "batch"
-            raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
         if name == LOSSES and self.losses:
             return self.losses(plan, cluster_of, lost)
         return self.exports[name](plan, cluster_of)

@@ -29,6 +29,7 @@ from app.core.kafka_versions import KafkaRange, KafkaVersion, release_of, suppor
 from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
 from app.errors import Failure, Json
 from app.services import snapshots
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
@@ -147,7 +148,7 @@ class ReleaseAnswer:
 
 AnswerOf: TypeAlias = Callable[[KafkaVersion], ReleaseAnswer]
 """Solves the problem as a release has it; raises the release's `Failure`."""
-RowJson: TypeAlias = Callable[[PlannedPartition], dict[str, Json]]
+ListedRow: TypeAlias = Callable[[PlannedPartition], AnswerRecord]
 """A row as pages of a plan list it."""
 
 
@@ -157,7 +158,7 @@ def releases_of(releases: KafkaRange | None, version: KafkaVersion) -> KafkaRele
 
 
 def compared_release(
-    own: Sequence[Placement], version: KafkaVersion, answer_of: AnswerOf, row_json: RowJson
+    own: Sequence[Placement], version: KafkaVersion, answer_of: AnswerOf, listed: ListedRow
 ) -> ComparedRelease:
     """The answer of another release, as its difference from a plan's own."""
     try:
@@ -165,7 +166,7 @@ def compared_release(
     except Failure as failure:
         return ComparedRelease(str(version), None, None, [], KafkaFailure.of_failure(failure))
     differing = _differing(own, other.placements)
-    rows = [DifferingRow(row_json(before), row_json(after)) for before, after in islice(differing, LISTED_ROWS)]
+    rows = [DifferingRow(vars(listed(before)), vars(listed(after))) for before, after in islice(differing, LISTED_ROWS)]
     number = len(rows) + sum(1 for _ in differing)
     return ComparedRelease(str(version), releases_of(other.releases, version), number, rows, None)
 
@@ -343,7 +344,8 @@ def _draft(
     if violations := planner.violations(seeded, solution):
         # A defect of Rackplan's own; such a plan is never stored.
         raise RuntimeError("; ".join(violations[:SHOWN_VIOLATIONS]))
-    answer = planner.answer(seeded, solution)
+    # A plan that compares itself with Kafka's code states the releases of that code itself.
+    answer = {"kafka": releases_of(planner.releases(seeded), site.version)} | vars(planner.answer(seeded, solution))
     plan = NewPlan(
         kind=planner.kind,
         hash=plan_hash.hex(),
@@ -351,8 +353,7 @@ def _draft(
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
         request=canonical,
-        # A plan that compares itself with Kafka's code states the releases of that code itself.
-        answer=as_json(answer | {"kafka": answer.get("kafka") or releases_of(planner.releases(seeded), site.version)}),
+        answer=as_json(answer),
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
@@ -386,13 +387,12 @@ def _with_releases(
     if not later and not compared:
         return plan
     answer = dict(plan.answer)
-    cautions = [caution.as_json() for caution in upgrade_cautions(plan.placements, later, answer_of)]
-    if cautions:
-        answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *cautions]
+    if cautions := [*upgrade_cautions(plan.placements, later, answer_of)]:
+        answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *as_json(cautions)]
     if compared:
-        row_json = partial(planner.row_json, plan)
+        listed = partial(planner.listed_row, plan)
         answer["compared_kafka_versions"] = as_json(
-            [compared_release(plan.placements, version, answer_of, row_json) for version in compared]
+            [compared_release(plan.placements, version, answer_of, listed) for version in compared]
         )
     return replace(plan, answer=answer)
 

@@ -11,15 +11,13 @@ from uuid import UUID
 import orjson
 from pydantic import Field
 
-from app.core import ENGINE_VERSION
 from app.core.model import Broker, Cluster, Placement
 from app.errors import Failure, Json
 from app.errors.kafka import KafkaRefuses
 from app.errors.requests import ConflictingFields, PlanNotFound
 from app.services import snapshots
 from app.services.bodies import ABSENT, AnswerRecord
-from app.services.plans.status import PROPOSED
-from app.store.records import NewPlan, PlanHead
+from app.store.records import PlanHead
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -141,25 +139,6 @@ def as_json(record: object) -> Any:
     return orjson.loads(orjson.dumps(record, option=JSON_OPTIONS))
 
 
-def summary(head: PlanHead | NewPlan) -> dict[str, object]:
-    """The fields of `ListedPlan`, of a whole plan; one that is not stored has neither id nor time."""
-    return {
-        "id": head.id if isinstance(head, PlanHead) else None,
-        "kind": head.kind,
-        "title": head.title,
-        "summary": head.summary,
-        "status": head.status if isinstance(head, PlanHead) else PROPOSED,
-        "hash": head.hash,
-        "engine_version": head.request.get("engine_version", ENGINE_VERSION),
-        "created_at": head.created_at if isinstance(head, PlanHead) else None,
-        "cluster": head.cluster,
-        "snapshot_id": head.snapshot_id,
-        "labels": head.labels,
-        "prediction": head.answer["prediction"],
-        "seed": head.answer["seed"],
-    }
-
-
 def request_of(head: PlanHead) -> dict[str, Json]:
     """The body of a request that makes a plan of one of these kinds again, on the newest snapshot of its cluster:
     a reassignment, a Streams plan, a restart, consumers over time.
@@ -172,17 +151,6 @@ def request_of(head: PlanHead) -> dict[str, Json]:
     if head.cluster is not None and "brokers" not in body:
         body["cluster"] = head.cluster
     return body
-
-
-def beside(head: PlanHead | NewPlan) -> dict[str, object]:
-    """Further fields of a whole plan that were stored after it: notes, the history of changes, the entry of the ledger.
-
-    Only a plan with an entry has the field `ledger`.
-    """
-    if isinstance(head, PlanHead):
-        ledger = {} if head.ledger is None else {"ledger": head.ledger}
-        return {"notes": head.notes, "history": head.history, **ledger}
-    return {"notes": None, "history": []}
 
 
 def made_on(uow: "UnitOfWork", head: PlanHead) -> Cluster:
@@ -259,6 +227,14 @@ def named_plan(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan | None:
         detail = f"{against} is a {named.head.kind} plan, and a {plan.head.kind} plan is compared with one of its kind"
         raise ConflictingFields(detail, path=("against",), value=str(against))
     return named
+
+
+def other_plan(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Plan | None:
+    """As `named_plan`, of an id that must be of a plan, or is None. Raises `PlanNotFound`, too."""
+    other = None if against is None else named_plan(uow, plan, against)
+    if against is not None and other is None:
+        raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
+    return other
 
 
 LONGEST = 200

@@ -23,7 +23,6 @@ from app.services.reassignment.differences import (
     broker_transfers,
     compared,
     difference,
-    partition_json,
     summed,
 )
 from app.services.reassignment.exports import EXPORTS, one_batch
@@ -53,7 +52,6 @@ from app.services.reassignment.requests.validation import check
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    partition=partition_json,
     difference=difference,
     exports=EXPORTS,
     content="the replicas that move",

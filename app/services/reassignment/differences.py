@@ -3,19 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
 
-from app.core.measures.transfers import NOWHERE, Copies, Transfers, transfers
+from app.core.measures.transfers import NOWHERE, Copies, PartitionTransfer, Transfers, transfers
 from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
 from app.core.reassignment.resource_problem import RESOURCES
-from app.errors import Json
 from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
-from app.services.plans import Difference, Plan, PlannedPartition, as_json, named_plan
-from app.services.replicas import movement_summary
+from app.services.bodies import AnswerRecord, ListOf
+from app.services.plans import Difference, Plan, named_plan
+from app.services.plans.answers import DifferencePage
+from app.services.replicas import DiffSummary
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
@@ -81,6 +82,50 @@ class BrokerFlow:
     """Number of these replicas whose size is unknown."""
 
 
+class LoadChange(AnswerRecord):
+    """The load of a resource of a broker on both sides: bytes, bytes/s, vCPU, or a count."""
+
+    before: float | None
+    """Load before; null if it is unknown there, as of a broker that only one of two plans has."""
+    after: float | None
+    """Load after the plan; null if it is unknown."""
+
+
+class CrossRackChange(AnswerRecord):
+    """Bytes/s between racks on both sides."""
+
+    before_bytes_per_s: int
+    """Bytes/s before."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+
+
+class ReassignmentDiffSummary(DiffSummary):
+    """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
+
+    moved_bytes: int
+    """Bytes of the replicas added, those of known size."""
+    unknown_size_replicas: int
+    """Of the replicas added, those of unknown size."""
+    brokers: list[BrokerTransfer]
+    """By ascending id."""
+    flows: list[BrokerFlow]
+    """The largest first, 1,000 at most."""
+    flows_in_all: int
+    """Number of flows, listed or not."""
+    loads: dict[str, dict[str, LoadChange]] | None
+    """By broker id and resource, as each plan states its loads; null against another snapshot."""
+    cross_rack: CrossRackChange | None
+    """Bytes/s between racks, as each plan states them; null if either does not."""
+
+
+class ReassignmentDiffDocument(DifferencePage):
+    """The partitions that differ, by topic and partition id, with the racks that they span."""
+
+    summary: ReassignmentDiffSummary
+    items: ListOf[PartitionTransfer]
+
+
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another reassignment, a snapshot, or the snapshot that it was made from.
 
@@ -95,14 +140,10 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
         before = {**before_of(_snapshot(uow, other.head.snapshot_id)), **planned(other.placements)}
     moved = compared_assignments(before, after, brokers_of(plan.head, cluster), cluster)
     is_known = other is not None or against is None or against == plan.head.snapshot_id
-    loads = load_changes(plan, other) if is_known else _UNKNOWN_LOADS
-    return Difference({**summary(moved), **loads}, moved.movement.total, moved.partitions)
+    return summed(moved, *(load_changes(plan, other) if is_known else ()))
 
 
-_UNKNOWN_LOADS: Mapping[str, Json] = {"loads": None, "cross_rack": None}
-
-
-def load_changes(plan: Plan, other: Plan | None) -> dict[str, Json]:
+def load_changes(plan: Plan, other: Plan | None) -> tuple[dict[str, dict[str, LoadChange]], CrossRackChange | None]:
     """The loads of brokers and the bytes/s between racks, as both plans state them.
 
     Parameters
@@ -111,51 +152,46 @@ def load_changes(plan: Plan, other: Plan | None) -> dict[str, Json]:
 
     Returns
     -------
-    `loads` by broker id and resource, null on a side on which it is unknown; `cross_rack`, null unless both are known.
+    By broker id and resource, None on a side on which it is unknown; bytes/s between racks, None unless both are known.
     """
     answer: Any = plan.head.answer
     start, when = (answer, "before") if other is None else (other.head.answer, "after")
     before, after = (_amounts(start, when), _amounts(answer, "after"))
     crossing: tuple[Any, Any] = start.get("cross_rack"), answer.get("cross_rack")
     pairs = sorted({*before, *after}, key=lambda pair: (int(pair[0]), RESOURCES.index(pair[1])))
-    loads: dict[str, Json] = {}
+    loads: dict[str, dict[str, LoadChange]] = {}
     for broker, resource in pairs:
-        change = {"before": before.get((broker, resource)), "after": after.get((broker, resource))}
-        cast("dict[str, Json]", loads.setdefault(broker, {}))[resource] = change
-    is_known = None not in crossing
-    return {
-        "loads": loads,
-        "cross_rack": {
-            "before_bytes_per_s": crossing[0][f"{when}_bytes_per_s"],
-            "after_bytes_per_s": crossing[1]["after_bytes_per_s"],
-        }
-        if is_known
-        else None,
-    }
+        change = LoadChange(before.get((broker, resource)), after.get((broker, resource)))
+        loads.setdefault(broker, {})[resource] = change
+    if None in crossing:
+        return loads, None
+    return loads, CrossRackChange(crossing[0][f"{when}_bytes_per_s"], crossing[1]["after_bytes_per_s"])
 
 
-def _amounts(answer: Mapping[str, Any], when: str) -> dict[tuple[str, str], Json]:
+def _amounts(answer: Mapping[str, Any], when: str) -> dict[tuple[str, str], float | None]:
     """By broker id and resource."""
     loads: Mapping[str, Any] = answer.get("loads") or {}
     return {(broker, name): load[when] for broker, by in loads.items() for name, load in by.items()}
 
 
-def summed(moved: Transfers) -> Difference:
-    """The difference as pages of partitions under a summary."""
-    return Difference({**summary(moved), **_UNKNOWN_LOADS}, moved.movement.total, moved.partitions)
-
-
-def summary(moved: Transfers) -> dict[str, Json]:
-    """What a reassignment moves, counted, by broker and from broker to broker."""
+def summed(
+    moved: Transfers,
+    loads: dict[str, dict[str, LoadChange]] | None = None,
+    cross_rack: CrossRackChange | None = None,
+) -> Difference:
+    """The difference as pages of partitions under a summary: counts, by broker and from broker to broker."""
     flows = broker_flows(moved)
-    return {
-        **movement_summary(moved.movement),
-        "moved_bytes": int(moved.arriving.size_bytes.sum()),
-        "unknown_size_replicas": int(moved.arriving.unknown_size.sum()),
-        "brokers": as_json(broker_transfers(moved)),
-        "flows": as_json(flows[:SHOWN_FLOWS]),
-        "flows_in_all": len(flows),
-    }
+    summary = ReassignmentDiffSummary.of(
+        moved.movement,
+        moved_bytes=int(moved.arriving.size_bytes.sum()),
+        unknown_size_replicas=int(moved.arriving.unknown_size.sum()),
+        brokers=broker_transfers(moved),
+        flows=flows[:SHOWN_FLOWS],
+        flows_in_all=len(flows),
+        loads=loads,
+        cross_rack=cross_rack,
+    )
+    return Difference(vars(summary), moved.movement.total, moved.partitions)
 
 
 def broker_transfers(moved: Transfers) -> list[BrokerTransfer]:
@@ -250,9 +286,3 @@ def _sizes(topic: Topic, before: Assignment) -> Int64s:
     is_there = np.isin(before.partition_ids, topic.partition_ids)
     sizes[is_there] = topic.size_bytes[rows[is_there]]
     return sizes
-
-
-def partition_json(_: PlanHead, row: PlannedPartition) -> dict[str, Json]:
-    """One partition of a plan; the first replica is the preferred leader."""
-    listed = [broker for broker in row.row if broker != NO_REPLICA]
-    return {"topic": row.topic, "partition": row.partition, "leader": listed[0], "replicas": listed}

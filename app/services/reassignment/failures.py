@@ -21,7 +21,7 @@ from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable
 from app.errors.quotation import quoted
 from app.errors.reassignments import BudgetBelowMinimum, LogDirsTooSmall, NoLogDirLeft, NotFeasible
-from app.formats.syntax.quantities import byte_size, counted
+from app.formats.syntax.quantities import byte_size, counted, first_of
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.problem.problem import MINIMUMS, ReassignmentProblem, Relaxation
 from app.services.reassignment.problem.resources import in_unit
@@ -186,7 +186,7 @@ def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]
 def _conflict_words(problem: ReassignmentProblem, conflict: LimitConflict) -> str:
     column = RESOURCES.index(conflict.resource.split("+")[0])
     ids = problem.brokers.ids[list(conflict.brokers)].tolist()
-    named = ", ".join(map(str, ids[:NAMED_BROKERS])) + (" …" if len(ids) > NAMED_BROKERS else "")
+    named = first_of(ids, NAMED_BROKERS)
     if not conflict.is_of_sums:
         first, *others = conflict.resource.split("+")
         held = f"if those of {_listed(others)} hold, " if others else ""

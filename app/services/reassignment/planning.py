@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from app.core.model import Cluster, Placement
 from app.core.reassignment.plan import verify
@@ -13,7 +12,7 @@ from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.reports import report
-from app.services.reassignment.reports.report import answer
+from app.services.reassignment.reports.report import ReassignmentAnswer, answer
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest
 from app.services.reassignment.requests.validation import check
 from app.services.reassignment.solve import ReassignmentSolution, solve
@@ -64,7 +63,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def summary(self, plan: NewPlan) -> str:
         return report.summary(plan)
 
-    def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
+    def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> ReassignmentAnswer:
         return answer(problem, solution)
 
     def placements(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[Placement]:

@@ -12,41 +12,17 @@ from app.core.replicas.awareness.rules import POLICIES, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors import Json
 from app.services.cautions import Caution
-from app.services.plans import as_json
-
-
-@dataclass(frozen=True, slots=True)
-class Unassigned:
-    """Unassigned replicas of one topic; every partition of it lacks the same number.
-
-    `values` are the forced values that no live broker has, by attribute: theirs is the share.
-    """
-
-    topic: str
-    replicas_per_partition: int
-    partitions: int
-    replicas: int
-    values: Mapping[str, Sequence[str]]
+from app.services.replicas.answers import UnassignedDocument
 
 
 @dataclass(frozen=True, slots=True)
 class AwareAnswer:
     """The report on the placements of one plan."""
 
-    exposure: Mapping[str, AttributeExposure]
-    unassigned: Sequence[Unassigned]
+    exposure: dict[str, AttributeExposure]
+    unassigned: list[UnassignedDocument]
     violations: Sequence[Violation]
     cautions: Sequence[Caution]
-
-    def added_to(self, answer: Mapping[str, Any]) -> dict[str, Json]:
-        """A plan's answer with this report merged into it."""
-        return {
-            **answer,
-            "measures": answer["measures"] | {"attributes": as_json(self.exposure)},
-            "unassigned": as_json(self.unassigned),
-            "violations": [*answer["violations"], *as_json(self.violations)],
-            "warnings": [*answer["warnings"], *(caution.as_json() for caution in self.cautions)],
-        }
 
 
 def look(
@@ -80,14 +56,14 @@ def unassigned_of(answer: Mapping[str, Json], topic: str) -> int:
 
 def _unassigned(
     placements: Sequence[Placement], topics: Sequence[NewTopic], live: Sequence[Broker], rules: Rules
-) -> Iterator[Unassigned]:
+) -> Iterator[UnassignedDocument]:
     lost = {name: _absent(values, live, name) for name, values in rules.forced.items()}
     for placement, topic in zip(placements, topics, strict=True):
         partitions, factor = placement.replicas.shape
         missing = topic.replication_factor - factor
         if missing:
             values = {name: absent for name, absent in lost.items() if absent}
-            yield Unassigned(topic.name, missing, partitions, missing * partitions, values)
+            yield UnassignedDocument(topic.name, missing, partitions, missing * partitions, values)
 
 
 def _absent(values: Sequence[str], brokers: Sequence[Broker], name: str) -> list[str]:
@@ -96,7 +72,7 @@ def _absent(values: Sequence[str], brokers: Sequence[Broker], name: str) -> list
 
 
 def _cautions(
-    unassigned: Sequence[Unassigned],
+    unassigned: Sequence[UnassignedDocument],
     topics: Sequence[NewTopic],
     listed: Sequence[Broker],
     live: Sequence[Broker],

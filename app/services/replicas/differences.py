@@ -4,15 +4,42 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from app.core.measures.movement import Movement, movement
+from app.core.measures.movement import PartitionChange, movement
 from app.core.model import Assignment, Placement
-from app.errors import Json
 from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
+from app.services.bodies import AnswerRecord, ListOf
 from app.services.plans import Difference, Plan, named_plan
+from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+
+class DiffSummary(AnswerRecord):
+    """Counts of differences between two assignments. Kafka copies `replicas_added`."""
+
+    partitions: int
+    """Number of partitions that either assignment has."""
+    partitions_added: int
+    """Number of partitions that only the second assignment has."""
+    partitions_removed: int
+    """Number of partitions that only the first assignment has."""
+    partitions_changed: int
+    """Number of partitions whose replica lists differ, in members or in order."""
+    replicas_added: int
+    """Number of replicas that only the second assignment has; Kafka copies them."""
+    replicas_removed: int
+    """Number of replicas that only the first assignment has."""
+    preferred_leaders_changed: int
+    """Number of partitions whose first replica differs."""
+
+
+class DiffDocument(DifferencePage):
+    """The partitions that differ, by topic and partition id."""
+
+    summary: DiffSummary
+    items: ListOf[PartitionChange]
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
@@ -26,12 +53,7 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
     other = None if against is None else named_plan(uow, plan, against)
     before = _of_snapshot(uow, plan, against, after) if other is None else _assignments(other.placements)
     moved = movement(before, after)
-    return Difference(movement_summary(moved), moved.total, moved.changes)
-
-
-def movement_summary(moved: Movement) -> dict[str, Json]:
-    """The counts of a difference between two assignments."""
-    return dict(moved.counts)
+    return Difference(vars(DiffSummary.of(moved)), moved.total, moved.changes)
 
 
 def _of_snapshot(

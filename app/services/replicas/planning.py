@@ -25,30 +25,17 @@ from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.reassignments import SizesMissing, UnknownBroker
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted, share
+from app.services.bodies import ABSENT, AnswerRecord
 from app.services.cautions import Caution
 from app.services.fields import Defaults, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
+from app.services.plans.answers import PartitionDocument
 from app.services.plans.record import at, some
 from app.services.replicas import awareness
+from app.services.replicas.answers import AwareMeasures, BrokerShare, EnvelopeDocument, ReplicasAnswer, ShareDocument
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.records import NewPlan, PlanHead
-
-
-def title(plan: NewPlan) -> str:
-    """`Place orders, payments on prod-eu`."""
-    return f"Place {some([placement.topic for placement in plan.placements], noun='topic')}" + at(plan.cluster, "on")
-
-
-def summary(plan: NewPlan) -> str:
-    """`36 partitions, 108 replicas; rack-safe`."""
-    sizes = [placement.replicas.shape for placement in plan.placements]
-    partitions = counted(sum(rows for rows, _ in sizes), "partition")
-    replicas = counted(sum(rows * factor for rows, factor in sizes), "replica")
-    measures: Any = plan.answer["measures"]
-    safe = measures.get("rack_safe_share")
-    racks = [] if safe is None else ["rack-safe" if safe == 1 else f"{share(safe)} rack-safe"]
-    return "; ".join([f"{partitions}, {replicas}", *racks])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,8 +161,9 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
     def compared_versions(self, request: ReplicasRequest) -> Sequence[str]:
         return request.compare_kafka_versions
 
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
+    def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
+        lacking = awareness.unassigned_of(head.answer, row.topic)
+        return PartitionDocument(row.topic, row.partition, row.row[0], row.row, lacking or ABSENT)
 
     def solve(self, problem: ReplicasProblem) -> tuple[Placement, ...]:
         placements = place_topics(
@@ -190,34 +178,50 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         return placements
 
     def title(self, plan: NewPlan) -> str:
-        return title(plan)
+        """`Place orders, payments on prod-eu`."""
+        return f"Place {some([placement.topic for placement in plan.placements], noun='topic')}" + at(
+            plan.cluster, "on"
+        )
 
     def summary(self, plan: NewPlan) -> str:
-        return summary(plan)
+        """`36 partitions, 108 replicas; rack-safe`."""
+        sizes = [placement.replicas.shape for placement in plan.placements]
+        partitions = counted(sum(rows for rows, _ in sizes), "partition")
+        replicas = counted(sum(rows * factor for rows, factor in sizes), "replica")
+        measures: Any = plan.answer["measures"]
+        safe = measures.get("rack_safe_share")
+        racks = [] if safe is None else ["rack-safe" if safe == 1 else f"{share(safe)} rack-safe"]
+        return "; ".join([f"{partitions}, {replicas}", *racks])
 
-    def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> dict[str, Json]:
+    def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> ReplicasAnswer:
         counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)
         envelope_of = problem.algorithm.envelope
         # If no controller draws there is nothing to predict: the assignment is there to be handed to Kafka.
         is_pinned = problem.fixed_start_index is not None or envelope_of is None
-        answer: dict[str, Json] = {
-            "prediction": "pinned" if is_pinned else "envelope" if problem.is_envelope else "replay",
-            "seed": problem.seed,
-            "envelope": [_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.topics]
+        answer = ReplicasAnswer(
+            prediction="pinned" if is_pinned else "envelope" if problem.is_envelope else "replay",
+            seed=problem.seed,
+            envelope=[_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.topics]
             if problem.is_envelope and envelope_of is not None
             else None,
-            "measures": as_json(measure(counts, problem.min_isr)),
-            "violations": as_json(violations(counts)),
-            "warnings": [caution.as_json() for caution in (*problem.cautions, *_topic_cautions(problem))],
-        }
+            measures=measure(counts, problem.min_isr),
+            violations=violations(counts),
+            warnings=[*problem.cautions, *_topic_cautions(problem)],
+        )
         if isinstance(problem.options, SetChoice):
-            return answer | _set_choice(problem, problem.options)
+            return replace(answer, **_set_choice(problem, problem.options))
         if not isinstance(problem.options, Rules):
             return answer
         report = awareness.look(
             solution, problem.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
         )
-        return report.added_to(answer)
+        return replace(
+            answer,
+            measures=AwareMeasures.of(answer.measures, report.exposure),
+            unassigned=report.unassigned,
+            violations=[*answer.violations, *report.violations],
+            warnings=[*answer.warnings, *report.cautions],
+        )
 
     def placements(self, _problem: ReplicasProblem, solution: tuple[Placement, ...]) -> Sequence[Placement]:
         return solution
@@ -226,26 +230,14 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 PLANNER = _ReplicasPlanner()
 
 
-def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
-    """One partition of a plan, the preferred leader first. `unassigned` counts replicas without a broker."""
-    document: dict[str, Json] = {
-        "topic": row.topic,
-        "partition": row.partition,
-        "leader": row.row[0],
-        "replicas": row.row,
-    }
-    lacking = awareness.unassigned_of(head.answer, row.topic)
-    return document | {"unassigned": lacking} if lacking else document
-
-
-def _set_choice(problem: ReplicasProblem, choice: SetChoice) -> dict[str, Json]:
+def _set_choice(problem: ReplicasProblem, choice: SetChoice) -> dict[str, Any]:
     """The scatter width of the sets of the largest replication factor, and the front of other choices if requested."""
     brokers = sorted(problem.brokers, key=lambda broker: broker.id)
     factor = max(topic.replication_factor for topic in problem.topics)
     widest = {topic.name for topic in problem.topics if topic.replication_factor == factor}
     chosen = rounds_of_width(brokers, factor, choice.scatter_width).measured
     min_isr = max((least for topic, least in problem.min_isr.items() if topic in widest), default=None)
-    front: Json = as_json(front_of(brokers, factor, min_isr)) if choice.front else None
+    front = front_of(brokers, factor, min_isr) if choice.front else None
     return {"scatter_width": chosen.scatter_width.min, "front": front}
 
 
@@ -303,29 +295,18 @@ def _require_partitions(topics: Sequence[NewTopic]) -> None:
             )
 
 
-def _envelope(topic: NewTopic, envelope: Envelope) -> dict[str, Json]:
-    """An envelope as JSON, by broker."""
+def _envelope(topic: NewTopic, envelope: Envelope) -> EnvelopeDocument:
+    """An envelope by broker."""
 
-    def share(of: Share) -> dict[str, Json]:
+    def share(of: Share) -> ShareDocument:
         numbers = np.stack([of.lowest, of.highest, of.seen_lowest, of.seen_highest], axis=1).tolist()
-        names = ("lowest", "highest", "seen_lowest", "seen_highest")
         brokers = map(str, envelope.broker_ids.tolist())
-        return {
-            "guaranteed_spread": of.guaranteed_spread,
-            "worst_case_spread": of.worst_case_spread,
-            "seen_least_spread": of.seen_least_spread,
-            "seen_widest_spread": of.seen_widest_spread,
-            "per_broker": {b: dict(zip(names, row, strict=True)) for b, row in zip(brokers, numbers, strict=True)},
-        }
+        per_broker = {broker: BrokerShare(*row) for broker, row in zip(brokers, numbers, strict=True)}
+        return ShareDocument.of(of, per_broker=per_broker)
 
-    return {
-        "topic": topic.name,
-        "method": envelope.method,
-        "outcomes": envelope.outcomes,
-        "seeds": envelope.seeds,
-        "leaders": share(envelope.leaders),
-        "replicas": share(envelope.replicas),
-    }
+    return EnvelopeDocument.of(
+        envelope, topic=topic.name, leaders=share(envelope.leaders), replicas=share(envelope.replicas)
+    )
 
 
 def _cordoned(request: ReplicasRequest, cluster: Cluster, listed: Sequence[Broker]) -> frozenset[int]:

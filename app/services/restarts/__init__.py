@@ -3,7 +3,7 @@
 requests.py     the request
 problem.py      the request and the cluster as the problem of the core, and what is blocked whatever the waves are
 planning.py     the planner and its answer
-reports.py      waves, certificate and blocked partitions as JSON
+reports.py      the answer: its declaration; waves, certificate and blocked partitions
 differences.py  brokers whose wave differs
 exports.py      the plan as files; restart.sh restarts the waves
 """
@@ -11,13 +11,12 @@ exports.py      the plan as files; restart.sh restarts the waves
 from app.services.plans import Kind
 from app.services.restarts.differences import BrokerWave, WaveCounts, difference
 from app.services.restarts.exports import EXPORTS
-from app.services.restarts.planning import KIND, PLANNER, partition_json
+from app.services.restarts.planning import KIND, PLANNER
 from app.services.restarts.reports import REASONS
 from app.services.restarts.requests import READER, RestartRequest
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    partition=partition_json,
     difference=difference,
     exports=EXPORTS,
     content="the waves in which brokers are restarted, and moves no replica",

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.model import unpadded
-from app.errors.requests import PlanNotFound
-from app.services.plans import Difference, Plan, named_plan
+from app.services.bodies import ListOf
+from app.services.plans import Difference, Plan, other_plan
+from app.services.plans.answers import DifferencePage
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -39,18 +40,20 @@ class WaveCounts:
     """Number of waves after."""
 
 
+class RestartDiffDocument(DifferencePage):
+    """The brokers whose wave differs, by id."""
+
+    summary: WaveCounts
+    items: ListOf[BrokerWave]
+
+
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """The brokers whose wave differs from that of another restart, or all if `against` is None.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """
-    before: Mapping[int, int] = {}
-    if against is not None:
-        other = named_plan(uow, plan, against)
-        if other is None:
-            raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
-        before = _wave_of(other)
-    after = _wave_of(plan)
+    other = other_plan(uow, plan, against)
+    before, after = {} if other is None else _wave_of(other), _wave_of(plan)
     brokers = sorted({*before, *after})
     changed = [broker for broker in brokers if before.get(broker) != after.get(broker)]
     counts = WaveCounts(len(brokers), len(changed), max(before.values(), default=0), max(after.values(), default=0))

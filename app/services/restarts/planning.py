@@ -5,12 +5,20 @@ from typing import Any
 
 from app.core.model import NO_REPLICA, Placement, padded
 from app.core.restarts import RestartWaves, restart_waves, wave_violations
-from app.errors import Json
 from app.formats.syntax.quantities import counted
+from app.services.bodies import AnswerRecord
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site
 from app.services.restarts.problem import Restart, problem_of
-from app.services.restarts.reports import blocked_json, certificate_json, ordered, seconds_of, waves_json
+from app.services.restarts.reports import (
+    PlannedWaveDocument,
+    RestartAnswer,
+    blocked_by,
+    certificate_of,
+    ordered,
+    seconds_of,
+    waves_of,
+)
 from app.services.restarts.requests import READER, RestartRequest, check_restart
 from app.store.records import NewPlan, PlanHead
 
@@ -31,8 +39,8 @@ class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
     def resolve(self, request: RestartRequest, site: Site, allowance: Allowance) -> Restart:
         return problem_of(request, site, allowance)
 
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
+    def listed_row(self, _head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
+        return PlannedWaveDocument(row.partition, [broker for broker in row.row if broker != NO_REPLICA])
 
     def solve(self, problem: Restart) -> RestartWaves:
         return restart_waves(problem.core)
@@ -52,17 +60,18 @@ class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
         minutes = counted(round(answer["seconds"] / 60), "minute")
         return f"{proof}; {minutes}; {counted(answer['blocked_partitions'], 'blocked partition')}"
 
-    def answer(self, problem: Restart, solution: RestartWaves) -> dict[str, Json]:
-        waves = waves_json(problem, ordered(problem, solution))
-        return {
-            "prediction": "pinned",
-            "seed": None,
-            "waves": waves,
-            "seconds": round(sum(seconds_of(problem, wave) for wave in solution.waves), 1),
-            "certificate": certificate_json(problem, solution),
-            **blocked_json(problem, solution),
-            "warnings": [caution.as_json() for caution in problem.cautions],
-        }
+    def answer(self, problem: Restart, solution: RestartWaves) -> RestartAnswer:
+        blocked, partitions = blocked_by(problem, solution)
+        return RestartAnswer(
+            prediction="pinned",
+            seed=None,
+            waves=waves_of(problem, ordered(problem, solution)),
+            seconds=round(sum(seconds_of(problem, wave) for wave in solution.waves), 1),
+            certificate=certificate_of(problem, solution),
+            blocked=blocked,
+            blocked_partitions=partitions,
+            warnings=problem.cautions,
+        )
 
     def placements(self, problem: Restart, solution: RestartWaves) -> Sequence[Placement]:
         ids = problem.table.brokers.ids
@@ -70,8 +79,3 @@ class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
 
 
 PLANNER = _RestartPlanner()
-
-
-def partition_json(_head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
-    """One wave of a plan."""
-    return {"wave": row.partition, "brokers": [broker for broker in row.row if broker != NO_REPLICA]}

@@ -15,6 +15,7 @@ from app.core.restarts.model import NO_SLACK_LIMIT
 from app.errors import Json
 from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields
+from app.formats.syntax.quantities import first_of
 from app.services.cautions import Caution
 from app.services.plans import Allowance, Site, as_json
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, brokers_of
@@ -209,7 +210,7 @@ def _of_rates(request: RestartRequest, ingress: Int64s | None) -> Iterator[Cauti
 def _of_brokers(table: PartitionTable, is_up: NDArray[np.bool_]) -> Iterator[Caution]:
     down = table.brokers.ids[~is_up].tolist()
     if down:
-        named = ", ".join(map(str, down[:NAMED_BROKERS])) + (" …" if len(down) > NAMED_BROKERS else "")
+        named = first_of(down, NAMED_BROKERS)
         detail = f"{len(down)} brokers are fenced or down, and in no wave: {named}"
         yield Caution("brokers_not_restarted", detail, brokers=tuple(down[:NAMED_BROKERS]))
 

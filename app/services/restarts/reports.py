@@ -1,14 +1,16 @@
-"""Waves, certificate and what is blocked, as JSON."""
+"""The answer of a restart: its declaration; waves, certificate and what is blocked."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from app.core.model import NO_REPLICA
 from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES
 from app.core.restarts import RestartWaves, WaveBound, outcomes_of
-from app.errors import Json
+from app.core.restarts.model import Reason
+from app.services.bodies import AnswerRecord, one_of
+from app.services.plans.answers import PlanAnswer, WholePlan
 from app.services.reassignment.problem.resources import in_unit
 from app.services.restarts.problem import Restart
 
@@ -27,6 +29,108 @@ REASONS = (
 """What no schedule avoids. The first six are why a partition is not writable while any of its brokers restarts."""
 
 
+class LargestLoad(AnswerRecord):
+    """The load of the remaining broker that is nearest to its limit, or has the largest load if none is limited."""
+
+    broker: int
+    """Id of the broker."""
+    value: float
+    """Its load while the wave is down: partitions that it leads, bytes/s or vCPU."""
+    limit: float | None
+    """Its limit in the same unit; null if it has none."""
+
+
+class WaveDocument(AnswerRecord):
+    """Brokers that are restarted together."""
+
+    brokers: list[int]
+    """Ids of the brokers, ascending."""
+    unwritable: int
+    """Number of partitions that fall below `min.insync.replicas` while the wave is down; they are in `blocked`."""
+    leaders_moved: int
+    """Number of partitions that another broker leads while the wave is down."""
+    largest_load: dict[str, LargestLoad]
+    """By resource, `leaders` and those whose rates are known; empty if no broker remains."""
+    seconds: float
+    """Time until the last broker of the wave is back and, if `catch_up_bytes_per_s` is stated, in sync."""
+
+
+class WaveConflict(AnswerRecord):
+    """A proof that some brokers need several waves."""
+
+    reason: Reason
+    """`pairs`: no two of the brokers may be in one wave: they share a partition without slack, are in different racks
+    and waves are per rack, or one is above a limit alone. `partition`, `controllers`: a wave can take
+    only a part of these brokers. `size`: waves have `max_brokers_per_wave`. `search`: no schedule has fewer waves."""
+    waves: int
+    """Number of waves that the brokers need at least."""
+    brokers: list[int]
+    """Ids of the brokers, ascending. Brokers of different proofs are never in one wave, so that their waves add up."""
+    topic: str | None
+    """Topic of the partition; null unless `reason` is `partition`."""
+    partition: int | None
+    """Id of the partition; null likewise."""
+
+
+class WaveCertificate(AnswerRecord):
+    """The number of waves and the proof that there are none with fewer."""
+
+    waves: int
+    """Number of waves."""
+    lower_bound_waves: int
+    """No schedule has fewer waves: the sum over `conflict`."""
+    optimal: bool
+    """Whether the bound is reached."""
+    gap: float
+    """Relative optimality gap: (waves − lower bound) / waves."""
+    conflict: list[WaveConflict]
+    """The brokers that need these waves."""
+
+
+class BlockedDocument(AnswerRecord):
+    """What no schedule avoids; the waves are planned in spite of it."""
+
+    topic: str | None
+    """Topic of the partition; null if it is no partition."""
+    partition: int | None
+    """Id of the partition; null likewise."""
+    broker: int | None
+    """Id of the broker; null unless `reason` is `above_limit`."""
+    reason: Annotated[str, one_of(REASONS)]
+    """Why a partition is not writable during the restart of any of its brokers: it has no replica in sync on a broker
+    that is up; `min.insync.replicas` exceeds its replicas; fewer are in sync than it needs; it has one replica; it has
+    as many replicas as it needs; as many are in sync as it needs. `above_limit`: the leaders of the broker alone exceed
+    a limit elsewhere, so that it is restarted alone. `quorum`: the restart of one controller leaves no majority."""
+
+
+class PlannedWaveDocument(AnswerRecord):
+    """One wave of a restart."""
+
+    wave: int
+    """Number of the wave, from 1."""
+    brokers: list[int]
+    """Ids of the brokers that are restarted in it, ascending."""
+
+
+class RestartAnswer(PlanAnswer, kw_only=True):
+    """The fields of a restart that its planner computes."""
+
+    waves: list[WaveDocument]
+    """The waves, each after the one before is complete."""
+    seconds: float
+    """Sum of the times of the waves."""
+    certificate: WaveCertificate
+    """Proof of the number of waves."""
+    blocked: list[BlockedDocument]
+    """Brokers, the quorum and the first 1,000 partitions that no schedule keeps available."""
+    blocked_partitions: int
+    """Number of blocked partitions."""
+
+
+class RestartPlanDocument(RestartAnswer, WholePlan, kw_only=True):
+    """The waves of a restart, in the order of execution."""
+
+
 def ordered(restart: Restart, schedule: RestartWaves) -> list[tuple[int, ...]]:
     """The waves in the requested order."""
     waves = list(schedule.waves)
@@ -35,17 +139,17 @@ def ordered(restart: Restart, schedule: RestartWaves) -> list[tuple[int, ...]]:
     return waves
 
 
-def waves_json(restart: Restart, waves: Sequence[Sequence[int]]) -> list[dict[str, Json]]:
+def waves_of(restart: Restart, waves: Sequence[Sequence[int]]) -> list[WaveDocument]:
     """Each wave: its brokers, and what it does to partitions and to the other brokers."""
     outcomes = outcomes_of(restart.core, waves)
     return [
-        {
-            "brokers": restart.table.brokers.ids[list(wave)].tolist(),
-            "unwritable": int(outcomes.unwritable[number]),
-            "leaders_moved": int(outcomes.leaders_moved[number]),
-            "largest_load": dict(_largest(restart, list(wave), restart.loads + outcomes.added[number])),
-            "seconds": round(seconds_of(restart, wave), 1),
-        }
+        WaveDocument(
+            restart.table.brokers.ids[list(wave)].tolist(),
+            unwritable=int(outcomes.unwritable[number]),
+            leaders_moved=int(outcomes.leaders_moved[number]),
+            largest_load=dict(_largest(restart, list(wave), restart.loads + outcomes.added[number])),
+            seconds=round(seconds_of(restart, wave), 1),
+        )
         for number, wave in enumerate(waves)
     ]
 
@@ -55,7 +159,7 @@ def seconds_of(restart: Restart, wave: Sequence[int]) -> float:
     return float(restart.seconds[list(wave)].max())
 
 
-def _largest(restart: Restart, wave: list[int], loads: Any) -> Iterator[tuple[str, Json]]:
+def _largest(restart: Restart, wave: list[int], loads: Any) -> Iterator[tuple[str, LargestLoad]]:
     """By resource the remaining broker that is nearest to its limit, or has the largest load if it has no limit."""
     remains = restart.core.is_up.copy()
     remains[wave] = False
@@ -69,40 +173,28 @@ def _largest(restart: Restart, wave: list[int], loads: Any) -> Iterator[tuple[st
             np.where(is_limited, share, -1).argmax() if is_limited.any() else np.where(remains, load, -1).argmax()
         )
         limit = int(upper[broker]) if is_limited[broker] else None
-        yield (
-            RESOURCES[column],
-            {
-                "broker": int(restart.table.brokers.ids[broker]),
-                "value": in_unit(int(load[broker]), column),
-                "limit": in_unit(limit, column),
-            },
-        )
+        ids = restart.table.brokers.ids
+        value = in_unit(int(load[broker]), column)
+        yield RESOURCES[column], LargestLoad(int(ids[broker]), value, in_unit(limit, column))
 
 
-def certificate_json(restart: Restart, schedule: RestartWaves) -> dict[str, Json]:
+def certificate_of(restart: Restart, schedule: RestartWaves) -> WaveCertificate:
     """The number of waves beside its lower bound, with the brokers that prove it."""
     waves, bound = len(schedule.waves), schedule.lower_bound
-    return {
-        "waves": waves,
-        "lower_bound_waves": bound,
-        "optimal": waves == bound,
-        "gap": (waves - bound) / waves,
-        "conflict": [_bound_json(restart, each) for each in schedule.bounds],
-    }
+    conflict = [_conflict(restart, each) for each in schedule.bounds]
+    return WaveCertificate(waves, bound, waves == bound, (waves - bound) / waves, conflict)
 
 
-def _bound_json(restart: Restart, bound: WaveBound) -> dict[str, Json]:
-    partition: dict[str, Json] = {"topic": None, "partition": None}
-    return {
-        "reason": bound.reason,
-        "waves": bound.waves,
-        "brokers": restart.table.brokers.ids[list(bound.brokers)].tolist(),
-        **(partition if bound.row is None else _named(restart, bound.row)),
-    }
+def _conflict(restart: Restart, bound: WaveBound) -> WaveConflict:
+    brokers = restart.table.brokers.ids[list(bound.brokers)].tolist()
+    named = (None, None) if bound.row is None else _named(restart, bound.row)
+    return WaveConflict(bound.reason, bound.waves, brokers, *named)
 
 
-def blocked_json(restart: Restart, schedule: RestartWaves) -> dict[str, Json]:
-    """What no schedule avoids: partitions by topic and id, brokers above limits, the quorum of controllers."""
+def blocked_by(restart: Restart, schedule: RestartWaves) -> tuple[list[BlockedDocument], int]:
+    """What no schedule avoids: brokers above limits, the quorum of controllers, partitions by topic and id; the number
+    of these partitions.
+    """
     core, table = restart.core, restart.table
     sizes, factors = core.sizes, (table.replicas != NO_REPLICA).sum(axis=1)
     reason = np.select(
@@ -118,20 +210,16 @@ def blocked_json(restart: Restart, schedule: RestartWaves) -> dict[str, Json]:
         -1,
     )
     rows = np.flatnonzero(reason >= 0)
-    nothing: dict[str, Json] = {"topic": None, "partition": None, "broker": None}
-    blocked: list[Json] = [
-        nothing | {"broker": broker, "reason": "above_limit"}
-        for broker in table.brokers.ids[list(schedule.alone)].tolist()
-    ]
+    alone = table.brokers.ids[list(schedule.alone)].tolist()
+    blocked = [BlockedDocument(None, None, broker, "above_limit") for broker in alone]
     if restart.quorum_is_at_risk:
-        blocked.append(nothing | {"reason": "quorum"})
-    blocked += [
-        nothing | _named(restart, row) | {"reason": REASONS[reason[row]]} for row in rows[:NAMED_PARTITIONS].tolist()
-    ]
-    return {"blocked": blocked, "blocked_partitions": len(rows)}
+        blocked.append(BlockedDocument(None, None, None, "quorum"))
+    named = rows[:NAMED_PARTITIONS].tolist()
+    blocked += [BlockedDocument(*_named(restart, row), None, REASONS[reason[row]]) for row in named]
+    return blocked, len(rows)
 
 
-def _named(restart: Restart, row: int) -> dict[str, Json]:
+def _named(restart: Restart, row: int) -> tuple[str, int]:
     table = restart.table
     topic = int(np.searchsorted(table.starts, row, side="right")) - 1
-    return {"topic": table.topics[topic], "partition": int(table.partition_ids[row])}
+    return table.topics[topic], int(table.partition_ids[row])

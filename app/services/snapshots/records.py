@@ -167,7 +167,7 @@ def store(
             "kafka_version": cluster.kafka_version,
             "controller": cluster.controller,
             "health": asdict(cluster_health(cluster)),
-            "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(posted), *earlier, *cautions)],
+            "warnings": [vars(caution) for caution in (*snapshot_cautions.of_cluster(posted), *earlier, *cautions)],
         },
     )
 

@@ -11,8 +11,8 @@ planning.py        the problem, the planner; the title and summary in lists; war
 events.py          events from the request to the core, and their steps
 optimum.py         the distance to the best standbys, the least cross-rack traffic, the smallest addition; a streams
                    group beside the classic protocol: tasks whose copies are all in one zone
-answers.py         the parts of the answer: their declarations
-reports.py         the assignment as these parts
+answers.py         the answer: its declaration
+reports.py         the assignment as its parts
 rows.py            the clients that have each task, as the plan's rows
 differences.py     tasks that pass from one client to another
 exports.py         the plan as a file
@@ -23,11 +23,9 @@ from app.services.streams.differences import TaskChange, TaskMoves, difference
 from app.services.streams.exports import EXPORTS
 from app.services.streams.planning import KIND, PLANNER
 from app.services.streams.requests import Protocol, StreamsRequest
-from app.services.streams.rows import partition_json
 
 PLAN_KIND = Kind(
     planner=PLANNER,
-    partition=partition_json,
     difference=difference,
     exports=EXPORTS,
     content="the clients of tasks, and moves no replica",

@@ -3,6 +3,8 @@
 from typing import Any, Literal
 
 from app.services.bodies import AnswerRecord
+from app.services.plans.answers import PlanAnswer, WholePlan
+from app.services.streams.requests import Protocol
 
 
 class MemberTasks(AnswerRecord, schema="MemberTasksDocument"):
@@ -353,3 +355,46 @@ class ComparedWithClassic(AnswerRecord, schema="ComparedWithClassicDocument"):
     """Name of the classic assignor."""
     single_value_tasks: list[SingleValueTasks]
     """Counts by tag, then by rack."""
+
+
+class StreamsAnswer(PlanAnswer, kw_only=True):
+    """The fields of a Streams plan that its planner computes."""
+
+    assignor: str
+    """Name of the assignor."""
+    protocol: Protocol
+    """Protocol of the group: the leader assigns (`classic`), or the coordinator (`streams`)."""
+    assignment: dict[str, ClientTasks]
+    """Tasks of each client by process id."""
+    probing_rebalance: bool
+    """Whether the group rebalances again once warm-ups have caught up."""
+    ideal: bool
+    """Whether every stateful task has all its standbys, apart by every listed tag."""
+    tasks: list[Task]
+    """Clients and verdict of each task, ascending."""
+    tags: list[Tag]
+    """Whether each listed tag has enough values, in the order of the request."""
+    if_lost: dict[str, Loss]
+    """Effect of losing all clients with a tag value, by `<tag>=<value>`."""
+    if_client_lost: dict[str, Loss]
+    """Effect of losing one client, by process id."""
+    loads: StreamsLoads
+    """Balance of clients, and the load of each."""
+    movement: TaskMovement
+    """Tasks that change clients, and the state to restore."""
+    rack_aware: RackAware | None
+    """Result of KIP-925; null if it is not requested or the assignor ignores racks."""
+    best_standbys: BestStandbys | None
+    """The optimal standbys for the same active tasks; null if there are none or the search is too large."""
+    addition: Addition | None
+    """The fewest clients to add; null if no tags are listed or the search is too large."""
+    compared_with_classic: ComparedWithClassic | None
+    """What the group lacks beside the classic protocol; null under that protocol."""
+    steps: list[StreamsStep]
+    """Effect of each event, in order; empty without events."""
+    violations: list[TaskViolation]
+    """Ways in which the assignment is illegal or fragile; empty if there are none."""
+
+
+class StreamsPlanDocument(StreamsAnswer, WholePlan, kw_only=True):
+    """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""

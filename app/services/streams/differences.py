@@ -8,9 +8,9 @@ from uuid import UUID
 from app.core.jvm.hashes import TaskId, task_id
 from app.core.model import NO_REPLICA
 from app.core.streams.model import name_of
-from app.errors.requests import PlanNotFound
-from app.services.bodies import reader_of_stored
-from app.services.plans import Difference, Plan, named_plan
+from app.services.bodies import ListOf, reader_of_stored
+from app.services.plans import Difference, Plan, other_plan
+from app.services.plans.answers import DifferencePage
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
 from app.services.streams.threads import read_client, whole_client
@@ -62,17 +62,20 @@ class TaskMoves:
 Held: TypeAlias = Mapping[TaskId, TaskHolders]
 
 
+class StreamsDiffDocument(DifferencePage):
+    """The tasks whose clients differ, by task id."""
+
+    summary: TaskMoves
+    items: ListOf[TaskChange]
+
+
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another Streams plan, or against what its own clients had.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """
-    if against is None:
-        return task_difference(_previous(plan), _planned(plan))
-    other = named_plan(uow, plan, against)
-    if other is None:
-        raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
-    return task_difference(_planned(other), _planned(plan))
+    other = other_plan(uow, plan, against)
+    return task_difference(_previous(plan) if other is None else _planned(other), _planned(plan))
 
 
 def task_difference(before: Held, after: Held) -> Difference:

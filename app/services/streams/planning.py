@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.kafka_versions import KafkaRange, KafkaVersion
-from app.core.model import Placement
+from app.core.model import NO_REPLICA, Placement
 from app.core.streams.model import RackAwareStrategy, StreamsAssignment, name_of
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import StreamsAssignor, later_versions, streams_assignor_for
@@ -15,36 +15,21 @@ from app.core.streams.violations import violations
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers
-from app.services.streams.answers import StreamsStep, TaskViolation
+from app.services.streams.answers import StreamsAnswer, StreamsStep, TaskViolation
 from app.services.streams.events import AppliedEvents, events_of, steps_of
 from app.services.streams.optimum import addition_of, best_of, compared_with_classic, rack_aware_of
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
-from app.services.streams.rows import partition_json, placements_of
+from app.services.streams.rows import PlannedTaskDocument, client_names, placements_of
 from app.services.streams.sources import StreamsSource, source_of
-from app.store.records import NewPlan
-
-
-def title(plan: NewPlan) -> str:
-    """`Assign 12 tasks to 3 clients under high_availability`."""
-    answer: Any = plan.answer
-    tasks, clients = counted(len(answer["tasks"]), "task"), counted(len(answer["loads"]["per_client"]), "client")
-    return f"Assign {tasks} to {clients} under {answer['assignor']}"
-
-
-def summary(plan: NewPlan) -> str:
-    """`4 active tasks move; 12 of 12 stateful tasks ideal`."""
-    answer: Any = plan.answer
-    moved = answer["movement"]["active_moved"]
-    judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
-    ideal = [f"{sum(judged):,} of {counted(len(judged), 'stateful task')} ideal"] if judged else []
-    return "; ".join([f"{counted(moved, 'active task')} {'moves' if moved == 1 else 'move'}", *ideal])
+from app.store.records import NewPlan, PlanHead
 
 
 def cautions_of(
@@ -139,7 +124,14 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         """Nothing: an application may be planned without knowing any racks."""
 
     def check(self, request: StreamsRequest, limits: Limits) -> None:
-        _check(request, limits)
+        if request.snapshot_id is not None and (request.brokers is not None or request.topics is not None):
+            detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"
+            raise ConflictingFields(detail, path=("snapshot_id",))
+        check_brokers(request.brokers or (), limits)
+        limits.check_count("topics", request.topics or (), path=("topics",))
+        limits.check_count("members", request.clients, path=("clients",))
+        limits.check_count("partitions", request.tasks or (), path=("tasks",))
+        limits.check_count("events", request.events, path=("events",))
 
     def resolve(self, request: StreamsRequest, site: Site, allowance: Allowance) -> StreamsProblem:
         assignor = streams_assignor_for(request.protocol, request.assignor, site.version)
@@ -164,20 +156,33 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def later_versions(self, problem: StreamsProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.assignor, problem.version)
 
-    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
-        return partition_json(head, row)
+    def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
+        active, *others = row.row
+        names = client_names(head)
+        standby = [names[place] for place in others if place != NO_REPLICA]
+        return PlannedTaskDocument(
+            f"{row.topic}_{row.partition}", None if active == NO_REPLICA else names[active], standby
+        )
 
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
         return problem.assignor.assign(source.clients, source.tasks, source.options, source.partitions)
 
     def title(self, plan: NewPlan) -> str:
-        return title(plan)
+        """`Assign 12 tasks to 3 clients under high_availability`."""
+        answer: Any = plan.answer
+        tasks, clients = counted(len(answer["tasks"]), "task"), counted(len(answer["loads"]["per_client"]), "client")
+        return f"Assign {tasks} to {clients} under {answer['assignor']}"
 
     def summary(self, plan: NewPlan) -> str:
-        return summary(plan)
+        """`4 active tasks move; 12 of 12 stateful tasks ideal`."""
+        answer: Any = plan.answer
+        moved = answer["movement"]["active_moved"]
+        judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
+        ideal = [f"{sum(judged):,} of {counted(len(judged), 'stateful task')} ideal"] if judged else []
+        return "; ".join([f"{counted(moved, 'active task')} {'moves' if moved == 1 else 'move'}", *ideal])
 
-    def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Any]:
+    def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> StreamsAnswer:
         source, assignor = problem.source, problem.assignor
         steps = steps_of(problem.events, source, assignor.assign)
         best, best_cautions = best_of(source, solution)
@@ -185,41 +190,29 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         compared = None if problem.protocol == "classic" else compared_with_classic(source, solution)
         own_cautions = cautions_of(source, assignor, solution, steps)
         cautions = (*source.cautions, *own_cautions, *best_cautions, *addition_cautions)
-        return {
-            "prediction": "replay",
-            "seed": None,
-            "assignor": assignor.name,
-            "protocol": problem.protocol,
+        return StreamsAnswer(
+            prediction="replay",
+            seed=None,
+            assignor=assignor.name,
+            protocol=problem.protocol,
             **report(source, solution),
-            "rack_aware": rack_aware_of(source, solution, assignor),
-            "best_standbys": best,
-            "addition": addition,
-            "compared_with_classic": compared,
-            "steps": steps,
-            "violations": [
+            rack_aware=rack_aware_of(source, solution, assignor),
+            best_standbys=best,
+            addition=addition,
+            compared_with_classic=compared,
+            steps=steps,
+            violations=[
                 TaskViolation.of(violation, tasks=[f"{part}_{number}" for part, number in violation.tasks])
                 for violation in violations(solution, source.clients, source.tasks, source.options)
             ],
-            "warnings": [caution.as_json() for caution in cautions],
-        }
+            warnings=cautions,
+        )
 
     def placements(self, _problem: StreamsProblem, solution: StreamsAssignment) -> Sequence[Placement]:
         return placements_of(solution)
 
 
 PLANNER = _StreamsPlanner()
-
-
-def _check(request: StreamsRequest, limits: Limits) -> None:
-    """Raise what is wrong with a request before anything is looked up: conflicts and limits."""
-    if request.snapshot_id is not None and (request.brokers is not None or request.topics is not None):
-        detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"
-        raise ConflictingFields(detail, path=("snapshot_id",))
-    check_brokers(request.brokers or (), limits)
-    limits.check_count("topics", request.topics or (), path=("topics",))
-    limits.check_count("members", request.clients, path=("clients",))
-    limits.check_count("partitions", request.tasks or (), path=("tasks",))
-    limits.check_count("events", request.events, path=("events",))
 
 
 def _canonical(request: StreamsRequest, assignor: StreamsAssignor) -> dict[str, Json]:

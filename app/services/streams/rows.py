@@ -8,8 +8,7 @@ import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Placement
 from app.core.streams.model import StreamsAssignment
-from app.errors import Json
-from app.services.plans import PlannedPartition
+from app.services.bodies import AnswerRecord
 from app.store.records import NewPlan, PlanHead
 
 
@@ -52,15 +51,15 @@ def client_names(head: PlanHead | NewPlan) -> list[str]:
     return [client["process_id"] for client in loads["per_client"]]
 
 
-def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
-    """One task of a plan, and the clients that have it."""
-    active, *others = row.row
-    names = client_names(head)
-    return {
-        "task": f"{row.topic}_{row.partition}",
-        "active": None if active == NO_REPLICA else names[active],
-        "standby": [names[place] for place in others if place != NO_REPLICA],
-    }
+class PlannedTaskDocument(AnswerRecord):
+    """One task of a Streams plan and its clients; `standby` includes warm-ups."""
+
+    task: str
+    """Id of the task, `<subtopology>_<partition>`."""
+    active: str | None
+    """Process id of the client that runs it; null if no client does."""
+    standby: list[str]
+    """Process ids of the clients with a standby or warm-up of it."""
 
 
 def tasks_of(placements: Sequence[Placement]) -> Iterator[tuple[int, int, list[int]]]:

@@ -16,7 +16,7 @@ from app.core.streams.model import (
     TaskPartitions,
 )
 from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
-from app.formats.syntax.quantities import counted
+from app.formats.syntax.quantities import counted, first_of
 from app.services.cautions import NAMED_MEMBERS, Caution
 from app.services.snapshots import first_repeated
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
@@ -277,5 +277,4 @@ def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Seque
 
 
 def _some(tasks: Sequence[TaskId]) -> str:
-    names = [f"{subtopology}_{partition}" for subtopology, partition in tasks[:_NAMED_TASKS]]
-    return ", ".join(names) + (" …" if len(tasks) > _NAMED_TASKS else "")
+    return first_of([f"{subtopology}_{partition}" for subtopology, partition in tasks], _NAMED_TASKS)

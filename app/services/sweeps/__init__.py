@@ -1,6 +1,7 @@
 """Sweeps: thousands of scenarios, scored chunk by chunk by workers, and stored.
 
 lifecycle.py   submit, score in chunks, cancel, clone; the document of a sweep
+answers.py     the answers about scenarios: their declarations
 results.py     scored scenarios, their distributions, the front and the best, a scenario as a plan
 kind.py        what a kind provides; kinds.py the table of all kinds
 capacity.py    a base scenario and axes over it; measured_topics.py reads its topics from a snapshot

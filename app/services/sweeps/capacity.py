@@ -1,6 +1,7 @@
 """Capacity sweeps: what varies over a base scenario, which scenario is best, and why no cheaper neighbour is."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from app.services.limits import Limits
 from app.services.plans import Plan, as_json, make_plan
 from app.services.replicas import ReplicasRequest
 from app.services.sweeps import measured_topics
+from app.services.sweeps.answers import BestDocument, CountsDocument
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.store.sweeps import RowFilter, Sweep
 
@@ -71,7 +73,7 @@ def front(uow: "UnitOfWork", sweep: Sweep) -> list[RowDocument]:
     return sorted(rows, key=lambda row: (row["monthly_cost"], row["index"]))
 
 
-def best(uow: "UnitOfWork", sweep: Sweep) -> dict[str, Json]:
+def best(uow: "UnitOfWork", sweep: Sweep) -> BestDocument:
     """The best scenario by the sweep's objective, and why each cheaper neighbour is not it.
 
     `best` is None if no scenario is feasible and within the constraints; `counts` has the number of each.
@@ -79,20 +81,16 @@ def best(uow: "UnitOfWork", sweep: Sweep) -> dict[str, Json]:
     definition = read_definition(sweep.definition)
     indices, figures = _feasible(uow, sweep.id)
     ranked = ranking.rank(figures, objective=definition.objective, constraints=definition.constraints)
-    counts: dict[str, Json] = {
-        "scored": uow.sweeps.progress(sweep.id).done,
-        "feasible": len(indices),
-        "acceptable": len(ranked),
-    }
-    sought: dict[str, Json] = {"objective": definition.objective, "constraints": dict(definition.constraints)}
+    counts = CountsDocument(uow.sweeps.progress(sweep.id).done, len(indices), len(ranked))
+    sought = partial(BestDocument, definition.objective, dict(definition.constraints), counts)
     if not len(ranked):
-        return sought | {"counts": counts, "best": None, "why_not_cheaper": []}
+        return sought(None, [])
     [(_, row)] = uow.sweeps.chosen(sweep.id, [int(indices[ranked[0]])])
     grid, grid_index = definition.grid, int(row["grid_index"])
     neighbours = [neighbour.grid_index for neighbour in ranking.neighbours(grid, grid_index)]
     documents = {int(scored["grid_index"]): scored for scored in (row, *_at_grid_indices(uow, sweep.id, neighbours))}
     why = ranking.why_not_cheaper(grid, grid_index, documents, constraints=definition.constraints)
-    return sought | {"counts": counts, "best": row, "why_not_cheaper": as_json(why)}
+    return sought(row, as_json(why))
 
 
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:

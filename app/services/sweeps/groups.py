@@ -75,7 +75,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         "kafka_version": str(version),
         "groups": [group.group_id for group in groups],
         "snapshot_content_hash": snapshot.content_hash,
-        "warnings": [warning.as_json() for warning in warnings],
+        "warnings": [vars(warning) for warning in warnings],
         "resolved": resolved,
     }
 

@@ -10,6 +10,7 @@ from app.errors.requests import NotForThisKind
 from app.formats.tables.scenario_tables import Column
 from app.services.limits import Limits
 from app.services.plans import Plan
+from app.services.sweeps.answers import BestDocument
 from app.store.sweeps import Sweep
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Ranking:
     """
 
     front: Callable[["UnitOfWork", Sweep], list[Mapping[str, Any]]]
-    best: Callable[["UnitOfWork", Sweep], dict[str, Json]]
+    best: Callable[["UnitOfWork", Sweep], BestDocument]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.formats.clusters import ingress_rates
+from app.formats.syntax.quantities import first_of
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
@@ -79,8 +80,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         "snapshot_content_hash": snapshot.content_hash,
         "topics_read": [_read(topic) for topic in topics],
         "warnings": [
-            caution.as_json()
-            for caution in (*_unused_rates(rates, by_name, chosen), *_unknown_retention(chosen, topics))
+            vars(caution) for caution in (*_unused_rates(rates, by_name, chosen), *_unknown_retention(chosen, topics))
         ],
         "resolved": {"topics": topics},
     }
@@ -106,7 +106,7 @@ def _chosen(by_name: Mapping[str, Topic], named: Sequence[str] | None) -> list[T
         raise ConflictingFields(f"{named[twice]} is listed twice", path=(*_AT, "topics", twice), value=named[twice])
     for place, name in enumerate(named):
         if name not in by_name:
-            detail = f"the snapshot has no topic {name}; it has {_some(list(by_name))}"
+            detail = f"the snapshot has no topic {name}; it has {first_of([*by_name], 10)}"
             raise ConflictingFields(detail, path=(*_AT, "topics", place), value=name)
     return [by_name[name] for name in named]
 
@@ -144,8 +144,8 @@ def _unknown_retention(chosen: Sequence[Topic], topics: Sequence[Mapping[str, An
     ]
     if unknown:
         detail = (
-            f"{len(unknown)} topics with remote storage have no known retention: {_some(unknown)}; bytes on disks "
-            "count as all that is retained, and remote_bytes is a lower bound"
+            f"{len(unknown)} topics with remote storage have no known retention: {first_of(unknown, 10)}; bytes on "
+            "disks count as all that is retained, and remote_bytes is a lower bound"
         )
         yield Caution("remote_bytes_unknown", detail, topics=tuple(unknown[:_NAMED]))
 
@@ -154,8 +154,8 @@ def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
     unknown = [topic["name"] for topic in topics if "ingress_bytes_per_s" not in topic]
     if unknown:
         detail = (
-            f"the ingress of {len(unknown)} of {len(topics)} topics is unknown: {_some(unknown)}; bytes_in can give "
-            "it, or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
+            f"the ingress of {len(unknown)} of {len(topics)} topics is unknown: {first_of(unknown, 10)}; bytes_in can "
+            "give it, or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
         )
         raise ConflictingFields(detail, path=(*_AT, "bytes_in"), topics=unknown[:_NAMED])
 
@@ -181,14 +181,14 @@ def _unused_rates(
     cautions = []
     unknown = tuple(sorted(set(rates) - set(by_name)))
     if unknown:
-        detail = f"bytes_in has {len(unknown)} topics that are not in the snapshot: {_some(unknown)}"
+        detail = f"bytes_in has {len(unknown)} topics that are not in the snapshot: {first_of(unknown, 10)}"
         cautions.append(Caution("rates_of_unknown_topics", detail, topics=unknown[:_NAMED]))
     for topic in chosen:
         known = set(topic.partition_ids.tolist())
         beyond = sorted(set(rates[topic.name].by_partition) - known) if topic.name in rates else []
         if beyond:
             detail = (
-                f"bytes_in has partitions of {topic.name} that are not in the snapshot: {_some(beyond)}; their "
+                f"bytes_in has partitions of {topic.name} that are not in the snapshot: {first_of(beyond, 10)}; their "
                 "ingress is spread over the partitions that are"
             )
             cautions.append(Caution("rates_of_unknown_partitions", detail, topics=(topic.name,)))
@@ -200,7 +200,3 @@ def _read(topic: Mapping[str, Any]) -> dict[str, Json]:
     if retained is not None:
         read["retained_bytes"] = sum(retained) if isinstance(retained, list) else retained * topic["partitions"]
     return read
-
-
-def _some(names: Sequence[object]) -> str:
-    return ", ".join(map(str, names[:10])) + (" …" if len(names) > 10 else "")

@@ -76,7 +76,7 @@ def resolved_on(cluster: Cluster, definition: Mapping[str, Json], limits: Limits
     added = {broker.id for broker in brokers.added}
     return {
         **definition,
-        "warnings": [caution.as_json() for caution in cautions],
+        "warnings": [vars(caution) for caution in cautions],
         "resolved": {
             "brokers": [{"id": broker.id, "rack": broker.rack} for broker in brokers.known if broker.id not in added],
             "cluster": orjson.loads(snapshot_json.write(replace(cluster, groups=()))),

@@ -8,11 +8,17 @@ from uuid import UUID
 import numpy as np
 
 from app.core.sweeps.scoring import Distribution, distribution
-from app.errors import Json
 from app.errors.requests import NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
 from app.formats.tables.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
 from app.services.plans import Plan
+from app.services.sweeps.answers import (
+    BestDocument,
+    ComparisonDocument,
+    DistributionDocument,
+    HistogramDocument,
+    SummaryDocument,
+)
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
 from app.store.sweeps import Order, RowFilter, Sweep
@@ -109,7 +115,7 @@ def columns(uow: "UnitOfWork", sweep_id: UUID) -> list[Column]:
     return [INDEX, *KINDS[sweep.kind].columns(sweep.definition), ERROR]
 
 
-def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> dict[str, Json]:
+def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> SummaryDocument:
     """The distribution of each figure over the scenarios that have it.
 
     Raises as `scenarios` does.
@@ -125,7 +131,7 @@ def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> dic
         for name, values in zip(kind.numbers, numbers.T, strict=True)
     }
     failed = len(rows) - uow.sweeps.count(sweep_id, where=scored)
-    return {"kind": sweep.kind, "scenarios": len(rows), "failed": failed, "figures": figures}
+    return SummaryDocument(sweep.kind, len(rows), failed, figures)
 
 
 def front(uow: "UnitOfWork", sweep_id: UUID) -> list[RowDocument]:
@@ -134,15 +140,15 @@ def front(uow: "UnitOfWork", sweep_id: UUID) -> list[RowDocument]:
     return _ranking(sweep).front(uow, sweep)
 
 
-def best(uow: "UnitOfWork", sweep_id: UUID) -> dict[str, Json]:
+def best(uow: "UnitOfWork", sweep_id: UUID) -> BestDocument:
     """The best scenario, and why each cheaper neighbour is not it. Raises `SweepNotFound`, `NotForThisKind`."""
     sweep = uow.sweeps.get(sweep_id)
     return _ranking(sweep).best(uow, sweep)
 
 
-def compared(uow: "UnitOfWork", first: UUID, second: UUID) -> dict[str, Json]:
+def compared(uow: "UnitOfWork", first: UUID, second: UUID) -> ComparisonDocument:
     """The best scenario of two sweeps, and how many scenarios of each are feasible."""
-    return {"first": best(uow, first), "second": best(uow, second)}
+    return ComparisonDocument(best(uow, first), best(uow, second))
 
 
 def opened(uow: "UnitOfWork", sweep_id: UUID, index: int, limits: Limits) -> Plan:
@@ -181,12 +187,8 @@ def _without(sweep: Sweep, what: str) -> NotForThisKind:
     return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 
 
-def _distribution_document(described: Distribution | None, *, without: int) -> dict[str, Json] | None:
+def _distribution_document(described: Distribution | None, *, without: int) -> DistributionDocument | None:
     if described is None:
         return None
-    return {
-        "count": described.count,
-        "without": without,
-        **{name: getattr(described, name) for name in ("min", "mean", "p50", "p95", "max")},
-        "histogram": {"edges": described.histogram.edges.tolist(), "counts": described.histogram.counts.tolist()},
-    }
+    histogram = HistogramDocument(described.histogram.edges.tolist(), described.histogram.counts.tolist())
+    return DistributionDocument.of(described, without=without, histogram=histogram)

@@ -14,7 +14,7 @@ from app.formats.snapshots import assembly
 from app.formats.snapshots.pasted import Upload
 from app.services import reassignment, snapshots
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Plan, as_json
 from app.services.reassignment import batches_of
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead, Snapshot
@@ -64,7 +64,7 @@ def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", te
     if (snapshot_id := as_id(chosen)) is None:
         return Execution(later, problem=f"{chosen[:100]} is not the id of a snapshot")
     try:
-        return Execution(later, chosen, reassignment.progress_of(uow, plan, snapshot_id).as_json())
+        return Execution(later, chosen, as_json(reassignment.progress_of(uow, plan, snapshot_id).answer()))
     except Failure as failure:
         return Execution(later, problem=failure.detail)
 

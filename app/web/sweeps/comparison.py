@@ -115,10 +115,9 @@ def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
 def _best(uow: UnitOfWork, sweep: Sweep) -> Mapping[str, Any]:
     """The best scenario; of a kind without objective the mean of each figure. Empty if no scenario is scored."""
     if KINDS[sweep.kind].ranking is not None:
-        best: Any = results.best(uow, sweep.id)["best"]
-        return best or {}
-    figures: Any = results.summary(uow, sweep.id, ScenarioFilter())["figures"]
-    return {name: each["mean"] for name, each in figures.items() if each}
+        return results.best(uow, sweep.id).best or {}
+    figures = results.summary(uow, sweep.id, ScenarioFilter()).figures
+    return {name: each.mean for name, each in figures.items() if each}
 
 
 def _axis(sweep: Sweep, name: str) -> str:

@@ -97,10 +97,9 @@ def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
 
 def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     """How a figure is distributed over all scenarios."""
-    figures: Any = results.summary(uow, sweep.id, ScenarioFilter())["figures"]
-    described = figures.get(view.figure) or {"histogram": {"edges": [], "counts": []}}
-    histogram = described["histogram"]
-    return charts.histogram(histogram["edges"], histogram["counts"], x=words(view.figure), y="scenarios")
+    described = results.summary(uow, sweep.id, ScenarioFilter()).figures.get(view.figure)
+    edges, counts = ([], []) if described is None else (described.histogram.edges, described.histogram.counts)
+    return charts.histogram(edges, counts, x=words(view.figure), y="scenarios")
 
 
 def sizes(uow: UnitOfWork, sweep: Sweep) -> list[Row]:
@@ -108,7 +107,7 @@ def sizes(uow: UnitOfWork, sweep: Sweep) -> list[Row]:
 
     The other axes are as in the best scenario, if there is one, so that sizes alone are compared.
     """
-    best: Any = results.best(uow, sweep.id)["best"]
+    best: Any = results.best(uow, sweep.id).best
     longest: dict[int, Row] = {}
     for row in sample(uow, sweep):
         axes = best and {**row["axes"], **{name: best["axes"][name] for name in row["axes"] if name not in _SIZES}}

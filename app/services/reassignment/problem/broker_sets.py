@@ -1,6 +1,6 @@
 """Broker sets: the brokers of each, and the topics whose replicas are on them alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ from app.core.reassignment.problem import ReplicaObjective
 from app.core.reassignment.topic_name_hash import set_of_topic
 from app.core.replica_lists import per_broker
 from app.errors.requests import ConflictingFields
-from app.formats.syntax.quantities import counted
+from app.formats.syntax.quantities import counted, first_of
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
@@ -92,13 +92,10 @@ def _without_set(names: tuple[str, ...], set_of: _SetsOfTopics, scope: Partition
         return []
     detail = (
         f"{counted(len(unbound), 'topic')} {'is' if len(unbound) == 1 else 'are'} bound to no broker set, and "
-        f"{'is' if len(unbound) == 1 else 'are'} placed on the brokers outside every set: {_named(unbound)}"
+        f"{'is' if len(unbound) == 1 else 'are'} placed on the brokers outside every set: "
+        f"{first_of(unbound, NAMED_TOPICS)}"
     )
     return [Caution("topics_without_broker_set", detail, topics=tuple(unbound[:NAMED_TOPICS]))]
-
-
-def _named(topics: Sequence[str]) -> str:
-    return ", ".join(topics[:NAMED_TOPICS]) + (" …" if len(topics) > NAMED_TOPICS else "")
 
 
 def _outside_scope(
@@ -117,7 +114,7 @@ def _outside_scope(
         return []
     detail = (
         f"{len(elsewhere)} topics that may not move have replicas outside their broker sets, and stay: "
-        f"{_named(elsewhere)}"
+        f"{first_of(elsewhere, NAMED_TOPICS)}"
     )
     return [Caution("outside_broker_sets", detail, topics=tuple(elsewhere[:NAMED_TOPICS]))]
 

@@ -13,6 +13,7 @@ from app.errors import FieldPath
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.reassignments import NotFeasible, PinContradicted
 from app.errors.requests import ConflictingFields
+from app.formats.syntax.quantities import first_of
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.problem import FACTOR, MOST_PER_RACK, RACK_RULE, Option, Relaxation, of_brokers
@@ -331,7 +332,7 @@ class _Search:
         places = [place for place, count in enumerate(free[: len(brokers.racks)].tolist()) if not count]
         if not places:
             return ""
-        named = ", ".join(brokers.racks[place] for place in places[:5]) + (" …" if len(places) > 5 else "")
+        named = first_of([brokers.racks[place] for place in places], 5)
         if brokers.is_removed[np.isin(brokers.rack_of, places)].all():
             return f" ({named} {'loses all its' if len(places) == 1 else 'lose all their'} brokers)"
         return f" (no broker of {named} may have it)"

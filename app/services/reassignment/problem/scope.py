@@ -14,6 +14,7 @@ from app.errors import FieldPath
 from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.reassignments import ObserversNotKept, ReassignmentUnderWay, UnknownTopic
 from app.errors.requests import ConflictingFields, UnknownPartition
+from app.formats.syntax.quantities import first_of
 from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
@@ -220,7 +221,7 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
     ]
     if not moving:
         return []
-    named = ", ".join(moving[:NAMED_PARTITIONS]) + (" …" if len(moving) > NAMED_PARTITIONS else "")
+    named = first_of(moving, NAMED_PARTITIONS)
     if request.running_reassignment == "refuse":
         raise ReassignmentUnderWay(
             f"{len(moving)} partitions are being reassigned already: {named}; "

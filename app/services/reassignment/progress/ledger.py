@@ -4,20 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from app.errors import Json
 from app.errors.quotation import quoted
 from app.errors.reassignments import LogOfAnotherPlan
 from app.errors.requests import MalformedText
-from app.services.cautions import Caution
-from app.services.fields import rfc3339
-from app.services.reassignment.progress.progress import PlanProgress
+from app.services.reassignment.reports.report import LedgerBatchDocument, LedgerDocument
 from app.store.records import PlanHead
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-
 
 NAMED_LINES = 5
 """Number of malformed lines that an error names."""
@@ -146,54 +139,31 @@ def _event(line: str) -> tuple[datetime, str, re.Match[str]] | None:
         return None
 
 
-def with_log(uow: "UnitOfWork", progress: PlanProgress, log: str) -> dict[str, Json]:
-    """The document of a progress, after the log of the execution was stored with the plan, if the plan is done.
-
-    The entry of a plan replaces the one before; an equal one changes nothing.
-
-    Raises
-    ------
-    MalformedText, LogOfAnotherPlan : of the log.
-    PlanNotFound : the plan was deleted meanwhile.
-    """
-    document: dict[str, Any] = progress.as_json()
-    head = progress.plan.head
-    executed = executed_batches(log, head.hash, len(progress.located.steps))
-    if document["state"] != "done" or not executed:
-        reason = "it has no complete batch" if document["state"] == "done" else f"the plan is {document['state']}"
-        caution = Caution("log_not_recorded", f"the log is not recorded in the ledger: {reason}")
-        return document | {"warnings": [*document["warnings"], caution.as_json()]}
-    entry = entry_of(head, executed)
-    uow.plans.record(head.id, entry)
-    return document | {"ledger": entry}
-
-
-def entry_of(head: PlanHead, executed: Mapping[int, ExecutedBatch]) -> dict[str, Json]:
+def entry_of(head: PlanHead, executed: Mapping[int, ExecutedBatch]) -> LedgerDocument:
     """The entry of a plan: its batches, and the relative error of the sums over those that can be compared."""
     request: Any = head.request
     planned: Any = head.answer["batches"]
     throttle = request["batches"]["throttle_bytes_per_s"]
     batches = [_batch(planned[number - 1], number, executed[number], throttle) for number in sorted(executed)]
-    return {
-        "bytes_error": _error((batch["predicted_bytes"], batch["actual_bytes"]) for batch in batches),
-        "seconds_error": _error((batch["predicted_seconds"], batch["actual_seconds"]) for batch in batches),
-        "ended_at": max(str(batch["ended_at"]) for batch in batches),
-        "batches": batches,
-    }
+    return LedgerDocument(
+        _error((batch.predicted_bytes, batch.actual_bytes) for batch in batches),
+        _error((batch.predicted_seconds, batch.actual_seconds) for batch in batches),
+        max(batch.ended_at for batch in batches),
+        batches,
+    )
 
 
-def _batch(planned: Any, number: int, executed: ExecutedBatch, throttle: int | None) -> dict[str, Any]:
+def _batch(planned: Any, number: int, executed: ExecutedBatch, throttle: int | None) -> LedgerBatchDocument:
     """One batch. Bytes of unknown sizes, and seconds at another throttle than the plan's, have no prediction."""
-    return {
-        "index": number,
-        "began_at": rfc3339(executed.began_at),
-        "ended_at": rfc3339(executed.ended_at),
-        "throttle_bytes_per_s": executed.throttle,
-        "predicted_bytes": None if planned["unknown_size_replicas"] else planned["moved_bytes"],
-        "actual_bytes": executed.copied_bytes,
-        "predicted_seconds": planned.get("seconds") if executed.throttle == throttle else None,
-        "actual_seconds": executed.seconds,
-    }
+    return LedgerBatchDocument.of(
+        executed,
+        index=number,
+        throttle_bytes_per_s=executed.throttle,
+        predicted_bytes=None if planned["unknown_size_replicas"] else planned["moved_bytes"],
+        actual_bytes=executed.copied_bytes,
+        predicted_seconds=planned.get("seconds") if executed.throttle == throttle else None,
+        actual_seconds=executed.seconds,
+    )
 
 
 def _error(pairs: Iterable[tuple[float | None, float | None]]) -> float | None:

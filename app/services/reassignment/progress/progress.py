@@ -1,8 +1,8 @@
 """The progress of a stored plan by a later snapshot: what is done, left and drifted, and the files to go on or back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 import numpy as np
@@ -32,32 +32,28 @@ from app.core.reassignment import (
     progress_of_steps,
     throttled,
 )
-from app.errors import FieldPath, Json
+from app.errors import FieldPath
 from app.errors.quotation import quoted
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
-from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment
-from app.formats.syntax.quantities import counted
-from app.services import snapshots
-from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
-from app.services.fields import rfc3339
-from app.services.plans import Plan, as_json
-from app.services.reassignment.files.stored_steps import batches_of
-from app.services.reassignment.problem.brokers import NAMED_BROKERS
-from app.services.reassignment.progress.drift import DriftReport, LocatedPlan, drift_of, locate
-from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, executed_step, no_source_detail
-from app.services.reassignment.requests.request import KIND
-from app.store.records import PlanHead, Snapshot
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-from typing import TYPE_CHECKING
-
 from app.errors.requests import ConflictingFields, NotExportable
 from app.formats.kafka_files import reassignment
-from app.formats.kafka_files.reassignment import Reassignment
-from app.services.plans import BATCH
+from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
+from app.formats.syntax.quantities import counted, first_of
+from app.services import snapshots
+from app.services.bodies import AnswerRecord, ListOf, Read
+from app.services.cautions import Caution
+from app.services.fields import Id, rfc3339
+from app.services.plans import BATCH, Plan, as_json
+from app.services.plans.exports import check_batch
 from app.services.reassignment.exports import require_batch
+from app.services.reassignment.files.stored_steps import batches_of
+from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.reassignment.progress.drift import Drift, DriftReport, LocatedPlan, drift_of, locate
+from app.services.reassignment.progress.ledger import entry_of, executed_batches
+from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, ExecutedStep, executed_step, no_source_detail
+from app.services.reassignment.reports.report import LedgerDocument
+from app.services.reassignment.requests.request import KIND
+from app.store.records import PlanHead, Snapshot
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -129,6 +125,53 @@ class BatchProgress(AnswerRecord, schema="BatchProgressDocument"):
     """Duration of what is left, at the throttle of the plan; null if it is unknown."""
 
 
+class PlanProgressDocument(AnswerRecord):
+    """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
+
+    plan_id: Id
+    """Id of the plan."""
+    snapshot_id: Id
+    """Id of the snapshot that the progress is computed from."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`drifted`: something else has changed partitions that the plan moves or creates."""
+    batches: list[BatchProgress]
+    """Batches, in the order of execution."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, batch after batch, at the throttle of the plan; null if it is unknown."""
+    new_partitions: int
+    """Number of partitions that the plan creates."""
+    new_partitions_left: int
+    """Number of these partitions that the snapshot lacks."""
+    returning_partitions: int
+    """Number of partitions that are being reassigned back to their lists before the plan."""
+    drift: ListOf[Drift]
+    """The first 100 partitions that something else has changed: those of the plan, then others of the cluster, by topic
+    and partition id."""
+    drifted_partitions: int
+    """Number of partitions of the plan that something else has changed."""
+    drifted_other_partitions: int
+    """Number of other partitions that are not as in the plan's snapshot; they do not count for `state`."""
+    next: str | None
+    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if there is none."""
+    next_file: str | None
+    """Path of the file with these partitions; null if there is none."""
+    rollback: str | None
+    """Path of the file with the previous lists of all partitions that have others now; null if none has."""
+    rollback_execution: list[ExecutedStep]
+    """The same in batches: inverses of those that were begun, from the last to the first, each the file
+    `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
+    ledger: Annotated[LedgerDocument | Mapping[str, Any] | None, Read(LedgerDocument | None, lambda entry: entry)]
+    """What the execution took, against what was predicted; null if no log of it was recorded."""
+    warnings: list[Caution]
+    """Conditions that did not prevent the answer; empty if there are none."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanProgress:
     """The progress of a plan.
@@ -162,36 +205,36 @@ class PlanProgress:
         its = self.located.steps.batch(number)
         return np.flatnonzero(self.step_progress.is_begun[its]) + int(self.located.steps.offsets[number])
 
-    def as_json(self) -> dict[str, Json]:
-        """The document of the API."""
+    def answer(self) -> PlanProgressDocument:
+        """The answer of the API."""
         counts = self.counts
         drift = drift_of(self.located, self.step_progress, self.plan.placements, self.cluster, self.made_on)
         waiting = np.flatnonzero(counts.steps[:, StepState.NOT_STARTED])
         batch = int(waiting[0]) + 1 if len(waiting) else None
         seconds = self._seconds_left()
         address, snapshot = f"/v1/plans/{self.plan.head.id}/export", self.snapshot.id
-        return {
-            "plan_id": str(self.plan.head.id),
-            "snapshot_id": str(snapshot),
-            "state": self._state(counts, drift),
-            "batches": as_json([_batch(counts, seconds, number) for number in range(len(counts.steps))]),
-            "replicas_left": int(counts.replicas_left.sum()),
-            "bytes_left": int(counts.bytes_left.sum()),
-            "unknown_size_replicas_left": int(counts.unknown_sizes.sum()),
-            "seconds_left": None if seconds is None else _finite(float(seconds.sum())),
-            "new_partitions": drift.new_partitions,
-            "new_partitions_left": drift.new_partitions - drift.created_partitions,
-            "returning_partitions": int(np.count_nonzero(self.step_progress.is_returning)),
-            "drift": as_json(drift.named),
-            "drifted_partitions": drift.planned,
-            "drifted_other_partitions": drift.others,
-            "next": None if batch is None else f"batch/{batch}",
-            "next_file": None if batch is None else f"{address}?format=batch&batch={batch}&from={snapshot}",
-            "rollback": f"{address}?format=rollback&from={snapshot}" if self.step_progress.differs.any() else None,
-            "rollback_execution": self._rollback_execution(),
-            "ledger": self.plan.head.ledger,
-            "warnings": [caution.as_json() for caution in self._cautions(counts)],
-        }
+        return PlanProgressDocument(
+            plan_id=self.plan.head.id,
+            snapshot_id=snapshot,
+            state=self._state(counts, drift),
+            batches=[_batch(counts, seconds, number) for number in range(len(counts.steps))],
+            replicas_left=int(counts.replicas_left.sum()),
+            bytes_left=int(counts.bytes_left.sum()),
+            unknown_size_replicas_left=int(counts.unknown_sizes.sum()),
+            seconds_left=None if seconds is None else _finite(float(seconds.sum())),
+            new_partitions=drift.new_partitions,
+            new_partitions_left=drift.new_partitions - drift.created_partitions,
+            returning_partitions=int(np.count_nonzero(self.step_progress.is_returning)),
+            drift=drift.named,
+            drifted_partitions=drift.planned,
+            drifted_other_partitions=drift.others,
+            next=None if batch is None else f"batch/{batch}",
+            next_file=None if batch is None else f"{address}?format=batch&batch={batch}&from={snapshot}",
+            rollback=f"{address}?format=rollback&from={snapshot}" if self.step_progress.differs.any() else None,
+            rollback_execution=self._rollback_execution(),
+            ledger=self.plan.head.ledger,
+            warnings=[*self._cautions(counts)],
+        )
 
     def _state(self, counts: BatchCounts, drift: DriftReport) -> PlanState:
         if drift.planned:
@@ -235,15 +278,14 @@ class PlanProgress:
         now = self.located.now
         return now.is_present & ~np.isin(now.isr, self._up).any(axis=1)
 
-    def _rollback_execution(self) -> list[Json]:
+    def _rollback_execution(self) -> list[ExecutedStep]:
         """The inverses of the batches that were begun, from the last to the first, and cordons lifted meanwhile."""
         steps, head = self.located.steps, self.plan.head
         begun = [self.begun(number) for number in range(len(steps))]
         order = [number for number in reversed(range(len(steps))) if len(begun[number])]
         requested = [steps.before[its] for its in begun]
         executed = execution_steps(requested, order, _cordons(head, self.cluster, self.made_on))
-        steps_json: list[Json] = as_json([*map(executed_step, executed)]) if order else []
-        return steps_json
+        return [*map(executed_step, executed)] if order else []
 
     def _cautions(self, counts: BatchCounts) -> Iterator[Caution]:
         steps, step_progress, up = self.located.steps, self.step_progress, self._up
@@ -259,18 +301,20 @@ class PlanProgress:
             yield Caution("log_dirs_not_compared", detail)
         receiving = _down(steps.after[step_progress.copies], up)
         if receiving:
-            detail = f"replicas are still to be copied to brokers that are fenced or down: {_named(receiving)}"
+            named = first_of(receiving, NAMED_BROKERS)
+            detail = f"replicas are still to be copied to brokers that are fenced or down: {named}"
             yield Caution("receivers_down", detail, receiving)
         rows = self.located.planned.rows[step_progress.copies.any(axis=1)]
         stuck = np.unique(rows[self._has_no_source[rows]]).tolist()
         if stuck:
-            names = ", ".join("{}-{}".format(*self.located.name(row)) for row in stuck[:NAMED_IN_WARNINGS])
-            more = " …" if len(stuck) > NAMED_IN_WARNINGS else ""
-            detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names}{more})")
+            names = first_of(["{}-{}".format(*self.located.name(row)) for row in stuck], NAMED_IN_WARNINGS)
+            detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names})")
             yield Caution("no_in_sync_replica", detail)
         returning = _down(self.located.before[step_progress.differs], up)
         if returning:
-            detail = f"the lists before the plan have brokers that are fenced or down: {_named(returning)}"
+            detail = (
+                f"the lists before the plan have brokers that are fenced or down: {first_of(returning, NAMED_BROKERS)}"
+            )
             yield Caution("rollback_brokers_down", detail, returning)
 
 
@@ -300,6 +344,27 @@ def progress_of(
     located = locate(batches_of(head), cluster, made_on)
     step_progress = with_log_dirs(located, progress_of_steps(located.planned, located.now), cluster)
     return PlanProgress(plan, snapshot, cluster, made_on, located, step_progress)
+
+
+def with_log(uow: "UnitOfWork", progress: PlanProgress, log: str) -> PlanProgressDocument:
+    """The answer about a progress, after the log of the execution was stored with the plan, if the plan is done.
+
+    The entry of a plan replaces the one before; an equal one changes nothing.
+
+    Raises
+    ------
+    MalformedText, LogOfAnotherPlan : of the log.
+    PlanNotFound : the plan was deleted meanwhile.
+    """
+    answer, head = progress.answer(), progress.plan.head
+    executed = executed_batches(log, head.hash, len(progress.located.steps))
+    if answer.state != "done" or not executed:
+        reason = "it has no complete batch" if answer.state == "done" else f"the plan is {answer.state}"
+        caution = Caution("log_not_recorded", f"the log is not recorded in the ledger: {reason}")
+        return replace(answer, warnings=[*answer.warnings, caution])
+    entry = entry_of(head, executed)
+    uow.plans.record(head.id, as_json(entry))
+    return replace(answer, ledger=entry)
 
 
 def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
@@ -362,10 +427,6 @@ def _down(brokers: Int32s, up: Int32s) -> tuple[int, ...]:
     return tuple(ids[(ids != NO_REPLICA) & ~np.isin(ids, up)].tolist())
 
 
-def _named(brokers: Sequence[int]) -> str:
-    return ", ".join(map(str, brokers[:NAMED_BROKERS])) + (" …" if len(brokers) > NAMED_BROKERS else "")
-
-
 ROLLBACK = "rollback"
 
 
@@ -387,11 +448,7 @@ def resumed(
     if name not in (BATCH, ROLLBACK):
         detail = f"from is of the formats {BATCH} and {ROLLBACK}; {name} is of the whole plan"
         raise ConflictingFields(detail, path=("from",), value=str(snapshot_id))
-    if name == ROLLBACK and (batch is not None or is_inverse):
-        field = "inverse" if batch is None else "batch"
-        raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
-    if name == BATCH and batch is None:
-        raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+    check_batch(name, batch, is_inverse=is_inverse)
     progress = progress_of(uow, plan, snapshot_id, path=("from",))
     located, steps = progress.located, progress.located.steps
     if batch is None:

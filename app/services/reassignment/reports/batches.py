@@ -31,7 +31,7 @@ from app.core.reassignment.stages.cutting import Executions
 from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
 from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
-from app.formats.syntax.quantities import counted
+from app.formats.syntax.quantities import counted, first_of
 from app.services.bodies import ABSENT, AnswerRecord
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS
@@ -391,7 +391,7 @@ def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverComple
 
 def waits_detail(partitions: str, version: KafkaVersion, down: Sequence[int]) -> str:
     """Why a release never completes the lists of these partitions, which have brokers that are down."""
-    named = ", ".join(map(str, down[:NAMED_BROKERS])) + (" …" if len(down) > NAMED_BROKERS else "")
+    named = first_of(down, NAMED_BROKERS)
     later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
     return (
         f"Kafka {version} never completes {partitions}: lists have replicas on brokers {named}, which are fenced or "
@@ -406,11 +406,6 @@ def no_source_detail(partitions: str) -> str:
         f"Kafka never completes {partitions}: no in-sync replica is on a live broker, so that no other can be copied; "
         "a broker of the ISR has to return first, or an unclean election has to choose a leader"
     )
-
-
-def first_batches(numbers: list[int]) -> str:
-    """The first of these batches, for a warning."""
-    return ", ".join(map(str, numbers[:NAMED_BATCHES])) + (" …" if len(numbers) > NAMED_BATCHES else "")
 
 
 def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -> Iterator[Caution]:
@@ -428,10 +423,9 @@ def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_
     """The batches and partitions of some steps."""
     numbers = np.unique(np.repeat(np.arange(len(steps)), np.diff(steps.offsets))[among]) + 1
     rows = np.unique(steps.rows[among]).tolist()
-    names = ", ".join(problem.scope.name(row) for row in rows[:NAMED_IN_WARNINGS])
-    more = " …" if len(rows) > NAMED_IN_WARNINGS else ""
-    of_batches = f"{'batch' if len(numbers) == 1 else 'batches'} {first_batches(numbers.tolist())}"
-    return f"{counted(len(rows), 'partition')} of {of_batches} ({names}{more})"
+    names = first_of([*map(problem.scope.name, rows)], NAMED_IN_WARNINGS)
+    of_batches = f"{'batch' if len(numbers) == 1 else 'batches'} {first_of(numbers.tolist(), NAMED_BATCHES)}"
+    return f"{counted(len(rows), 'partition')} of {of_batches} ({names})"
 
 
 NIC_IN, NIC_OUT = 1, 2
@@ -464,7 +458,7 @@ class BatchTimes:
         unending = (np.flatnonzero(np.isinf(self.seconds)) + 1).tolist()
         if not unending:
             return [*self.never.cautions]
-        named = first_batches(unending)
+        named = first_of(unending, NAMED_BATCHES)
         detail = (
             f"{len(unending)} of {len(self.seconds)} batches never complete ({named}): replicas are copied no faster "
             "than producers write to their partitions; "

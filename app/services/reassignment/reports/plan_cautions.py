@@ -10,7 +10,7 @@ from app.core.measures.losses import factors_of, lowered_factors
 from app.core.model import LAST_TIERED_OFFSET, LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
-from app.formats.syntax.quantities import counted, share
+from app.formats.syntax.quantities import counted, first_of, share
 from app.services.cautions import Caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
@@ -199,7 +199,7 @@ def _of_balance(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
 def _of_groups_and_racks(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
     """Groups that rebalance while batches copy, and partitions whose racks are not repaired."""
     if groups := solution.rebalances.meanwhile:
-        named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
+        named = first_of(groups, NAMED_GROUPS)
         detail = (
             f"while batches copy, partitions have the racks of both lists, so that {counted(len(groups), 'group')} may "
             f"rebalance then, too: {named}"

@@ -1,6 +1,7 @@
 """The answer of a reassignment: certificate, balance, movement by broker, batches, loads and warnings."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, cast
 
 import numpy as np
@@ -8,17 +9,29 @@ import numpy as np
 from app.core.measures.copysets import Copysets
 from app.core.measures.losses import Losses
 from app.core.measures.placement import PlacementMeasures, measure
+from app.core.measures.violations import Violation
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan, bytes_bound
 from app.core.replica_lists import per_broker
 from app.formats.syntax.quantities import byte_size, counted, known_size, share
-from app.services.bodies import ABSENT, AnswerRecord
+from app.services.bodies import ABSENT, AnswerRecord, ListOf
 from app.services.fields import min_isr_of
-from app.services.plans import STEPS
+from app.services.plans.answers import PlacedTopic, PlanAnswer, WholePlan
 from app.services.plans.record import Certificate, at, some
-from app.services.reassignment.problem.problem import ReassignmentProblem
-from app.services.reassignment.reports.balance import balance_of, excess_of, trade_off_point
+from app.services.reassignment.problem.problem import ReassignmentProblem, Relaxation
+from app.services.reassignment.problem.resources import RebalancingGroup
+from app.services.reassignment.reports.balance import (
+    Balance,
+    ExcessReport,
+    TradeOffPoint,
+    balance_of,
+    excess_of,
+    trade_off_point,
+)
 from app.services.reassignment.reports.batches import (
+    Batch,
+    Execution,
+    LogDirsReport,
     batch_of,
     batch_times,
     execution_of,
@@ -26,9 +39,9 @@ from app.services.reassignment.reports.batches import (
     packed_log_dirs,
     steps_json,
 )
-from app.services.reassignment.reports.loads import cross_rack_of, load_report
+from app.services.reassignment.reports.loads import BrokerLoads, CrossRackReport, cross_rack_of, load_report
 from app.services.reassignment.reports.plan_cautions import cautions_of, not_preferred
-from app.services.reassignment.solve import ReassignmentSolution
+from app.services.reassignment.solve import GeneratedMovement, ReassignmentSolution
 from app.store.records import NewPlan
 
 
@@ -124,50 +137,6 @@ def movement_of(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> li
     ]
 
 
-def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Any]:
-    """All fields of a plan besides its replica lists."""
-    after, steps = solution.leaders.after, solution.steps
-    moves = Moves.of(problem, after)
-    min_isr = min_isr_of(problem.scope.described)
-    times = batch_times(problem, steps)
-    return {
-        # Nothing is random: the assignment is there to be handed to Kafka.
-        "prediction": "pinned",
-        "seed": None,
-        "certificate": certificate_of(problem, solution, moves),
-        "leader_changes": leader_changes(problem, solution),
-        "not_preferred": not_preferred(problem),
-        "balance": balance_of(problem, solution, moves),
-        "batches": [batch_of(problem, steps, times, number) for number in range(len(steps))],
-        "recommended_throttle_bytes_per_s": times.recommended,
-        "fewest_batches": steps.lower_bound,
-        "execution": None if solution.executions is None else execution_of(solution.executions),
-        "rebalancing_groups": solution.rebalances.named,
-        "kafka_generate": solution.generated,
-        "movement": movement_of(problem, after, moves),
-        **_loads(problem, after),
-        "excess": None if solution.resources is None else excess_of(problem, solution.resources.placement),
-        **({} if (log_dirs := log_dirs_of(problem, solution)) is None else {"log_dirs": log_dirs}),
-        "trade_off": None
-        if solution.trade_off is None
-        else [trade_off_point(problem, placements) for placements in solution.trade_off],
-        "relaxed": solution.relaxed,
-        "measures": measure(solution.tally, min_isr),
-        "measures_before": _small(measure(solution.tally_before, min_isr)),
-        "violations": solution.violations,
-        "warnings": [
-            caution.as_json() for caution in (*problem.cautions, *cautions_of(problem, solution), *times.cautions())
-        ],
-        STEPS: steps_json(problem, steps) | packed_log_dirs(problem, solution),
-    }
-
-
-def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Any]:
-    loaded = problem.brokers, problem.resources, problem.limits
-    report = load_report(*loaded, before=problem.before, after=after, reads=problem.reads)
-    return {"loads": report.of_brokers(), "cross_rack": cross_rack_of(report, problem.prices)}
-
-
 class Spread(AnswerRecord):
     """A count over brokers."""
 
@@ -192,6 +161,141 @@ class MeasuresBefore(AnswerRecord):
     """Cost of each loss; absent from plans of earlier releases."""
     copysets: Copysets | None = ABSENT
     """Distinct replica sets, and the odds that simultaneous losses contain one; absent likewise."""
+
+
+class ReassignmentAnswer(PlanAnswer, kw_only=True):
+    """The fields of a reassignment that its planner computes."""
+
+    certificate: Certificate
+    """What is moved, and the proof that no plan within the constraints moves less."""
+    leader_changes: int
+    """Number of partitions whose preferred leader changes."""
+    not_preferred: int
+    """Partitions that are led by another replica than the preferred leader before the plan."""
+    balance: Balance
+    """Load of brokers before and after the plan."""
+    batches: list[Batch]
+    """Steps of the plan, in the order of execution."""
+    recommended_throttle_bytes_per_s: int | None
+    """Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions which one broker
+    sends or receives in a batch; null if no rate is known, or a network has less left."""
+    fewest_batches: int
+    """No schedule of these steps has fewer batches."""
+    execution: Execution | None
+    """Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."""
+    rebalancing_groups: list[RebalancingGroup]
+    """Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."""
+    kafka_generate: GeneratedMovement
+    """Movement of Kafka's own tool for the same change."""
+    movement: list[BrokerMovement]
+    """What each broker receives and sends, by ascending broker id."""
+    loads: dict[str, BrokerLoads]
+    """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
+    cross_rack: CrossRackReport | None
+    """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
+    excess: ExcessReport | None
+    """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
+    log_dirs: LogDirsReport | None = ABSENT
+    """Log directories before and after; absent if the request has no `log_dirs`."""
+    trade_off: list[TradeOffPoint] | None
+    """Least movement for each load band, if the request has `trade_off`; null otherwise."""
+    relaxed: ListOf[Relaxation]
+    """Constraints that were relaxed because they conflict, if `on_conflict` is `relax`; empty otherwise."""
+    measures: PlacementMeasures
+    """Balance over brokers, rack safety and the cost of each loss, after the plan."""
+    measures_before: MeasuresBefore
+    """Balance over brokers and rack safety before the plan."""
+    violations: ListOf[Violation]
+    """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
+
+
+class StoredReassignment(ReassignmentAnswer, kw_only=True):
+    """The fields of a reassignment that are stored."""
+
+    kept_steps: dict[str, Any]
+    """The steps, of which its files are made."""
+
+
+class LedgerBatchDocument(AnswerRecord):
+    """The execution of one batch."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    began_at: datetime
+    """When Kafka accepted the batch, RFC 3339 in UTC."""
+    ended_at: datetime
+    """When the batch was seen to be complete."""
+    throttle_bytes_per_s: int | None
+    """Throttle that was set; null if there was none."""
+    predicted_bytes: int | None
+    """Bytes that the plan predicted; null if sizes were unknown."""
+    actual_bytes: int | None
+    """Bytes of the new replicas when the batch was complete; null if they were not measured."""
+    predicted_seconds: float | None
+    """Duration that the plan predicted; null if there was none, or at another throttle than the plan's."""
+    actual_seconds: float
+    """Duration, up to half of the time between the last two looks at the batch more or less."""
+
+
+class LedgerDocument(AnswerRecord):
+    """What the execution of a plan took, against what the plan predicted."""
+
+    bytes_error: float | None
+    """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
+    seconds_error: float | None
+    """The same of seconds."""
+    ended_at: datetime
+    """When the last of the batches was seen to be complete."""
+    batches: list[LedgerBatchDocument]
+    """Batches whose begin and end the log has, by number."""
+
+
+class ReassignmentPlanDocument(ReassignmentAnswer, WholePlan, kw_only=True):
+    """A change of a cluster with the least movement, in batches, with its certificate."""
+
+    topics: list[PlacedTopic]
+    """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
+    ledger: LedgerDocument | None = ABSENT
+    """What the execution took, against what was predicted; absent until its log was recorded."""
+
+
+def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> StoredReassignment:
+    """All fields of a plan besides its replica lists."""
+    after, steps = solution.leaders.after, solution.steps
+    moves = Moves.of(problem, after)
+    min_isr = min_isr_of(problem.scope.described)
+    times = batch_times(problem, steps)
+    report = load_report(
+        problem.brokers, problem.resources, problem.limits, before=problem.before, after=after, reads=problem.reads
+    )
+    trade_off = solution.trade_off
+    return StoredReassignment(
+        # Nothing is random: the assignment is there to be handed to Kafka.
+        prediction="pinned",
+        seed=None,
+        certificate=certificate_of(problem, solution, moves),
+        leader_changes=leader_changes(problem, solution),
+        not_preferred=not_preferred(problem),
+        balance=balance_of(problem, solution, moves),
+        batches=[batch_of(problem, steps, times, number) for number in range(len(steps))],
+        recommended_throttle_bytes_per_s=times.recommended,
+        fewest_batches=steps.lower_bound,
+        execution=None if solution.executions is None else execution_of(solution.executions),
+        rebalancing_groups=solution.rebalances.named,
+        kafka_generate=solution.generated,
+        movement=movement_of(problem, after, moves),
+        loads=report.of_brokers(),
+        cross_rack=cross_rack_of(report, problem.prices),
+        excess=None if solution.resources is None else excess_of(problem, solution.resources.placement),
+        log_dirs=log_dirs_of(problem, solution) or ABSENT,
+        trade_off=None if trade_off is None else [trade_off_point(problem, placements) for placements in trade_off],
+        relaxed=solution.relaxed,
+        measures=measure(solution.tally, min_isr),
+        measures_before=_small(measure(solution.tally_before, min_isr)),
+        violations=solution.violations,
+        warnings=[*problem.cautions, *cautions_of(problem, solution), *times.cautions()],
+        kept_steps=steps_json(problem, steps) | packed_log_dirs(problem, solution),
+    )
 
 
 def _small(measures: PlacementMeasures) -> MeasuresBefore:
