@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import distinct_on, insert
+from sqlalchemy.dialects.postgresql import insert
 
 from app.errors import Json
 from app.errors.requests import SnapshotInUse, SnapshotNotFound
@@ -84,12 +84,19 @@ class Snapshots(Rows[Snapshot]):
         is_seen = sa.or_(*(each.between(begin, end) for each in times))
         return self.page(is_seen, before=None, size=most, cluster=cluster)
 
-    def newest_of_all(self, *, most: int) -> list[Snapshot]:
-        """The snapshot of the latest known state of each cluster, by name; `most` clusters at most."""
-        of_cluster = sa.select(*self._columns).ext(distinct_on(snapshots.c.cluster))
-        query = of_cluster.where(*self._visible(snapshots)).limit(most)
-        query = query.order_by(snapshots.c.cluster, snapshots.c.last_seen_at.desc())
-        return [Snapshot(*row) for row in self._reading.execute(query)]
+    def newest_of_all(self, *, most: int, each: int = 1) -> list[Snapshot]:
+        """The snapshots of the latest known states of the clusters, by name of the cluster, each one's newest first.
+
+        Parameters
+        ----------
+        most : clusters whose snapshots are all listed; further ones may be. each : snapshots of a cluster at most.
+        """
+        c = snapshots.c
+        place = sa.func.row_number().over(partition_by=c.cluster, order_by=c.last_seen_at.desc()).label("place")
+        places = sa.select(c.id, place).where(*self._visible(snapshots)).subquery()
+        query = sa.select(*self._columns).join(places, places.c.id == c.id).where(places.c.place <= each)
+        rows = self._reading.execute(query.order_by(c.cluster, c.last_seen_at.desc()).limit(most * each))
+        return [Snapshot(*row) for row in rows]
 
     def clusters(self) -> list[str]:
         """The names of all clusters, in no particular order."""

@@ -102,6 +102,27 @@ def test_the_fleet_has_health_and_changes(browser: Browser, database: Database) 
     assert "topics -1, partitions -1, offline +1, under-replicated +1" in text
 
 
+def test_changes_are_since_the_state_before_also_if_it_returned(browser: Browser, database: Database) -> None:
+    one = small()
+    three = replace(one, topics=(*one.topics, topic("v", [([3], [3], 3)])))
+    for state in (one, replace(one, topics=one.topics[:1]), one, three):  # the last but one was created first
+        keep(database, state)
+    text = browser.get("/").text
+    assert "topics +1, partitions +1" in text
+    assert "topics +2" not in text
+
+
+def test_each_cluster_has_a_row_from_its_own_newest_snapshots(browser: Browser, database: Database) -> None:
+    for name in ("b", "a"):
+        for count in (1, 2):
+            keep(database, replace(small(name=name), topics=small().topics[:count]))
+    with database.begin() as uow:
+        listed = [(each.cluster, each.summary["topics"]) for each in uow.snapshots.newest_of_all(most=9, each=2)]
+        assert listed == [("a", 2), ("a", 1), ("b", 2), ("b", 1)]
+        assert [each.cluster for each in uow.snapshots.newest_of_all(most=1)] == ["a"]
+    assert browser.get("/").text.count("topics +1, partitions +1") == 2
+
+
 def test_the_map_shows_each_measure(browser: Browser, database: Database) -> None:
     keep(database, small())
     assert cells(browser.get("/clusters/small"))["broker 3"] == "broker 3, replicas 2"

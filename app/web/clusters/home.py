@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
@@ -81,8 +83,8 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
 def _page(database: Database, *, typed: PastedTexts | None = None, problem: Failure | None = None) -> Response:
     with database.begin() as uow:
-        newest = uow.snapshots.newest_of_all(most=MOST_CLUSTERS)
-        cards = [_card(uow, snapshot) for snapshot in newest]
+        newest = groupby(uow.snapshots.newest_of_all(most=MOST_CLUSTERS, each=2), attrgetter("cluster"))
+        cards = [_card(*of_cluster) for _, of_cluster in islice(newest, MOST_CLUSTERS)]
         order = [*SEVERITIES, "good"]
         cards.sort(key=lambda card: (order.index(card.severity), -len(card.findings), card.snapshot.cluster))
         listed = uow.plans.selected(PlanFilter(), before=None, size=NEWEST).items
@@ -92,9 +94,7 @@ def _page(database: Database, *, typed: PastedTexts | None = None, problem: Fail
     return around(cards=cards, plans=listed, twins=told_apart, typed=typed, problem=problem)
 
 
-def _card(uow: UnitOfWork, snapshot: Snapshot) -> ClusterCard:
-    recent = uow.snapshots.page(cluster=snapshot.cluster, before=None, size=2).items
-    before = next((each for each in recent if each.id != snapshot.id), None)
+def _card(snapshot: Snapshot, before: Snapshot | None = None) -> ClusterCard:
     changed = [] if before is None else changes(before.summary, snapshot.summary)
     return ClusterCard(snapshot, findings(snapshot), changed)
 
