@@ -39,7 +39,6 @@ NO_REPLICA = -1
 NO_LEADER = -1
 """A partition that has no leader now (`Leader: none`)."""
 UNKNOWN_SIZE = -1
-LAST_TIERED_OFFSET = "follower.fetch.last.tiered.offset.enable"
 """A partition whose size on disk is not reported."""
 NO_MEMBER = -1
 """In an array of member indices: no member of the group has the partition."""
@@ -183,19 +182,6 @@ class Topic:
     def has_remote_storage(self) -> bool:
         """Whether `remote.storage.enable` is known to be on (KIP-405)."""
         return self.configs.get("remote.storage.enable") == "true"
-
-    @property
-    def copied_bytes(self) -> Int64s:
-        """(partitions,) int64 bytes that a new replica copies at most, or `UNKNOWN_SIZE`.
-
-        All that is on disks, but a segment where followers begin at the last offset in remote storage (KIP-1023).
-        """
-        return np.minimum(self.size_bytes, self.segment_bytes) if self.copies_a_segment else self.size_bytes
-
-    @property
-    def copies_a_segment(self) -> bool:
-        """Whether followers are known to copy only what is not in remote storage (Kafka 4.3)."""
-        return self.has_remote_storage and self.configs.get(LAST_TIERED_OFFSET) == "true"
 
     @property
     def segment_bytes(self) -> int:

@@ -5,15 +5,12 @@ from typing import Any
 import httpx
 import pytest
 
-from app.core.model import LAST_TIERED_OFFSET
 from tests.api.contract import only_error, problem
 
 TIERED = {"remote.storage.enable": "true"}
 
 
-def _planned(
-    client: httpx.Client, cluster: str, configs: dict[str, str], request: dict[str, Any] | None = None, **sizes: int
-) -> Any:
+def _planned(client: httpx.Client, cluster: str, configs: dict[str, str], **sizes: int) -> Any:
     """The plan that removes broker 1, which has two of three replicas."""
     partitions = [{"partition": p, "replicas": [1 if p < 2 else 2], **sizes} for p in range(3)]
     body = {
@@ -22,7 +19,7 @@ def _planned(
         "topics": [{"name": "t", "configs": configs, "partitions": partitions}],
     }
     client.post("/v1/snapshots", json=body).raise_for_status()
-    answer = client.post("/v1/plans/reassignment", json={"cluster": cluster, "remove_brokers": [1], **(request or {})})
+    answer = client.post("/v1/plans/reassignment", json={"cluster": cluster, "remove_brokers": [1]})
     return answer.raise_for_status().json()
 
 
@@ -47,45 +44,6 @@ def test_the_bytes_that_are_not_uploaded_have_an_upper_bound(
     plan = _planned(client, "segments", {**TIERED, **segment}, size_bytes=10)
     [warning] = [each for each in plan["warnings"] if each["code"] == "local_bytes_copied"]
     assert f"at most {copied} bytes in all" in warning["detail"]
-
-
-@pytest.mark.parametrize(("segment", "moved"), [("4", 8), ("7", 14), ("100", 20)])
-def test_followers_of_the_last_tiered_offset_copy_a_segment(client: httpx.Client, segment: str, moved: int) -> None:
-    """At most what is on a disk; brokers' disks are to have all of it, and a batch takes as long as its bytes."""
-    on = {**TIERED, "segment.bytes": segment, LAST_TIERED_OFFSET: "true"}
-    request = {"batches": {"throttle_bytes_per_s": 1}}
-    plan = _planned(client, "from-segments", on, request, size_bytes=10)
-    assert plan["certificate"]["moved_bytes"] == plan["certificate"]["lower_bound_bytes"] == moved
-    assert sum(batch["moved_bytes"] for batch in plan["batches"]) == moved
-    assert sum(each["bytes_after"] for each in plan["movement"]) == 30
-    of_as_many = _planned(client, "as-many", {}, request, size_bytes=moved // 2)
-    seconds = [sum(batch["seconds"] for batch in each["batches"]) for each in (plan, of_as_many)]
-    assert seconds[0] == seconds[1] > 0
-    [warning] = [each for each in plan["warnings"] if each["code"] == "local_bytes_copied"]
-    assert f"a segment of each replica counts as copied, {moved} bytes in all" in warning["detail"]
-
-
-@pytest.mark.parametrize("configs", [{**TIERED, LAST_TIERED_OFFSET: "false"}, {LAST_TIERED_OFFSET: "true"}])
-def test_without_it_all_of_a_disk_is_copied(client: httpx.Client, configs: dict[str, str]) -> None:
-    """Either brokers do not have it, or the topic has no remote storage."""
-    plan = _planned(client, "without", {**configs, "segment.bytes": "4"}, size_bytes=10)
-    assert plan["certificate"]["moved_bytes"] == 20
-
-
-def test_brokers_say_whether_they_have_it(client: httpx.Client) -> None:
-    """The default of brokers that `kafka-configs` prints is that of every topic."""
-    text = (
-        "Topic: t\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: remote.storage.enable=true,segment.bytes=4\n"
-        "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
-        "\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2\tIsr: 2\n"
-        "Default configs for brokers in the cluster are:\n"
-        f"  {LAST_TIERED_OFFSET}=true sensitive=false synonyms={{}}\n"
-    )
-    posted = client.post("/v1/snapshots?cluster=pasted", content=text, headers={"content-type": "text/plain"})
-    request = {"snapshot_id": posted.raise_for_status().json()["id"], "remove_brokers": [1]}
-    plan = client.post("/v1/plans/reassignment", json=request).raise_for_status().json()
-    [warning] = [each for each in plan["warnings"] if each["code"] == "local_bytes_copied"]
-    assert f"{LAST_TIERED_OFFSET} is on, so that a segment" in warning["detail"]
 
 
 def test_a_topic_that_stays_has_no_warning(client: httpx.Client) -> None:

@@ -215,7 +215,7 @@ class BatchRules:
     Parameters
     ----------
     heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
-    size_bytes : (rows,) int64 that a new replica copies, or `UNKNOWN_SIZE`.
+    size_bytes : (rows,) int64 or `UNKNOWN_SIZE`.
     disks : used and available bytes by broker; None if disks are not limited.
     cordons : that Kafka enforces while batches run.
     is_barred, rack_of : as of `ReassignedPartitions`.
@@ -248,7 +248,7 @@ class Problem:
     before : (rows, widest) int32 positions of the replicas as they are, padded with -1.
     is_ready : (rows, widest) bool, those that are in sync on live brokers.
     is_new : (rows,) bool, partitions that are yet to be created. topic_of : (rows,) int64 index of the topic.
-    size_bytes : (rows,) int64 bytes of one replica on a disk, 0 if unknown.
+    size_bytes : (rows,) int64 bytes of one replica, 0 if unknown.
     is_removed, is_offline, may_receive : (brokers,) bool, brokers that leave, that are down, that may get replicas.
     successor_of : (brokers,) int32 position of each broker's successor; its own if it is not replaced.
     topics, topic_leaders : the balance of each topic's replicas and leaders; None if these are not balanced.

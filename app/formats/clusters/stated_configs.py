@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from app.core.model import INT32_MAX, LAST_TIERED_OFFSET, MIN_INSYNC_REPLICAS, PLACEMENT_CONSTRAINTS
+from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS, PLACEMENT_CONSTRAINTS
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 
 Configs: TypeAlias = Mapping[str, str]
@@ -28,7 +28,6 @@ OF_BROKERS: Configs = MappingProxyType(
     {
         MIN_INSYNC_REPLICAS: MIN_INSYNC_REPLICAS,
         "unclean.leader.election.enable": "unclean.leader.election.enable",
-        LAST_TIERED_OFFSET: LAST_TIERED_OFFSET,
         **{
             f"log.{name}": name
             for name in (

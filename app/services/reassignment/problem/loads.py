@@ -9,7 +9,6 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import UNKNOWN_SIZE, Cluster, Int64s, Topic
-from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import LeaderObjective, PreferredRacks, ReplicaObjective, TopicMinimums
 from app.core.replica_lists import per_broker
 from app.errors import FieldPath
@@ -75,13 +74,11 @@ class PartitionSizes:
 
     Parameters
     ----------
-    size_bytes : (rows,) int64 on the disk of a replica; 0 if unknown. copied_bytes : (rows,) int64 that a new replica
-        copies, which is less of tiered topics. is_known : (rows,) bool, reported, or estimated on request.
+    size_bytes : (rows,) int64; 0 if unknown. is_known : (rows,) bool, reported, or estimated on request.
     of_others : the same by topic outside the scope.
     """
 
     size_bytes: Int64s = field(repr=False)
-    copied_bytes: Int64s = field(repr=False)
     is_known: Bools = field(repr=False)
     of_others: Mapping[str, Int64s] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
@@ -199,11 +196,8 @@ def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSi
             detail += "; as few replicas as possible are moved, whatever their bytes"
         cautions.append(Caution("unknown_sizes", detail))
     is_known = sizes != UNKNOWN_SIZE
-    sizes = np.where(is_known, sizes, 0)
-    most = [topic.segment_bytes if topic.copies_a_segment else NO_LIMIT for topic in scope.described]
     return PartitionSizes(
-        sizes,
-        np.minimum(sizes, np.array(most, np.int64)[scope.topic_of]),
+        np.where(is_known, sizes, 0),
         is_known,
         {name: np.maximum(reported, 0) for name, reported in others.items()},
         tuple(cautions),

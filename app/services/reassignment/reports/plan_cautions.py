@@ -7,7 +7,7 @@ from math import ceil, floor
 import numpy as np
 
 from app.core.measures.losses import factors_of, lowered_factors
-from app.core.model import LAST_TIERED_OFFSET, LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
 from app.formats.syntax.quantities import counted, first_of, share
@@ -267,7 +267,7 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
 
 def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
     """The rule for the bytes of replicas that move, if a part of their topic is in remote storage."""
-    tiered, not_uploaded, is_on = [], 0, True
+    tiered, not_uploaded = [], 0
     for topic, start in zip(problem.scope.described, problem.scope.starts.tolist(), strict=False):
         if not topic.has_remote_storage:
             continue
@@ -275,20 +275,15 @@ def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[C
         copies = not_among(after[rows], problem.before[rows]).sum(axis=1)
         if copies.any():
             tiered.append(topic.name)
-            is_on &= topic.copies_a_segment
             segment = topic.segment_bytes
             sizes = np.where(topic.size_bytes == UNKNOWN_SIZE, segment, topic.size_bytes)
             not_uploaded += int((copies * np.minimum(sizes, segment)).sum())
     if tiered:
-        rule = (
-            f"{LAST_TIERED_OFFSET} is on, so that a segment of each replica counts as copied, {not_uploaded} bytes in "
-            "all, and disks and balance by bytes count all that brokers keep; uploads have to keep pace with producers"
-            if is_on
-            else "what brokers have on their disks counts as copied; where brokers are known to have "
-            f"{LAST_TIERED_OFFSET}=true (4.3), it is only what is not uploaded yet, at most {not_uploaded} bytes in "
-            "all, a segment of each replica, if uploads keep pace with producers"
+        detail = (
+            f"{counted(len(tiered), 'topic')} with remote storage: what brokers have on their disks counts as copied; "
+            "with follower.fetch.last.tiered.offset.enable (4.3) a broker copies only what is not uploaded yet, "
+            f"at most {not_uploaded} bytes in all, a segment of each replica, if uploads keep pace with producers"
         )
-        detail = f"{counted(len(tiered), 'topic')} with remote storage: {rule}"
         yield Caution("local_bytes_copied", detail, topics=tuple(tiered[:NAMED_TOPICS]))
 
 

@@ -49,7 +49,7 @@ def certificate_of(problem: ReassignmentProblem, solution: Plan, moves: Moves) -
     """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
     placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
-    moved_bytes = int((per_row * problem.sizes.copied_bytes).sum())
+    moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
     proof, cost = placement.certificate, problem.bytes_per_replica
     proven: Any = solution.leaders.changes if problem.leaders_only else proof
     return Certificate.of(
