@@ -313,9 +313,8 @@ def with_defaults(
     ----------
     about : the topics that the warning is about; None is all.
     """
-    least, skips = (
-        (None, None) if defaults is None else (defaults.min_insync_replicas, defaults.follower_fetch_last_tiered_offset)
-    )
+    defaults = defaults or Defaults()
+    least, skips = defaults.min_insync_replicas, defaults.follower_fetch_last_tiered_offset
     stated = {} if least is None else {MIN_INSYNC_REPLICAS: str(least)}
     if skips is not None:
         stated[FETCHES_NOT_UPLOADED] = str(skips).lower()
