@@ -34,6 +34,7 @@ Int64s: TypeAlias = NDArray[np.int64]
 Float64s: TypeAlias = NDArray[np.float64]
 
 INT32_MAX = 2**31 - 1
+INT64_MAX = 2**63 - 1
 NO_REPLICA = -1
 """Pads the rows of a replica array on the right; Kafka's broker ids are never negative."""
 NO_LEADER = -1
@@ -47,9 +48,11 @@ NO_CLIENT = -1
 NO_LOG_DIR = -1
 """In an array of log directories: the directory of the replica is unknown."""
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
+"""The configuration of a topic: with fewer in-sync replicas Kafka rejects writes with `acks=all`."""
+FETCHES_NOT_UPLOADED = "follower.fetch.last.tiered.offset.enable"
+"""The configuration of brokers with which a new replica copies only what is not in remote storage yet (KIP-1023)."""
 DEFAULT_SEGMENT_BYTES = 2**30
 """Kafka's default of `segment.bytes`."""
-"""The configuration of a topic: with fewer in-sync replicas Kafka rejects writes with `acks=all`."""
 PLACEMENT_CONSTRAINTS = "confluent.placement.constraints"
 """The configuration of a topic by which Confluent Server places its replicas and observers."""
 NO_RACK = -1
@@ -188,6 +191,17 @@ class Topic:
         """`segment.bytes` of the topic; Kafka's default if it is unknown."""
         stated = self.configs.get("segment.bytes", "")
         return int(stated) if stated.isdecimal() and len(stated) < 19 else DEFAULT_SEGMENT_BYTES
+
+    @property
+    def most_copied_bytes(self) -> int:
+        """The most bytes that a new replica copies: with KIP-1023 of a tiered topic a segment, as uploads keep pace."""
+        skips_uploaded = self.has_remote_storage and self.configs.get(FETCHES_NOT_UPLOADED) == "true"
+        return self.segment_bytes if skips_uploaded else INT64_MAX
+
+    @property
+    def copied_bytes(self) -> Int64s:
+        """(partitions,) int64 bytes that a new replica copies, at most `size_bytes`, or `UNKNOWN_SIZE`."""
+        return np.minimum(self.size_bytes, self.most_copied_bytes)
 
     @property
     def min_insync_replicas(self) -> int | None:

@@ -60,6 +60,7 @@ CAUTIONS: Mapping[str, str] = {
     "leaders_not_evacuated": "Partitions without another replica in sync are still led by evacuated brokers.",
     "lines_skipped": "Lines of a text were ignored, as logs, commands and what a shell prints.",
     "local_bytes_copied": "Topics with remote storage move: bytes on disks count, and Kafka may copy less.",
+    "local_bytes_not_copied": "Topics with remote storage move: only what is not uploaded yet counts as copied.",
     "log_dir_moves_in_progress": "Replicas were being moved between log directories of their broker at the time of "
     "the snapshot; plans start from their destinations.",
     "log_dirs_in_use": "Topics that may not move have replicas in log directories that are drained.",

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Discriminat
 from pydantic_core import PydanticCustomError
 
 from app.core.kafka_versions import NEWEST, SUPPORTED
-from app.core.model import CONTROLS, INT32_MAX, MIN_INSYNC_REPLICAS
+from app.core.model import CONTROLS, FETCHES_NOT_UPLOADED, INT32_MAX, INT64_MAX, MIN_INSYNC_REPLICAS
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
@@ -30,7 +30,6 @@ from app.services.amounts import AnyBytes
 from app.services.cautions import Caution
 
 INT32_MIN = -(2**31)
-INT64_MAX = 2**63 - 1
 
 Int32 = Annotated[int, Field(ge=INT32_MIN, le=INT32_MAX)]
 Int64 = Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX)]
@@ -300,6 +299,9 @@ class Defaults(RequestRecord, schema="DefaultsFields"):
 
     min_insync_replicas: Annotated[int, Field(ge=1, le=INT32_MAX)] | None = None
     """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
+    follower_fetch_last_tiered_offset: bool | None = None
+    """`follower.fetch.last.tiered.offset.enable` of the brokers (Kafka 4.3): whether a new replica of a topic with
+    remote storage copies only what is not uploaded yet; null if this is unknown, which counts as false."""
 
 
 def with_defaults(
@@ -311,14 +313,18 @@ def with_defaults(
     ----------
     about : the topics that the warning is about; None is all.
     """
-    least = None if defaults is None else defaults.min_insync_replicas
-    if least is None:
+    defaults = defaults or Defaults()
+    least, skips = defaults.min_insync_replicas, defaults.follower_fetch_last_tiered_offset
+    stated = {} if least is None else {MIN_INSYNC_REPLICAS: str(least)}
+    if skips is not None:
+        stated[FETCHES_NOT_UPLOADED] = str(skips).lower()
+    if not stated:
         return cluster, ()
-    stated = {MIN_INSYNC_REPLICAS: str(least)}
-    unknown = [topic.name for topic in cluster.topics if topic.min_insync_replicas is None]
     topics = tuple([replace(topic, configs={**stated, **topic.configs}) for topic in cluster.topics])
+    filled = replace(cluster, topics=topics)
+    unknown = [topic.name for topic in cluster.topics if topic.min_insync_replicas is None]
     named = [name for name in unknown if about is None or name in about]
-    return replace(cluster, topics=topics), assumed(named, least)
+    return filled, () if least is None else assumed(named, least)
 
 
 def assumed(topics: Sequence[str], least: int) -> tuple[Caution, ...]:

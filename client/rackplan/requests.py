@@ -560,6 +560,9 @@ class DefaultsFields(TypedDict, total=False):
 
     min_insync_replicas: int | None
     """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
+    follower_fetch_last_tiered_offset: bool | None
+    """`follower.fetch.last.tiered.offset.enable` of the brokers (Kafka 4.3): whether a new replica of a topic with
+    remote storage copies only what is not uploaded yet; null if this is unknown, which counts as false."""
 
 
 class DeployAtOnceRequest(TypedDict, total=False):

@@ -61,6 +61,69 @@ def test_a_topic_that_stays_has_no_warning(client: httpx.Client) -> None:
     assert "local_bytes_copied" not in _codes(plan)
 
 
+SKIPS = "follower.fetch.last.tiered.offset.enable"
+
+
+@pytest.mark.parametrize(
+    ("configs", "copied"),
+    [
+        ({**TIERED, SKIPS: "true", "segment.bytes": "7"}, 7),
+        ({**TIERED, SKIPS: "true", "segment.bytes": "70"}, 10),
+        ({**TIERED, SKIPS: "true"}, 10),
+        ({**TIERED, SKIPS: "false", "segment.bytes": "7"}, 10),
+        ({SKIPS: "true", "segment.bytes": "7"}, 10),
+    ],
+)
+def test_only_what_is_not_uploaded_is_copied_if_brokers_say_so(
+    client: httpx.Client, configs: dict[str, str], copied: int
+) -> None:
+    """Two replicas of 10 bytes move: a segment of each at most; every figure of the move agrees."""
+    plan = _planned(client, "not-uploaded", configs, size_bytes=10)
+    assert plan["certificate"]["moved_bytes"] == plan["certificate"]["lower_bound_bytes"] == 2 * copied
+    assert sum(batch["moved_bytes"] for batch in plan["batches"]) == 2 * copied
+    assert sum(broker["bytes_in"] for broker in plan["movement"]) == 2 * copied
+    assert sum(broker["bytes_after"] for broker in plan["movement"]) == 30
+    compared = client.get(f"/v1/plans/{plan['id']}/diff").raise_for_status().json()["summary"]
+    assert compared["moved_bytes"] == sum(flow["bytes"] for flow in compared["flows"]) == 2 * copied
+    assert sum(broker["bytes_out"] for broker in compared["brokers"]) == 20
+    progress = client.post(f"/v1/plans/{plan['id']}/progress", json={}).raise_for_status().json()
+    assert progress["bytes_left"] == 2 * copied
+    is_tiered, skips = "remote.storage.enable" in configs, configs[SKIPS] == "true"
+    rule = {"local_bytes_not_copied" if skips else "local_bytes_copied"} if is_tiered else set()
+    assert _codes(plan) & {"local_bytes_copied", "local_bytes_not_copied"} == rule
+
+
+@pytest.mark.parametrize(("stated", "copied"), [({}, 7), ({SKIPS: "false"}, 10)])
+def test_a_stated_default_counts_where_the_brokers_say_nothing(
+    client: httpx.Client, stated: dict[str, str], copied: int
+) -> None:
+    """`defaults` of the request say it for all topics; a configuration that is known wins."""
+    _planned(client, "stated", {**TIERED, **stated, "segment.bytes": "7"}, size_bytes=10)
+    request = {
+        "cluster": "stated",
+        "remove_brokers": [1],
+        "defaults": {"follower_fetch_last_tiered_offset": True},
+    }
+    plan = client.post("/v1/plans/reassignment", json=request).raise_for_status().json()
+    assert plan["certificate"]["moved_bytes"] == 2 * copied
+
+
+def test_batches_have_place_for_all_that_a_replica_will_have(client: httpx.Client) -> None:
+    """A new replica copies 7 of 10 bytes, and disks have place for 10 of each: one of 9 fits nothing."""
+    _planned(client, "disks", {**TIERED, SKIPS: "true", "segment.bytes": "7"}, size_bytes=10)
+    request = {
+        "cluster": "disks",
+        "remove_brokers": [1],
+        "capacity": {"*": {"disk_bytes": 19}},
+        "batches": {"max_disk_share": 1.0},
+    }
+    answer = client.post("/v1/plans/reassignment", json=request)
+    assert answer.json()["code"] == "batches_out_of_disk", answer.text
+    request["capacity"] = {"*": {"disk_bytes": 20}}
+    plan = client.post("/v1/plans/reassignment", json=request).raise_for_status().json()
+    assert plan["certificate"]["moved_bytes"] == 14
+
+
 @pytest.mark.parametrize("place", [0, 2])
 def test_no_more_is_on_a_disk_than_there_is(client: httpx.Client, place: int) -> None:
     partitions: list[dict[str, Any]] = [{"partition": 2 - p, "replicas": [1], "size_bytes": 9} for p in range(3)]

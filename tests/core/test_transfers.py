@@ -69,6 +69,21 @@ def test_flows_add_up_to_what_arrives_and_leaves(before: Side, after: Side) -> N
         assert [given_[broker] for broker in ids] == getattr(found.leaving, name).tolist()
 
 
+@given(sides, sides, st.integers(0, 20))
+def test_no_more_is_copied_than_a_replica_has(before: Side, after: Side, most: int) -> None:
+    """Loads and what leaves stay; a bound that no replica reaches changes nothing."""
+    books = assignments(before), assignments(after)
+    plain = compared(before, after)
+    found = transfers(*books, sizes=sizes_of(before), most_copied=dict.fromkeys("tuv", most), brokers=SIX)
+    for side in ("before", "after", "leaving"):
+        assert getattr(found, side).size_bytes.tolist() == getattr(plain, side).size_bytes.tolist()
+    assert (found.arriving.size_bytes <= plain.arriving.size_bytes).all()
+    assert (found.arriving.size_bytes <= most * found.arriving.replicas).all()
+    assert found.flows.size_bytes.sum() >= found.arriving.size_bytes.sum()
+    if most > 16:
+        assert found.arriving.size_bytes.tolist() == plain.arriving.size_bytes.tolist()
+
+
 @given(sides, sides)
 def test_loads_equal_an_obvious_count(before: Side, after: Side) -> None:
     """A partition that is not named afterwards stays."""

@@ -46,6 +46,7 @@ CONFIGS = """Dynamic configs for topic orders are:
   compression.type=lz4 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:compression.type=lz4}
 Default configs for brokers in the cluster are:
   min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:min.insync.replicas=2}
+  follower.fetch.last.tiered.offset.enable=true sensitive=false synonyms={}
   log.retention.ms=60000 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:log.retention.ms=60000}
 """
 OF_BROKERS = "".join(
@@ -60,7 +61,7 @@ def test_configurations_of_topics_and_of_the_cluster(with_log_dirs: bool) -> Non
     texts = CONFIGS + OF_BROKERS.format(*[7] * 9) + (LOG_DIRS if with_log_dirs else "")
     topics = assembled("prod", brokers=BROKERS, topics=TOPICS, log_dirs=texts).cluster.topics
     configs = {topic.name: topic.configs for topic in topics}
-    defaults = {"retention.ms": "60000", "segment.bytes": "7"}
+    defaults = {"follower.fetch.last.tiered.offset.enable": "true", "retention.ms": "60000", "segment.bytes": "7"}
     assert configs["orders"] == {"min.insync.replicas": "3", **defaults}
     assert configs["payments"] == {"min.insync.replicas": "2", **defaults}
     differing = assembled("prod", brokers=BROKERS, topics=TOPICS, log_dirs=OF_BROKERS.format(*range(9)))

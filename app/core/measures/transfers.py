@@ -7,6 +7,7 @@ Kafka's own reassignments. A new partition is created, not moved: its replicas h
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from app.core.measures import transfers_kernel as kernel
 from app.core.measures.movement import Movement, PartitionChange, TopicMovement, differing, movement
 from app.core.measures.tally import BrokerArrays, positions_of
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
+from app.core.model import INT64_MAX, NO_REPLICA, UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
 from app.core.replica_lists import distinct_values, stacked, sums_by, widened
 
 NOWHERE = -1
@@ -189,6 +190,7 @@ def transfers(
     after: Mapping[str, Assignment],
     *,
     sizes: Mapping[str, Int64s],
+    most_copied: Mapping[str, int] = MappingProxyType({}),
     brokers: Sequence[Broker],
 ) -> Transfers:
     """Compare two assignments, topic by topic in the order of their names.
@@ -202,6 +204,7 @@ def transfers(
     before : every partition whose load counts. after : of those and of new ones; omitted partitions stay.
     sizes : (partitions,) bytes of a replica or `UNKNOWN_SIZE`, in the order of the topic's partitions in `before`; the
         sizes of a topic that is not listed are unknown.
+    most_copied : by topic the most of these bytes that a new replica copies, if not all of them.
     brokers : the listed brokers.
 
     Complexity: O(partitions · widest²), compiled.
@@ -221,8 +224,11 @@ def transfers(
         before, {**before, **{name: _completed(before.get(name), assignment) for name, assignment in after.items()}}
     )
     row_sizes = [_row_sizes(topic, before.get(topic.topic), sizes.get(topic.topic)) for topic in compared.topics]
+    most = [most_copied.get(topic.topic, INT64_MAX) for topic in compared.topics]
     was, now, table = _positions(compared.before, compared.after, brokers)
-    all_sizes = np.concatenate([*row_sizes, np.empty(0, np.int64)])
+    all_sizes, all_copied = (
+        np.concatenate([*of, np.empty(0, np.int64)]) for of in (row_sizes, map(np.minimum, row_sizes, most))
+    )
     loads_before, loads_after, arriving, leaving = (np.zeros((len(table.ids), n), np.int64) for n in (4, 4, 3, 3))
     created = np.zeros(len(table.ids), np.int64)
     changed = compared.total
@@ -230,7 +236,7 @@ def transfers(
     pairs = 0
     if was.size:
         per_broker = (loads_before, loads_after, arriving, leaving, created)
-        pairs = kernel.count(was, now, all_sizes, table.rack_of, *per_broker, senders, receivers, rows)
+        pairs = kernel.count(was, now, all_sizes, all_copied, table.rack_of, *per_broker, senders, receivers, rows)
     return Transfers(
         movement=compared,
         brokers=table.brokers,
@@ -239,8 +245,8 @@ def transfers(
         arriving=Copies(*arriving.T),
         leaving=Copies(*leaving.T),
         created=created,
-        flows=_summed(senders[:pairs], receivers[:pairs], all_sizes[rows[:pairs]], table.ids),
-        _sizes=all_sizes,
+        flows=_summed(senders[:pairs], receivers[:pairs], all_copied[rows[:pairs]], table.ids),
+        _sizes=all_copied,
         _table=table,
     )
 

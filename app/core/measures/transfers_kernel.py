@@ -14,6 +14,7 @@ def count(
     before: Int32Matrix,
     after: Int32Matrix,
     sizes: Int64Vector,
+    copied_bytes: Int64Vector,
     rack_of: Int32Vector,
     loads_before: Int64Matrix,
     loads_after: Int64Matrix,
@@ -29,7 +30,8 @@ def count(
     Parameters
     ----------
     before, after : (partitions, widest) broker positions, padded with -1; a new partition is all padding before.
-    sizes : (partitions,) bytes, negative if unknown.
+    sizes, copied_bytes : (partitions,) bytes of a replica, and of them those that a new one copies; negative if
+        unknown.
     rack_of : (brokers,) index of each broker's rack, -1 for none.
     loads_before, loads_after : (brokers, 4); arriving, leaving : (brokers, 3); created : (brokers,). Added to.
     senders, receivers, rows : filled with the broker that loses a replica, the one that gains it, -1 for none, and its
@@ -56,7 +58,7 @@ def count(
         gained = _missing(after[row], before[row], added)
         lost = _missing(before[row], after[row], removed)
         for i in range(gained):
-            _copy(added[i], size, unknown, arriving)
+            _copy(added[i], max(copied_bytes[row], 0), unknown, arriving)
         for i in range(lost):
             _copy(removed[i], size, unknown, leaving)
         pairs = _pair(added[:gained], removed[:lost], rack_of, row, senders, receivers, rows, pairs)

@@ -202,4 +202,4 @@ def _unavoidable_bytes(problem: Problem) -> int:
     stays &= (movement.current != NO_REPLICA) & ~movement.is_copied
     lacking = np.maximum(movement.factors - stays.sum(axis=1), 0)
     lacking[problem.is_new] = 0
-    return int((lacking * problem.size_bytes).sum())
+    return int((lacking * np.maximum(problem.batches.size_bytes, 0)).sum())

@@ -215,7 +215,7 @@ class BatchRules:
     Parameters
     ----------
     heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
-    size_bytes : (rows,) int64 or `UNKNOWN_SIZE`.
+    size_bytes : (rows,) int64 bytes that a new replica copies, or `UNKNOWN_SIZE`.
     disks : used and available bytes by broker; None if disks are not limited.
     cordons : that Kafka enforces while batches run.
     is_barred, rack_of : as of `ReassignedPartitions`.

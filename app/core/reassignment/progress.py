@@ -61,7 +61,7 @@ class PartitionsNow:
     replicas, adding, isr : all replicas, those being added, and those in sync. A partition of which all replicas are in
         sync while some are being added has no reported ISR: those being added count as not in sync.
     is_moving : (partitions,) bool, whether a reassignment of it is in progress.
-    size_bytes : (partitions,) int64 bytes of one replica, or `UNKNOWN_SIZE`.
+    size_bytes : (partitions,) int64 bytes that a new replica copies, or `UNKNOWN_SIZE`.
     ingress_bytes_per_s : (partitions,) float64, 0 if unknown.
     """
 

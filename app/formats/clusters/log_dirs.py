@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from app.core.model import INT32_MAX, NO_LOG_DIR, NO_REPLICA, Cordon, Int32s, LogDirectory, Topic
+from app.core.model import INT32_MAX, INT64_MAX, NO_LOG_DIR, NO_REPLICA, Cordon, Int32s, LogDirectory, Topic
 from app.errors import FieldPath
 from app.formats.clusters.stated_configs import ALL_LOG_DIRS, StatedConfigs, split
 from app.formats.syntax.documents import Document
@@ -37,7 +37,6 @@ from app.formats.syntax.lines import LOG_LINE, is_topic_name, rejection, shown, 
 _QUERYING = "Querying brokers for log directories information"
 _RECEIVED = "Received log directory information from brokers"
 _PROSE = re.compile(rf"{_QUERYING}|{_RECEIVED}(?P<brokers>.*)")
-_INT64_MAX = 2**63 - 1
 _DIGITS = len(str(INT32_MAX))
 
 
@@ -273,7 +272,7 @@ def _well_formed(items: list[object], names: set[str]) -> list[LogDirReplica] | 
     names |= unknown
     partitions = list(map(int, numbers))
     is_in_range = (
-        min(sizes) >= 0 and min(lags) >= -1 and max(*sizes, *lags) <= _INT64_MAX and max(partitions) <= INT32_MAX
+        min(sizes) >= 0 and min(lags) >= -1 and max(*sizes, *lags) <= INT64_MAX and max(partitions) <= INT32_MAX
     )
     columns = zip(topics, partitions, sizes, lags, are_future, strict=True)
     # Half the time of `_make`.
@@ -291,7 +290,7 @@ def _column(items: list[dict[str, Any]], key: str, *, default: object) -> list[A
 def _space(document: Document, members: Mapping[str, object], path: FieldPath) -> int | None:
     """Bytes of a file system; −1 stands for a number that the broker does not know."""
     value = members.get(str(path[-1]))
-    space = -1 if value is None else document.integer(value, path, least=-1, most=_INT64_MAX)
+    space = -1 if value is None else document.integer(value, path, least=-1, most=INT64_MAX)
     return None if space < 0 else space
 
 
@@ -308,8 +307,8 @@ def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplic
     return LogDirReplica(
         topic=topic,
         partition=partition,
-        size_bytes=document.integer(members["size"], (*path, "size"), most=_INT64_MAX),
-        offset_lag=document.integer(lag, (*path, "offsetLag"), least=-1, most=_INT64_MAX),
+        size_bytes=document.integer(members["size"], (*path, "size"), most=INT64_MAX),
+        offset_lag=document.integer(lag, (*path, "offsetLag"), least=-1, most=INT64_MAX),
         is_future=document.boolean(members.get("isFuture", False), (*path, "isFuture")),
     )
 

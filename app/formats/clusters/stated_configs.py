@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from app.core.model import INT32_MAX, MIN_INSYNC_REPLICAS, PLACEMENT_CONSTRAINTS
+from app.core.model import FETCHES_NOT_UPLOADED, INT32_MAX, MIN_INSYNC_REPLICAS, PLACEMENT_CONSTRAINTS
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 
 Configs: TypeAlias = Mapping[str, str]
@@ -27,6 +27,7 @@ ALL_LOG_DIRS = "*"
 OF_BROKERS: Configs = MappingProxyType(
     {
         MIN_INSYNC_REPLICAS: MIN_INSYNC_REPLICAS,
+        FETCHES_NOT_UPLOADED: FETCHES_NOT_UPLOADED,
         "unclean.leader.election.enable": "unclean.leader.election.enable",
         **{
             f"log.{name}": name

@@ -38,7 +38,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from app.core.model import INT32_MAX, Broker
+from app.core.model import INT32_MAX, INT64_MAX, Broker
 from app.errors import FieldPath
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
@@ -62,7 +62,6 @@ _REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
 _OF_OTHERS = {"cluster", "endpoints", "jmxport", "logdirs"}
 """Keys of snapshots, registrations and log directories, which other readers take."""
 _DEEPEST = 8
-_INT64_MAX = 2**63 - 1
 _COMMAND = re.compile(r"(?:.*[\s/$#>])?aws\s+kafka\s+(?:describe-topic|list-topics)")
 _TOPIC_OPTION = re.compile(r"--topic-name[ =]['\"]?(?P<topic>[A-Za-z0-9._-]{1,249})")
 _NO_RACKS = Note("racks_not_in_source", "the answer lists brokers without racks; kafka-broker-api-versions has them")
@@ -158,7 +157,7 @@ class Answers:
         for one in item.each("logdir"):
             path, size = one.get("size")
             if one.get("future")[1] is not True:
-                self.sizes[key] = max(item.document.integer(size, path, most=_INT64_MAX), self.sizes.get(key, 0))
+                self.sizes[key] = max(item.document.integer(size, path, most=INT64_MAX), self.sizes.get(key, 0))
 
     def _row(self, item: LooseObject) -> PartitionDescription:
         replicas, is_listed = _ids(item, *_REPLICAS), item.has(*_IN_SYNC)

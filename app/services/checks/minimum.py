@@ -101,7 +101,7 @@ def _sizes(cluster: Cluster, name: str, assignment: Assignment) -> Int64s:
     topic = cluster.topic(name)
     if topic is None:
         raise RuntimeError(f"there is no topic {name}")
-    return topic.size_bytes[np.searchsorted(topic.partition_ids, assignment.partition_ids)]
+    return topic.copied_bytes[np.searchsorted(topic.partition_ids, assignment.partition_ids)]
 
 
 def _on_each(replicas: Int32s, brokers: int) -> Int64s:

@@ -243,7 +243,8 @@ def compared_assignments(
     """The transfers between two assignments; the sizes are those of the cluster's partitions, and 0 of others."""
     topics = {topic.name: topic for topic in cluster.topics}
     sizes = {name: _sizes(topics[name], assignment) for name, assignment in before.items() if name in topics}
-    return transfers(before, after, sizes=sizes, brokers=brokers)
+    most_copied = {name: topics[name].most_copied_bytes for name in sizes}
+    return transfers(before, after, sizes=sizes, most_copied=most_copied, brokers=brokers)
 
 
 def before_of(cluster: Cluster) -> dict[str, Assignment]:

@@ -76,7 +76,7 @@ def generated_movement(
 
     Parameters
     ----------
-    size_bytes : (rows,) int64 bytes of one replica, 0 if unknown.
+    size_bytes : (rows,) int64 bytes that a new replica copies, 0 if unknown.
     """
     algorithm: Literal["striped", "admin_utils"] = "striped" if version >= STRIPED_SINCE else "admin_utils"
     partitions = int(np.count_nonzero(~scope.is_new))
@@ -141,7 +141,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     return ReassignmentSolution(
         **{name: getattr(found, name) for name in Plan.__dataclass_fields__},
         relaxed=relaxed_by(problem, found),
-        generated=generated_movement(problem.brokers, scope, problem.size_bytes, version=problem.version),
+        generated=generated_movement(problem.brokers, scope, problem.sizes.copied_bytes, version=problem.version),
         rebalances=rebalances_of(problem.subscriptions, problem.brokers, scope, found.steps),
         tally=tally,
         tally_before=tally_of(problem, scope.before, is_before=True),
@@ -186,7 +186,7 @@ def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
     """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises as `planned`."""
     placement = planned(problem).placement
     copied = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
-    moved_bytes = int((copied * problem.size_bytes).sum())
+    moved_bytes = int((copied * problem.sizes.copied_bytes).sum())
     return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)
 
 

@@ -29,12 +29,15 @@ def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
     after = [draw(lists) for _ in range(rows)]
     before = [draw(st.one_of(st.permutations(row), lists, lists, st.just([]))) for row in after]
     sizes = st.integers(0, MOST_BYTES) | st.just(UNKNOWN_SIZE)
+    size_bytes = np.array([draw(sizes) for _ in range(rows)], np.int64)
+    more = draw(st.none() | st.lists(st.integers(0, MOST_BYTES), min_size=rows, max_size=rows))
     racks = st.none() | st.lists(st.integers(0, 3), min_size=brokers, max_size=brokers)
     rack_of = draw(racks)
     return ReassignedPartitions(
         before=padded(before),
         after=padded(after),
-        size_bytes=np.array([draw(sizes) for _ in range(rows)], np.int64),
+        size_bytes=size_bytes,
+        stored_bytes=None if more is None else np.maximum(size_bytes, 0) + np.array(more, np.int64),
         heat=np.array([draw(st.integers(0, 3)) for _ in range(rows)], np.int64),
         broker_ids=np.arange(brokers, dtype=np.int32) + 100,
         rack_of=None if rack_of is None else np.array(rack_of, np.int32),
@@ -58,7 +61,7 @@ all_limits = st.builds(
 def disks_for(draw: st.DrawFn, reassigned: ReassignedPartitions) -> BrokerDisks:
     """Disks that hold the replicas, some with little room, some too full already."""
     used = np.zeros(len(reassigned.broker_ids), np.int64)
-    for row, size in zip(reassigned.before.tolist(), reassigned.size_bytes.tolist(), strict=True):
+    for row, size in zip(reassigned.before.tolist(), reassigned.on_disk.tolist(), strict=True):
         for broker in row:
             used[broker] += max(size, 0) * (broker >= 0)
     room = [draw(st.integers(-20, 3 * MOST_BYTES)) for _ in used]

@@ -68,7 +68,6 @@ def _disk_of(rows: Int64s, brokers: Int32s, lists: Int32s, disks: Int32s) -> Int
 def with_moves(chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPartitions) -> StepChains:
     """The chains, and before them one of a single step for each move, so that moves come early."""
     n_moves, width = len(moves.row), chains.before.shape[1]
-    sizes = reassigned.size_bytes[moves.row]
     each = np.arange(n_moves + 1)
     lists = np.full((n_moves, width), NO_REPLICA, np.int32)
     of_moves = StepChains(
@@ -82,7 +81,7 @@ def with_moves(chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPar
         moves.source,
         each,
         moves.broker,
-        np.where(sizes == UNKNOWN_SIZE, 0, sizes),
+        reassigned.on_disk[moves.row],
     )
     return _joined(of_moves, chains)
 
@@ -312,8 +311,8 @@ def _batch_figures(
     if limits.throttle_bytes_per_s is not None:
         busiest = np.maximum(bytes_in, _most(batch, chains.source[chain], size, n_batches))
         if moves is not None:
-            sizes = np.maximum(reassigned.size_bytes[moves.row], 0)
-            busiest = np.maximum(busiest, _most(moves.batch, moves.broker, sizes, n_batches))
+            within = _most(moves.batch, moves.broker, reassigned.on_disk[moves.row], n_batches)
+            busiest = np.maximum(busiest, within)
         seconds = busiest / limits.throttle_bytes_per_s
     moved, unknown = (np.bincount(each, minlength=n_batches) for each in (batch, batch[is_unknown]))
     return moved, sums_by(batch, size, n_batches), unknown, bytes_in, seconds

@@ -23,7 +23,10 @@ _LOOKS = 16
 
 
 class ChainArrays(NamedTuple):
-    """The chains and their steps, as in `StepChains`. With `is_backwards` each chain begins with its last step."""
+    """The chains and their steps, as in `StepChains`. With `is_backwards` each chain begins with its last step.
+
+    size, stored : (chains,) bytes that a replica copies, and that it has on its disk.
+    """
 
     first: Int64Vector
     adds: Int32Vector
@@ -33,6 +36,7 @@ class ChainArrays(NamedTuple):
     frees_from: Int64Vector
     source: Int32Vector
     size: Int64Vector
+    stored: Int64Vector
     is_backwards: bool
 
 
@@ -153,7 +157,7 @@ def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_o
         step = _step(work, state, chain)
         batch_of[step] = batch
         for disk in work.frees[work.frees_from[step] : work.frees_from[step + 1]]:
-            state.used[disk] -= work.size[chain]
+            state.used[disk] -= work.stored[chain]
         state.progress[chain] += 1
         if state.progress[chain] < work.first[chain + 1] - work.first[chain]:
             _push(state, _first_queue(work, state, chain), chain)
@@ -190,7 +194,7 @@ def _is_closed(capacity: BatchCapacity, state: _State, queue: int, looks: int) -
 @subroutine
 def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: int) -> int:
     """The queue whose limit the chain's next step exceeds, or `_FITS`."""
-    step, size = _step(work, state, chain), work.size[chain]
+    step, size, stored = _step(work, state, chain), work.size[chain], work.stored[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
     source = len(state.bytes_in) + work.source[chain]
     if begin < end and state.moves[source] + end - begin > capacity.moves_out:
@@ -200,7 +204,7 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
         if state.moves[broker] >= capacity.moves_in or state.bytes_in[broker] > capacity.bytes_in - size:
             return int(broker)
         # A disk above its limit still takes replicas of no bytes.
-        if size > 0 and state.used[disk] > capacity.disk[disk] - size:
+        if stored > 0 and state.used[disk] > capacity.disk[disk] - stored:
             return int(broker)
     return _FITS
 
@@ -213,7 +217,7 @@ def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
     for k in range(begin, end):
         state.moves[work.adds[k]] += 1
         state.bytes_in[work.adds[k]] += size
-        state.used[work.fills[k]] += size
+        state.used[work.fills[k]] += work.stored[chain]
 
 
 @subroutine

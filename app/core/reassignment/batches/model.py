@@ -36,7 +36,7 @@ class ReassignedPartitions:
     before : (rows, widest) int32 positions, padded with -1, the preferred leader first. An empty row is a new
         partition: it is created, not copied, and is in no batch.
     after : (rows, widest) int32, likewise; no row is empty. Its width may differ.
-    size_bytes : (rows,) int64 bytes of one replica, or `UNKNOWN_SIZE`, which adds no bytes and is counted.
+    size_bytes : (rows,) int64 bytes that a new replica copies, or `UNKNOWN_SIZE`, which adds no bytes and is counted.
     heat : (rows,) int64 by which partitions are hotter than others: ingress or bytes.
     broker_ids : (brokers,) int32 for failures and violations.
     rack_of : (brokers,) int32 index of each broker's rack; None if racks are ignored.
@@ -44,6 +44,7 @@ class ReassignedPartitions:
         rejects it (cordoned brokers) or never completes it (brokers that are down), or None.
     waits : (rows,) bool, partitions whose lists Kafka never completes while brokers are down: their steps come after
         those of all others, since no batch can begin after them. None: there are none.
+    stored_bytes : (rows,) int64 bytes that a replica has on its disk, if it may have copied fewer; None: `size_bytes`.
     """
 
     before: Int32s = field(repr=False)
@@ -54,6 +55,12 @@ class ReassignedPartitions:
     rack_of: Int32s | None = None
     is_barred: NDArray[np.bool_] | None = None
     waits: NDArray[np.bool_] | None = None
+    stored_bytes: Int64s | None = field(default=None, repr=False)
+
+    @property
+    def on_disk(self) -> Int64s:
+        """(rows,) int64 bytes that a replica counts on its disk from its batch on; 0 if unknown."""
+        return np.maximum(self.size_bytes if self.stored_bytes is None else self.stored_bytes, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ def copied_within(reassigned: ReassignedPartitions, moves: LogDirMoves) -> Batch
     n_batches = int(moves.batch.max(initial=0)) + 1
     pairs = moves.broker.astype(np.int64) * n_batches + moves.batch
     distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
-    size_bytes = sums_by(pair_of, np.maximum(reassigned.size_bytes[moves.row], 0), len(distinct))
+    size_bytes = sums_by(pair_of, reassigned.on_disk[moves.row], len(distinct))
     return BatchTraffic(distinct // n_batches, distinct % n_batches, replicas, size_bytes)
 
 
@@ -236,11 +236,11 @@ def log_dir_disk_violations(
         ):
             for broker in lists[step][chosen[step]].tolist():
                 key = int(replayed.batch[step]), int(disk_of[row, ends[row].tolist().index(broker)])
-                totals[key] = totals.get(key, 0) + int(replayed.size[step])
+                totals[key] = totals.get(key, 0) + int(reassigned.on_disk[row])
     for batch, row, source, target in zip(
         *(getattr(moves, name).tolist() for name in ("batch", "row", "source", "target")), strict=True
     ):
-        size = max(int(reassigned.size_bytes[row]), 0)
+        size = int(reassigned.on_disk[row])
         filled[batch, target] = filled.get((batch, target), 0) + size
         freed[batch, source] = freed.get((batch, source), 0) + size
     used = disks.used_bytes.tolist()

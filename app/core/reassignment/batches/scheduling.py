@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, spreading_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.model import NO_LIMIT
@@ -111,7 +111,7 @@ def steps(
     listed, requested, adds, adds_from, drops, drops_from = steps_kernel.fill(
         before, after, rows, first, rack_of, most_adds
     )
-    sizes = np.where(reassigned.size_bytes[rows] == UNKNOWN_SIZE, 0, reassigned.size_bytes[rows])
+    sizes = np.maximum(reassigned.size_bytes[rows], 0)
     # Without log directories, the disk of a broker has its position.
     chains = StepChains(
         rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, before[rows, 0], sizes, waiting
@@ -210,6 +210,7 @@ def pack(
             chains.frees_from[begin : end + 1],
             chains.source[start:stop],
             chains.size[start:stop],
+            reassigned.on_disk[chains.rows[start:stop]],
             goes_backwards,
         )
         n_batches = first_fit_kernel.pack(work, capacity, brokers, used, progress[start:stop], batch_of[begin:end])
@@ -257,7 +258,7 @@ def _out_of_disk(
     owner = np.repeat(np.arange(len(steps)), n_adds)
     at = np.arange(len(owner)) - np.repeat(np.cumsum(n_adds) - n_adds, n_adds) + chains.adds_from[steps][owner]
     filled = chains.fills[at]
-    short = used[filled] + chains.size[unfinished][owner] - most[filled]
+    short = used[filled] + reassigned.on_disk[chains.rows[unfinished]][owner] - most[filled]
     worst = np.full(len(steps), np.iinfo(np.int64).min)
     np.maximum.at(worst, owner, short)
     step = np.lexsort((chains.rows[unfinished], worst))[0]

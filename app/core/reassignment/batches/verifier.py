@@ -1,6 +1,7 @@
 """Violations of batches from any scheduler, by replaying them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,7 +70,8 @@ def batch_violations(
     if disks is not None and log_dirs is not None and moves is not None:
         violations += log_dir_disk_violations(reassigned, replayed, disks, log_dirs, moves)
     elif disks is not None:
-        violations += _disks(reassigned, disks, arrivals, deleted(replayed))
+        stored = replace(replayed, size=reassigned.on_disk[replayed.row])
+        violations += _disks(reassigned, disks, incoming(stored), deleted(stored))
     return [*violations, *_leaders(reassigned, replayed, batches), *_figures(reassigned, replayed, batches, limits)]
 
 

@@ -71,6 +71,7 @@ def _reassigned(problem: Problem, after: Int32s) -> ReassignedPartitions:
         before=problem.before,
         after=after,
         size_bytes=rules.size_bytes,
+        stored_bytes=problem.size_bytes,
         heat=rules.heat,
         broker_ids=problem.movement.broker_ids,
         rack_of=rules.rack_of,

@@ -82,7 +82,7 @@ def _copies(cluster: Cluster, steps: StoredSteps) -> Iterator[str]:
     sizes = {
         (topic.name, partition): size
         for topic in cluster.topics
-        for partition, size in zip(topic.partition_ids.tolist(), topic.size_bytes.tolist(), strict=True)
+        for partition, size in zip(topic.partition_ids.tolist(), topic.copied_bytes.tolist(), strict=True)
         if size != UNKNOWN_SIZE
     }
     for number, name in enumerate(readme.names(steps)):

@@ -74,11 +74,14 @@ class PartitionSizes:
 
     Parameters
     ----------
-    size_bytes : (rows,) int64; 0 if unknown. is_known : (rows,) bool, reported, or estimated on request.
+    size_bytes, copied_bytes : (rows,) int64 of a replica on its disk, and of these those that a new one copies; 0 if
+        unknown.
+    is_known : (rows,) bool, reported, or estimated on request.
     of_others : the same by topic outside the scope.
     """
 
     size_bytes: Int64s = field(repr=False)
+    copied_bytes: Int64s = field(repr=False)
     is_known: Bools = field(repr=False)
     of_others: Mapping[str, Int64s] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
@@ -90,8 +93,8 @@ class PartitionSizes:
 
     @property
     def mean_bytes(self) -> int | None:
-        """The mean size of the scope's partitions, rounded; None if any is unknown."""
-        return None if self.unknown else round(int(self.size_bytes.sum()) / max(1, len(self.size_bytes)))
+        """The mean of what a new replica copies, rounded; None if any size is unknown."""
+        return None if self.unknown else round(int(self.copied_bytes.sum()) / max(1, len(self.size_bytes)))
 
     def require(self, what: str, path: FieldPath) -> None:
         """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
@@ -196,8 +199,11 @@ def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSi
             detail += "; as few replicas as possible are moved, whatever their bytes"
         cautions.append(Caution("unknown_sizes", detail))
     is_known = sizes != UNKNOWN_SIZE
+    stored = np.where(is_known, sizes, 0)
+    most = np.array([topic.most_copied_bytes for topic in scope.described], np.int64)
     return PartitionSizes(
-        np.where(is_known, sizes, 0),
+        stored,
+        np.minimum(stored, np.repeat(most, np.diff(scope.starts))),
         is_known,
         {name: np.maximum(reported, 0) for name, reported in others.items()},
         tuple(cautions),

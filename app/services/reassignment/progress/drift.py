@@ -66,12 +66,12 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
         topic, known = later.get(name), earlier.get(name)
         if known is not None:
             found, there = _found(known, ids[its])
-            sizes[found + its.start] = known.size_bytes[there]
+            sizes[found + its.start] = known.copied_bytes[there]
         if topic is not None:
             is_recreated[its] = known is not None and _is_another(topic, known)
             found, there = _found(topic, ids[its])
             columns.add(topic, found + its.start, there)
-            reported = topic.size_bytes[there]
+            reported = topic.copied_bytes[there]
             if topic.ingress_bytes_per_s is not None:
                 rates[found + its.start] = np.nan_to_num(topic.ingress_bytes_per_s[there])
             sizes[found + its.start] = np.where(reported == UNKNOWN_SIZE, sizes[found + its.start], reported)

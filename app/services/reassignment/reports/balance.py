@@ -451,7 +451,7 @@ def _set(
             largest_bound=None if led is None else solution.leaders.largest_bounds[number],
         ),
         moved_replicas=int(per_row.sum()),
-        moved_bytes=int((per_row * problem.sizes.size_bytes[part.rows]).sum()),
+        moved_bytes=int((per_row * problem.sizes.copied_bytes[part.rows]).sum()),
         moved=certificate.value,
         lower_bound=certificate.lower_bound,
         gap=certificate.gap,
@@ -554,6 +554,6 @@ def trade_off_point(problem: ReassignmentProblem, placements: Sequence[ReplicaPl
         low=None if placement.band is None else placement.band.low,
         high=None if placement.band is None else placement.band.high,
         moved_replicas=int(per_row.sum()),
-        moved_bytes=int((per_row * problem.sizes.size_bytes).sum()),
+        moved_bytes=int((per_row * problem.sizes.copied_bytes).sum()),
         optimal=placement.certificate.optimal,
     )

@@ -7,7 +7,16 @@ from math import ceil, floor
 import numpy as np
 
 from app.core.measures.losses import factors_of, lowered_factors
-from app.core.model import LISTS_CHECKED_SINCE, NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import (
+    FETCHES_NOT_UPLOADED,
+    INT64_MAX,
+    LISTS_CHECKED_SINCE,
+    NO_LEADER,
+    NO_REPLICA,
+    UNKNOWN_SIZE,
+    Int32s,
+    Int64s,
+)
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
 from app.formats.syntax.quantities import counted, first_of, share
@@ -266,25 +275,31 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
 
 
 def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
-    """The rule for the bytes of replicas that move, if a part of their topic is in remote storage."""
-    tiered, not_uploaded = [], 0
+    """The rules for the bytes of replicas that move, if a part of their topic is in remote storage."""
+    named: dict[bool, list[str]] = {False: [], True: []}
+    not_uploaded, sizes = {False: 0, True: 0}, problem.batches.size_bytes
     for topic, start in zip(problem.scope.described, problem.scope.starts.tolist(), strict=False):
-        if not topic.has_remote_storage:
-            continue
         rows = slice(start, start + len(topic.partition_ids))
         copies = not_among(after[rows], problem.before[rows]).sum(axis=1)
-        if copies.any():
-            tiered.append(topic.name)
-            segment = topic.segment_bytes
-            sizes = np.where(topic.size_bytes == UNKNOWN_SIZE, segment, topic.size_bytes)
-            not_uploaded += int((copies * np.minimum(sizes, segment)).sum())
-    if tiered:
+        if topic.has_remote_storage and copies.any():
+            segment, skips = topic.segment_bytes, topic.most_copied_bytes < INT64_MAX
+            named[skips].append(topic.name)
+            bound = np.where(sizes[rows] == UNKNOWN_SIZE, segment, np.minimum(sizes[rows], segment))
+            not_uploaded[skips] += int((copies * bound).sum())
+    if topics := named[True]:
         detail = (
-            f"{counted(len(tiered), 'topic')} with remote storage: what brokers have on their disks counts as copied; "
-            "with follower.fetch.last.tiered.offset.enable (4.3) a broker copies only what is not uploaded yet, "
-            f"at most {not_uploaded} bytes in all, a segment of each replica, if uploads keep pace with producers"
+            f"{counted(len(topics), 'topic')} with remote storage and {FETCHES_NOT_UPLOADED}: a new replica copies "
+            f"what is not uploaded yet, counted as its bytes on disk but a segment at most, {not_uploaded[True]} bytes "
+            "in all, if uploads keep pace with producers; on disks it counts as large as the others, to which it grows"
         )
-        yield Caution("local_bytes_copied", detail, topics=tuple(tiered[:NAMED_TOPICS]))
+        yield Caution("local_bytes_not_copied", detail, topics=tuple(topics[:NAMED_TOPICS]))
+    if topics := named[False]:
+        detail = (
+            f"{counted(len(topics), 'topic')} with remote storage: what brokers have on their disks counts as copied; "
+            f"with {FETCHES_NOT_UPLOADED} (4.3) a broker copies only what is not uploaded yet, "
+            f"at most {not_uploaded[False]} bytes in all, a segment of each, if uploads keep pace with producers"
+        )
+        yield Caution("local_bytes_copied", detail, topics=tuple(topics[:NAMED_TOPICS]))
 
 
 def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:

@@ -49,7 +49,7 @@ def certificate_of(problem: ReassignmentProblem, solution: Plan, moves: Moves) -
     """The movement with its lower bound; of plans of leaders alone, the proof of their changes."""
     placement = solution.placement
     per_row = moves.is_copied.sum(axis=1)
-    moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
+    moved_bytes = int((per_row * problem.sizes.copied_bytes).sum())
     proof, cost = placement.certificate, problem.bytes_per_replica
     proven: Any = solution.leaders.changes if problem.leaders_only else proof
     return Certificate.of(
@@ -124,7 +124,7 @@ def movement_of(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> li
         "replicas_out": per_broker(removed, brokers),
         "replicas_after": base + per_broker(after, brokers),
         "bytes_before": per_broker(problem.before, brokers, sizes),
-        "bytes_in": per_broker(copied, brokers, sizes),
+        "bytes_in": per_broker(copied, brokers, problem.sizes.copied_bytes),
         "bytes_out": per_broker(removed, brokers, sizes),
         "bytes_after": per_broker(after, brokers, sizes),
         "leaders_before": per_broker(problem.before[:, :1], brokers),
