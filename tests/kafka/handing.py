@@ -19,14 +19,14 @@ LEDGER: list[dict[str, Any]] = []
 """Measured executions of this run against predictions."""
 
 
-def snapshot(client: httpx.Client, kafka: Cluster) -> str:
-    """Store the output of four of Kafka's tools. Returns the snapshot's id."""
+def snapshot(client: httpx.Client, kafka: Cluster, *of_configs: str) -> str:
+    """Store the output of four of Kafka's tools, `kafka-configs` with more options. Returns the snapshot's id."""
     files = {
         "brokers": kafka.tool("kafka-broker-api-versions"),
         "topics": kafka.tool("kafka-topics", "--describe"),
         "log_dirs": "\n".join([
             kafka.tool("kafka-log-dirs", "--describe"),
-            kafka.tool("kafka-configs", "--describe", "--entity-type", "brokers"),
+            kafka.tool("kafka-configs", "--describe", "--entity-type", "brokers", *of_configs),
         ]),
     }  # fmt: skip
     form = {"cluster": (None, "live"), **{name: (name, text) for name, text in files.items()}}
