@@ -212,7 +212,7 @@ def read(text: str) -> Contents:
     lines = text.split("\n")
     starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
     for start, end in pairwise(starts):
-        is_command = start < end and _COMMAND.match(lines[start]) is not None
+        is_command = any(map(_COMMAND.match, lines[start:end][:1]))
         if is_command and (named := _TOPIC_OPTION.search(lines[start])) is not None:
             answers.topic = named["topic"]
         first = start + is_command
