@@ -16,10 +16,31 @@ from tests.web.chromium import Visit
 PAGES = ["/docs", "/redoc", "/problems", "/warnings", "/violations"]
 
 
+def _open_every_group(visit: Visit) -> None:
+    visit.open("/docs", until=".opblock-tag")
+    for group in visit.page.locator(".opblock-tag[data-is-open=false]").all()[::-1]:
+        group.click()
+
+
+@pytest.mark.slow
+def test_swagger_ui_opens_within_a_few_screens_and_filters_operations(visit: Visit) -> None:
+    """By group, method, path and summary; groups with a match are open."""
+    visit.page.set_viewport_size({"width": 1280, "height": 800})
+    visit.open("/docs", until=".opblock-tag")
+    assert visit.page.locator(".opblock").count() == 0
+    assert visit.page.evaluate("document.documentElement.scrollHeight") <= 2.5 * 800
+    visit.page.locator(".operation-filter-input").fill("/PARTITIONERS")
+    visit.page.wait_for_selector("#operations-keys-list_partitioners")
+    paths = visit.page.locator(".opblock-summary-path").all_inner_texts()
+    assert paths
+    assert all("/partitioners" in path.replace("\u200b", "") for path in paths)
+    assert visit.complaints == []
+
+
 @pytest.mark.slow
 def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     """Collapsed: parameters and answers of an operation are rendered when it is opened."""
-    visit.open("/docs", until=".opblock")
+    _open_every_group(visit)
     assert visit.page.locator(".opblock").count() == len(OPERATIONS)
     assert visit.page.locator(".opblock.is-open").count() == 0
     assert visit.page.locator("section.models").count() == 0
@@ -38,7 +59,7 @@ def test_swagger_ui_is_readable_and_fits(visit: Visit, scheme: Literal["light", 
     visit.page.emulate_media(color_scheme=scheme)
     for width in (1280, 390):
         visit.page.set_viewport_size({"width": width, "height": 800})
-        visit.open("/docs", until=".opblock")
+        _open_every_group(visit)
         found = Axe().run(visit.page, options={"runOnly": ["color-contrast"]}).response["violations"]
         assert [node["html"] for rule in found for node in rule["nodes"]] == []
         assert not visit.page.evaluate("document.documentElement.scrollWidth > window.innerWidth")

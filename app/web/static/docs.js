@@ -3,6 +3,20 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
 follow();
+// Operations whose group, method, path or summary contains the filter's text; Swagger UI compares it with names of groups only.
+const opsFilter = (groups, phrase) => {
+  const contains = (...texts) => texts.join(" ").toLowerCase().includes(phrase.toLowerCase());
+  const matches = (each) => contains(each.get("method"), each.get("path"), each.getIn(["operation", "summary"]));
+  return groups
+    .map((group, tag) => (contains(tag) ? group : group.update("operations", (all) => all.filter(matches))))
+    .filter((group) => group.get("operations").size);
+};
+// Groups begin closed, and are open while the filter has a text.
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches(".operation-filter-input")) return;
+  const { layoutActions, specSelectors } = window.ui.getSystem();
+  specSelectors.taggedOperations().forEach((_, tag) => layoutActions.show(["operations-tag", tag], target.value !== ""));
+});
 window.addEventListener("DOMContentLoaded", () => {
   const place = document.getElementById("swagger-ui");
   window.ui = SwaggerUIBundle({
@@ -10,7 +24,7 @@ window.addEventListener("DOMContentLoaded", () => {
     dom_id: "#swagger-ui",
     deepLinking: true,
     displayRequestDuration: true,
-    docExpansion: "list",
+    docExpansion: "none",
     defaultModelsExpandDepth: -1,
     defaultModelExpandDepth: 2,
     filter: true,
@@ -19,5 +33,6 @@ window.addEventListener("DOMContentLoaded", () => {
     tryItOutEnabled: true,
     validatorUrl: null,
     presets: [SwaggerUIBundle.presets.apis],
+    plugins: [{ fn: { opsFilter } }],
   });
 });
