@@ -57,8 +57,8 @@ Wanted = Annotated[AuditFilter, Depends(_wanted)]
 def list_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """Page through what was changed, denied and exported for the team. A key of all teams sees every entry.
 
-    Each request that changes something has an entry before it is answered, and so has each that is denied (401, 403,
-    429) or exports. An entry has neither a secret nor a body. It is deleted after some days (`RACKPLAN_AUDIT_DAYS`).
+    Each request that changes something has an entry before it is answered, and so has each that exports or is denied
+    (401, 403, 429). An entry has neither a secret nor a body. It is deleted after some days (`RACKPLAN_AUDIT_DAYS`).
     """
     before = None if page_token is None else offset_of_token(page_token)
     page = uow.audit.page(wanted, before=before, size=page_size)

@@ -44,7 +44,7 @@ def router(database: Database) -> APIRouter:
             found = list(islice(_of_lists(uow, wanted), 3 * MOST_FOUND)) if wanted else []
             within, left_out = in_clusters(uow, wanted, first=cluster) if wanted else ([], [])
         listed = sorted([*found, *within], key=lambda each: (each.name.casefold() != wanted, each.cluster != cluster))
-        return page("search.html", query=q, found=listed, left_out=left_out, most=MOST_FOUND)
+        return page("search.html", query=q, found=listed, left_out=left_out, most=MOST_FOUND, listed=MOST_LISTED)
 
     return routes
 

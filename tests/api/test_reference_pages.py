@@ -1,5 +1,6 @@
 """`/docs` and `/redoc` in a browser: they work on a closed network, under their policy, and cannot be framed."""
 
+import re
 from threading import Event
 from typing import Literal
 
@@ -96,6 +97,13 @@ def test_every_file_is_the_services_own_compressed_and_cached_for_ever(client: h
         assert len(answer.content) < LEAST_BYTES or answer.headers["content-encoding"] == "gzip"
         if address != "/openapi.json":
             assert "immutable" in answer.headers["cache-control"]
+
+
+def test_no_line_of_a_description_is_taken_for_an_item_of_a_list() -> None:
+    """Swagger UI takes a line that begins with "404." for one, in the midst of a sentence."""
+    lines = [line for *_, operation in OPERATIONS for line in operation["description"].splitlines()]
+    assert lines
+    assert [line for line in lines if re.match(r"\s*\d+[.)] ", line)] == []
 
 
 def test_a_document_that_a_page_will_ask_for_is_built_once() -> None:

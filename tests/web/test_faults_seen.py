@@ -32,6 +32,10 @@
 | names of fields in place of words | test_axes_are_words |
 | the focus falls to the body after a swap | test_a_loss_is_switched_in_place_and_has_an_address |
 | 300 stops of the keyboard in a map | test_a_large_map_is_one_stop_of_the_keyboard_a_rack |
+| no field has the focus | test_the_field_of_a_search_has_the_focus |
+| a monthly cost without its currency | test_a_sweep_is_listed_and_has_a_page |
+| "1 brokers hold" | test_numbers_have_thousands_and_nouns_their_plural |
+| "404." as the number of a list | test_no_line_of_a_description_is_taken_for_an_item_of_a_list |
 """
 
 import re
@@ -85,6 +89,14 @@ def test_a_history_has_steps_and_a_clock_of_24_hours() -> None:
 )
 def test_axes_are_words(name: str, plain: str) -> None:
     assert words(name) == plain
+
+
+def test_the_field_of_a_search_has_the_focus(browser: Browser) -> None:
+    """Until something is searched: then the results come first. The page says how much is searched."""
+    assert " autofocus" in browser.get("/search").source
+    found = browser.get("/search?q=nothing")
+    assert " autofocus" not in found.source
+    assert "the newest 300 of each are searched" in found.text
 
 
 def test_the_list_of_topics_is_recognized_with_both_ends_of_lines(browser: Browser) -> None:
