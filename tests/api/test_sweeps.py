@@ -115,22 +115,6 @@ class TestAsking:
         rejection = problem(ask(client, base=SWEEP["base"] | {section: its}), 422, "validation")
         assert {error["pointer"] for error in rejection["errors"]} == {pointer}
 
-    @pytest.mark.parametrize(
-        ("changed", "axes", "pointer"),
-        [
-            ({"remote_storage": True, "local_retention_s": 1e9}, {}, "local_retention_s"),
-            ({"min_insync_replicas": 9}, {"traffic.growth_per_month": [0, 0.1]}, "min_insync_replicas"),
-        ],
-    )
-    def test_a_base_of_which_no_scenario_is_possible_is_named(
-        self, client: httpx.Client, changed: Json, axes: Json, pointer: str
-    ) -> None:
-        topics = [SWEEP["base"]["topics"][0] | changed, *SWEEP["base"]["topics"][1:]]
-        refused = ask(client, base=SWEEP["base"] | {"topics": topics}, axes=axes)
-        only_error(problem(refused, 422, "conflicting_fields"), f"/base/topics/0/{pointer}")
-        value = changed[pointer]
-        assert ask(client, base=SWEEP["base"] | {"topics": topics}, axes={f"topics.*.{pointer}": [value, 1]}).is_success
-
     def test_growth_to_no_traffic_is_accepted(self, client: httpx.Client, database: Database) -> None:
         path = swept(client, database, axes={"traffic.growth_per_month": [-1, 0]})
         assert [item["error"] for item in client.get(f"{path}/scenarios").json()["items"]] == [None, None]

@@ -28,8 +28,6 @@ Digits: TypeAlias = tuple[int, ...]
 EVERY_TOPIC = "*"
 _PER_RACK = "topology.brokers_per_rack."
 _TOPICS = ("topics", "partitions_multiplier")
-_ALL_READ = 256
-"""Scenarios up to which a sweep is refused if none of them is possible."""
 _SECTIONS_CACHED, _TOPICS_CACHED = 64, 8
 """Older values seldom recur, since the last axis varies fastest."""
 
@@ -88,12 +86,11 @@ def require_axes(base: Base, grid: Grid) -> None:
     """Validate every axis: whether its path exists, and whether each of its values is possible by itself.
 
     Of a range, which may have any number of values, the two ends are validated. Values that only conflict with other
-    values are not rejected here: the scenarios that combine them fail by themselves, unless all of a small grid do.
+    values are not rejected here: the scenarios that combine them fail by themselves.
 
     Raises
     ------
     UnknownAxis : with the paths that exist. ImpossibleValue : with a path that begins at the sweep.
-    ConflictingFields : of the first scenario, if no scenario is possible and there are at most `_ALL_READ`.
     """
     known = frozenset(axis_paths(base))
     for axis in grid.axes:
@@ -108,22 +105,6 @@ def require_axes(base: Base, grid: Grid) -> None:
             _require_section(reader, axis.section, digits, ("axes", axis.path))
     for section in SECTION_FIELDS:
         _require_section(reader, section, first, ("base",))
-    if grid.size <= _ALL_READ:
-        _require_one(reader, grid)
-
-
-def _require_one(reader: ScenarioReader, grid: Grid) -> None:
-    refused: Failure | None = None
-    for index in range(grid.size):
-        try:
-            reader.scenario(index)
-        except Failure as failure:
-            refused = refused or failure
-        else:
-            return
-    if refused is not None:
-        refused.path = ("base", *refused.path)
-        raise refused
 
 
 def _require_section(reader: ScenarioReader, section: str, digits: Digits, where: FieldPath) -> None:
