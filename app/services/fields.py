@@ -303,6 +303,11 @@ class Defaults(RequestRecord, schema="DefaultsFields"):
     """`follower.fetch.last.tiered.offset.enable` of the brokers (Kafka 4.3): whether a new replica of a topic with
     remote storage copies only what is not uploaded yet; null if this is unknown, which counts as false."""
 
+    def __post_init__(self) -> None:
+        """Not in canonical requests unless it is stated, so that those of earlier releases have the same hash."""
+        if self.follower_fetch_last_tiered_offset is None:
+            del vars(self)["follower_fetch_last_tiered_offset"]
+
 
 def with_defaults(
     cluster: Cluster, defaults: Defaults | None, about: Collection[str] | None = None

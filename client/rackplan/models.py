@@ -883,11 +883,6 @@ class ConsumersKafka(Record):
 class ConsumersPlanDocument(Record):
     """The consumers of a group over time."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -910,6 +905,11 @@ class ConsumersPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -1437,11 +1437,6 @@ class GroupDiffDocument(Record):
 class GroupPlanDocument(Record):
     """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -1464,6 +1459,11 @@ class GroupPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -2442,11 +2442,6 @@ class PlanChangeDocument(Record):
 class PlanDocument(Record):
     """An immutable plan, with its request."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -2469,6 +2464,11 @@ class PlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -2549,11 +2549,6 @@ class PlanProgressDocument(Record):
 class PlanSummary(Record):
     """A plan without its assignments."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -2576,6 +2571,11 @@ class PlanSummary(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
 
 
 class PlannedTaskDocument(Record):
@@ -2794,11 +2794,6 @@ class ReassignmentDiffSummary(Record):
 class ReassignmentPlanDocument(Record):
     """A change of a cluster with the least movement, in batches, with its certificate."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -2821,6 +2816,11 @@ class ReassignmentPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -2989,11 +2989,6 @@ class RestartLosses(Record):
 class RestartPlanDocument(Record):
     """The waves of a restart, in the order of execution."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -3016,6 +3011,11 @@ class RestartPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None
@@ -3448,11 +3448,6 @@ class StreamsLoadsDocument(Record):
 class StreamsPlanDocument(Record):
     """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""
 
-    prediction: Literal["replay", "envelope", "pinned"]
-    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
-    nothing is random."""
-    seed: int | None
-    """Seed of the random generator that was replayed; null if nothing is random."""
     id: str
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
@@ -3475,6 +3470,11 @@ class StreamsPlanDocument(Record):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
+    seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     notes: str | None
     """Notes of the callers; null if there are none."""
     history: list[PlanChangeDocument] | None

@@ -32,8 +32,8 @@ class PlanAnswer(Predicted, kw_only=True):
     """Conditions that did not prevent the plan; empty if there are none."""
 
 
-class PlanSummary(Predicted, kw_only=True):
-    """A plan without its assignments."""
+class PlanIdentity(AnswerRecord, kw_only=True):
+    """What a plan is, and of what."""
 
     id: UUID
     """Id of the plan, a UUIDv7: later plans have greater ids."""
@@ -57,6 +57,10 @@ class PlanSummary(Predicted, kw_only=True):
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
     """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+
+
+class PlanSummary(Predicted, PlanIdentity, kw_only=True):
+    """A plan without its assignments."""
 
 
 class PlanChangeDocument(AnswerRecord):

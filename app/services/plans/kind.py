@@ -215,7 +215,8 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
 _OF_ALL = LossSelection()
 STEPS = "kept_steps"
 """The field of a reassignment's answer from which its batches are exported."""
-_NOT_SHOWN = ("prediction", "seed", "warnings", STEPS)
+_LAST = ("warnings", "kafka", "compared_kafka_versions")
+_NOT_SHOWN = ("prediction", "seed", *_LAST, STEPS)
 """Fields of an answer that its JSON has elsewhere, or that only exported files have."""
 
 
@@ -251,7 +252,9 @@ def plan_json(plan: Plan | NewPlan) -> bytes:
         | ({} if ledger is None else {"ledger": ledger})
         | ({"topics": [*map(_placed, plan.placements)]} if head.kind in _WITH_REPLICA_LISTS else {})
         | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
-        | {"warnings": head.answer.get("warnings", []), "request": head.request}
+        | {"warnings": []}
+        | {name: head.answer[name] for name in _LAST if name in head.answer}
+        | {"request": head.request}
     )
     return orjson.dumps(document, option=JSON_OPTIONS)
 

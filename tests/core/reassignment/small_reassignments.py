@@ -30,14 +30,14 @@ def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
     before = [draw(st.one_of(st.permutations(row), lists, lists, st.just([]))) for row in after]
     sizes = st.integers(0, MOST_BYTES) | st.just(UNKNOWN_SIZE)
     size_bytes = np.array([draw(sizes) for _ in range(rows)], np.int64)
-    more = draw(st.none() | st.lists(st.integers(0, MOST_BYTES), min_size=rows, max_size=rows))
+    stored = draw(st.none() | st.lists(st.integers(0, MOST_BYTES), min_size=rows, max_size=rows))
     racks = st.none() | st.lists(st.integers(0, 3), min_size=brokers, max_size=brokers)
     rack_of = draw(racks)
     return ReassignedPartitions(
         before=padded(before),
         after=padded(after),
         size_bytes=size_bytes,
-        stored_bytes=None if more is None else np.maximum(size_bytes, 0) + np.array(more, np.int64),
+        stored_bytes=None if stored is None else np.maximum(size_bytes, np.array(stored, np.int64)),
         heat=np.array([draw(st.integers(0, 3)) for _ in range(rows)], np.int64),
         broker_ids=np.arange(brokers, dtype=np.int32) + 100,
         rack_of=None if rack_of is None else np.array(rack_of, np.int32),
