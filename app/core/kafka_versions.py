@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Self, TypeAlias
 
-from app.errors import FieldPath, Json
+from app.errors import FieldPath
 from app.errors.quotation import quoted
 from app.errors.requests import UnsupportedKafkaVersion
 
@@ -62,10 +62,6 @@ class KafkaRange:
 
     def __str__(self) -> str:
         return self.from_ if self.from_ == self.to else f"{self.from_}–{self.to}"
-
-    def as_json(self) -> dict[str, Json]:
-        """The document of the API."""
-        return {"from": self.from_, "to": self.to}
 
     def intersection(self, other: "KafkaRange") -> "KafkaRange | None":
         """The releases that are in both, or None."""

@@ -149,7 +149,7 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
     Assignor(
         "server-range",
         "the coordinator's range under KIP-848; ignores racks",
-        by_name(server_range.assign),
+        by_name(server_range.assign, depends_on_order=False),
         Protocol.RECONCILED,
         "coordinator",
         replays=server_range.REPLAYS,
@@ -157,7 +157,7 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
     Assignor(
         "simple",
         "share groups, as Kafka 4.0 has it: every member gets every partition of what it reads",
-        by_name(simple.assign),
+        by_name(simple.assign, depends_on_order=False),
         Protocol.RECONCILED,
         "coordinator",
         is_exclusive=False,

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s, unpadded
 from app.core.replica_lists import not_among, stacked
 
-_ARRAYS = ("topics", "before", "after", "rows")
-
 
 @dataclass(frozen=True, slots=True)
 class PartitionChange:
@@ -65,10 +63,6 @@ class Movement:
     after: Int32s = field(repr=False)
     rows: Int64s = field(repr=False)
     """Ascending: the partitions of `before` and `after` that differ."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in self.__slots__ if name not in _ARRAYS}
 
     @property
     def total(self) -> int:

@@ -147,3 +147,14 @@ def test_topics_of_one_bucket_without_history_are_undecided(bucket: int, is_know
     assert answer.arbitrary_choices == choices
     if is_known:
         assert by_member(answer)["a"] == {"payments": {0, 1}}
+
+
+@pytest.mark.parametrize(("assignor", "version"), [("server-range", "4.4"), ("simple", "4.0")])
+def test_of_others_no_order_decides(assignor: str, version: str) -> None:
+    """So that these are not asked a second time, though two members share every slot."""
+    topic = TopicMetadata("orders", np.empty((3, 0), np.int32), topic_id(3, 1))
+    assign = assignor_for(assignor, KafkaVersion.of(version)).assign
+    members = [Member(each, ("orders",)) for each in ("Aa", "BB")]
+    answers = [assign(listed, GroupMetadata({}, {"orders": topic})) for listed in (members, members[::-1])]
+    assert by_member(answers[0]) == by_member(answers[1])
+    assert [answer.arbitrary_choices for answer in answers] == [0, 0]

@@ -91,7 +91,7 @@ class AssignById(Protocol):
     def __call__(self, members: Sequence[Member], topics: Mapping[str, int]) -> GroupAssignment: ...
 
 
-def by_name(assign: AssignById) -> Assign:
+def by_name(assign: AssignById, *, depends_on_order: bool = True) -> Assign:
     """The assignor with topics by name, in its input and its answer.
 
     The coordinator identifies topics by id, and the assignment can depend on the order of the ids. If a topic's id is
@@ -104,9 +104,14 @@ def by_name(assign: AssignById) -> Assign:
     records keep that order. Partitions owned before the first rebalance of a plan are taken to be assigned in one, in
     the order of the set of ids; `arbitrary_choices` counts it if the reverse order would assign otherwise.
 
-    So it is with members. The coordinator copies their ids out of a `TimelineHashMap`, and adds a member that joins. If
-    ids share a slot of that too, the last that joined comes first, and `members` are taken to be in the order in which
-    they joined. It is counted, too, if the reverse would assign otherwise, or a member that is added as the last one.
+    So it is with members, whose ids the coordinator copies out of a `TimelineHashMap`. If two share a slot of that too,
+    the last that joined comes first, and `members` are taken to be in the order in which they joined. A member that
+    joins is taken to be in the map, though the coordinator may add it at the end. It is counted, too, if the reverse
+    order, or that end, would assign otherwise.
+
+    Parameters
+    ----------
+    depends_on_order : whether the order of such ids can change the assignment; if not, no other order is tried.
     """
 
     def assign_by_name(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
@@ -118,7 +123,7 @@ def by_name(assign: AssignById) -> Assign:
         if translated.shares_bucket and any(len(owned_topics(member)) > 1 for member in members):
             others.append(next(_filled(_Translated(id_of, is_reversed=True).members(members))))
         answer = assign(filled, topics)
-        is_decided = all(_is_answer(answer, assign, other, topics) for other in others)
+        is_decided = not depends_on_order or all(_is_answer(answer, assign, other, topics) for other in others)
         return replace(
             answer,
             topics=[name_of[topic_id] for topic_id in answer.topics],
