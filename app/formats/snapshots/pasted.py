@@ -34,6 +34,7 @@ from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
 from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
+from app.formats.syntax.printed_objects import as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
 from app.formats.syntax.wire_formats import ByteEncoding
@@ -318,7 +319,7 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
     texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    return [replace(upload, text=older_tables.with_groups(one), prefix=prefix) for one in texts]
+    return [replace(upload, text=as_json(older_tables.with_groups(one)), prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:

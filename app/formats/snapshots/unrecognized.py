@@ -66,6 +66,7 @@ _LOOKS_LIKE = {
         r"Current partition replica assignment|Proposed partition reassignment|Status of partition reassignment"
         r'|\s*\{\s*(?:"version"\s*:\s*1\s*,\s*)?"partitions"'
     ),
+    "an object that console.log shortens; print JSON.stringify(value)": re.compile(r'.*"\[(?:Object|Array)\]"'),
     "a web page": re.compile(r"\s*<(?:!DOCTYPE|html|\?xml)", re.IGNORECASE),
     "a properties file; run kafka-configs --describe": re.compile(r"[a-z][a-z.]{1,200}\s*="),
     "kafka-topics --list; run kafka-topics --describe": re.compile(r"[a-zA-Z0-9._-]{1,249}\s*$"),

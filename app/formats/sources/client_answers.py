@@ -44,7 +44,7 @@ from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, topic_of
 from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import first_repeated
+from app.formats.syntax.lines import first_repeated, shown
 from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.yaml_documents import ROW, each_document
 
@@ -97,6 +97,8 @@ class Answers:
         """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
         if isinstance(value, list):
             for i, listed in enumerate(value):
+                if isinstance(listed, str) and listed.startswith("... "):
+                    raise document.reject((*path, i), expected="every item", actual=shown(listed))
                 self.take(document, listed, (*path, i), topic)
         if not isinstance(value, dict) or len(path) > _DEEPEST:
             return

@@ -1,0 +1,64 @@
+"""Objects as programs print them, written as the JSON that they stand for.
+
+    { brokers: [ { nodeId: 1, host: 'k', rack: undefined } ], clusterId: 'x' }     `console.log` of Node.js
+    {'brokers': [{'node_id': 1, 'host': 'k', 'rack': None}], 'cluster_id': 'x'}    `print` of Python
+
+Bytes (`<Buffer 00 01>`, `b'…'`) become base64. What Node.js leaves out (`[Object]`, `... 3 more items`) becomes a text,
+which no reader takes for an object. Lines keep their numbers, and a text that only begins like such an object stays as
+it is.
+"""
+
+import json
+import re
+from base64 import b64encode
+
+_START = re.compile(r"^[ \t]*+(?:\[\s*+){0,2}+\{\s*+(?='[^'\n]{1,249}'\s*+:|[A-Za-z_$][\w$]{0,249}:\s)", re.MULTILINE)
+_ESCAPE = r"\\(?:[\\'\"`abfnrtv0]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})"
+_CUT = r"\[(?:Object|Array|Circular)\b[^\]\n]{0,20}\]"
+_TOKEN = re.compile(
+    rf"\s++|(?P<cut>{_CUT}|\.\.\. \d{{1,9}} more \w{{1,9}}|<Buffer [\da-f ]{{1,200}}\.\.\.[^>\n]{{1,30}}>)"
+    r"|(?P<open>[\[{])|(?P<close>[\]}])|[,:]|<Buffer(?P<hex>(?: [\da-f]{2})*+)>"
+    rf"|(?P<is_bytes>b)?(?P<quote>['\"`])(?P<string>(?:(?!(?P=quote))[^\\\n]|{_ESCAPE})*+)(?P=quote)"
+    r"|(?P<number>-?\d{1,19}(?:\.\d{1,17})?(?:e[+-]?\d{1,3})?)n?(?![\w.])"
+    r"|(?P<word>[A-Za-z_$][\w$]{0,249})",
+    re.ASCII,
+)
+_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
+_WORDS |= {word: word for word in ("true", "false", "null")}
+
+
+def as_json(text: str) -> str:
+    """The text with each printed object as JSON."""
+    written, end = [], 0
+    while (start := _START.search(text, end)) is not None:
+        value, after = _value(text, start.start())
+        written += [text[end : start.start()], value]
+        end = after
+    return "".join([*written, text[end:]])
+
+
+def _value(text: str, start: int) -> tuple[str, int]:
+    """The object that starts there as JSON, and its end; if it is none, the lines to where that shows, as they are."""
+    written: list[str] = []
+    depth, position = 0, start
+    while (token := _TOKEN.match(text, position)) is not None:
+        written.append(_written(token, is_key=text[token.end() : token.end() + 1] == ":"))
+        depth += bool(token["open"]) - bool(token["close"])
+        position = token.end()
+        if token["close"] and depth == 0:
+            return "".join(written), position
+    end = text.find("\n", position) + 1 or len(text)
+    return text[start:end], end
+
+
+def _written(token: re.Match[str], *, is_key: bool) -> str:
+    if token["cut"]:
+        return json.dumps(token["cut"])
+    if token["hex"] is not None:
+        return json.dumps(b64encode(bytes.fromhex(token["hex"])).decode())
+    if token["string"] is not None:
+        value = token["string"].encode("latin-1", "backslashreplace").decode("unicode_escape")
+        return json.dumps(b64encode(value.encode("latin-1", "replace")).decode() if token["is_bytes"] else value)
+    if token["word"]:
+        return json.dumps(token["word"]) if is_key else _WORDS.get(token["word"], json.dumps(token["word"]))
+    return token["number"] or token[0]
