@@ -27,7 +27,7 @@ def test_links_lead_somewhere(document: Document) -> None:
     assert document.broken_links() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_commands_of_a_first_change_print_what_is_shown() -> None:
     replay(CONTRIBUTING, "")
 

@@ -55,7 +55,7 @@ def test_an_environment_that_cannot_be_made_says_which(tmp_path: Path) -> None:
     assert line.startswith(f"{sys.executable} -m venv {tmp_path}/file/environment failed")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_network_it_names_the_settings_of_a_mirror(environment: Path) -> None:
     line = last_line(f"VENV={environment}", **NO_NETWORK, PIP_CACHE_DIR=str(environment / "cache"))
     assert line.startswith(f"pip could not install {LOCKED}: no package index answers with this package; PIP_INDEX_URL")
@@ -120,7 +120,7 @@ class TestPackagesThatAreBuiltHere:
             capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
 
-    @pytest.mark.slow
+    @pytest.mark.long
     @pytest.mark.parametrize("damage", ["flipped", "cut off"])
     def test_a_damaged_wheel_of_the_cache(self, environment: Path, archives: Path, tmp_path: Path, damage: str) -> None:
         first = self.install(environment, archives, PIP_CACHE_DIR=str(tmp_path))

@@ -152,7 +152,7 @@ class TestUnreadPipe:
 
     REQUESTS = 1000
 
-    @pytest.mark.slow
+    @pytest.mark.long
     @pytest.mark.parametrize("solver_processes", ["0", "1"])
     def test_a_service_answers_and_counts_the_lines_that_are_missing(
         self, scratch: Database, tmp_path: Path, solver_processes: str

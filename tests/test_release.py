@@ -21,6 +21,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return folders
 
 
+@pytest.mark.long
 def test_two_releases_are_alike_to_the_byte(folders: list[Path]) -> None:
     first, second = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
     assert first == second

@@ -58,6 +58,7 @@ def test_a_test_that_fails_once_is_listed_and_the_run_passes(tmp_path: Path) -> 
     assert (tmp_path / "passes").read_text() == "x", "tests that passed are not run again"
 
 
+@pytest.mark.long
 def test_a_test_that_fails_twice_fails_the_run(tmp_path: Path) -> None:
     code, printed = run(tmp_path, fails=True, flaky=True)
     assert code == 1
@@ -65,6 +66,7 @@ def test_a_test_that_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert "flaky: test_some.py::test_fails_once" in printed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("many", "code"), [(0, 0), (rerun.MOST + 1, 1)])
 def test_nothing_is_run_again_if_all_pass_or_too_many_fail(tmp_path: Path, many: int, code: int) -> None:
     found, printed = run(tmp_path, many=many)

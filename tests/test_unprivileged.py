@@ -137,6 +137,7 @@ def planned(client: httpx.Client) -> str:
     return identifier
 
 
+@pytest.mark.long
 def test_it_drops_over_roots_data_and_root_can_use_the_data_again(readable: tuple[str, ...], data: Path) -> None:
     """Both directions: a folder of root, then of the account, then used by root, then by the account."""
     account = str(accounts.current().uid)
@@ -166,6 +167,7 @@ def test_a_new_data_folder_is_the_accounts(readable: tuple[str, ...], place: Pat
     assert (place / "new").stat().st_uid == accounts.current().uid
 
 
+@pytest.mark.long
 def test_a_clone_that_the_account_cannot_read_is_run_as_root(
     place: Path, readable: tuple[str, ...], data: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_wheel_has_what_the_service_reads(wheel: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.startswith(("tests", "migrations"))]
 
 
+@pytest.mark.long
 def test_an_installation_serves_plans_pages_and_the_guide(installed: httpx.Client) -> None:
     answered = installed.post("/v1/plans/replicas", json=PLACED)
     assert answered.status_code == 201, answered.text

@@ -167,7 +167,7 @@ class TestLabels:
         assert served == {(name, kind) for name, kind, *_ in rows}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scrape_is_small_after_every_operation_was_called(scratch: Database, run_service: RunService) -> None:
     """In a process of its own, as the counters are the process's; 649 KB as a histogram by status in 15 buckets."""
     with run_service(scratch) as service:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import orjson
+import pytest
 
 NOT_IN_SLOTS: Final[Mapping[str, str]] = {
     "alembic": "the schema is migrated before there are slots",
@@ -47,6 +48,7 @@ sys.stdout.buffer.write(orjson.dumps(sorted(found)))
 """
 
 
+@pytest.mark.long
 def test_slots_share_all_that_their_functions_import() -> None:
     done = subprocess.run([sys.executable, "-c", FOUND], capture_output=True, check=True)
     found: list[str] = orjson.loads(done.stdout)

@@ -97,6 +97,7 @@ def _done(direct: httpx.Client) -> int:
 
 
 class TestSlowClients:
+    @pytest.mark.long
     def test_what_a_client_does_not_read_is_in_the_proxy(
         self, serve: Serve, database: Database, tmp_path: Path
     ) -> None:

@@ -53,7 +53,7 @@ def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     assert (visit.elsewhere, visit.complaints) == ([], [])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_swagger_ui_is_readable_and_fits(visit: Visit, scheme: Literal["light", "dark"]) -> None:
     """Every operation with enough contrast, in the colours of the reader's choice, at both widths."""

@@ -231,6 +231,7 @@ def test_a_server_that_was_killed_is_started_anew(said: dict[str, Any]) -> None:
     assert said["first"]["parent"] != said["second"]["parent"]
 
 
+@pytest.mark.long
 def test_a_client_that_leaves_while_its_slot_starts() -> None:
     """Its slot got another file of the service as its connection; if there was none, the server that forks ended."""
     (before, after), errors = printed("program_of_a_client_that_leaves")
@@ -238,12 +239,14 @@ def test_a_client_that_leaves_while_its_slot_starts() -> None:
     assert "Traceback" not in errors, errors
 
 
+@pytest.mark.long
 def test_a_server_whose_folder_was_removed_is_started_anew() -> None:
     """As by a cleaner of temporary files: no slot could be started any more, until the service was."""
     (before, after), _ = printed("program_without_its_folder")
     assert before["parent"] != after["parent"]
 
 
+@pytest.mark.long
 def test_a_pool_that_can_start_no_process_says_so_whichever_clients_leave() -> None:
     """`/readyz` was 200 with "0 of 4 processes" as soon as a client had left."""
     states, errors = printed("program_that_can_start_none")

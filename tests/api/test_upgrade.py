@@ -117,6 +117,7 @@ def audited(database: Database) -> list[tuple[object, ...]]:
         return [tuple(row) for row in connection.execute(sa.text("SELECT * FROM audit_entries ORDER BY id"))]
 
 
+@pytest.mark.long
 def test_everything_is_read_as_before(scratch: Database) -> None:
     """Hundreds of URLs: every kind of plan and of sweep, each in every format, by two teams with their keys."""
     keys = fill(scratch)

@@ -131,6 +131,7 @@ def test_what_is_deleted_makes_space(client: httpx.Client, database: Database, s
     assert _of_plan(limited, 1).status_code == 201
 
 
+@pytest.mark.long
 def test_a_small_request_for_a_large_plan(client: httpx.Client, database: Database, serve: Serve) -> None:
     """36 MB of replicas are not written, and neither is the response to an `Idempotency-Key`."""
     body = plan("large", partitions=300_000, factor=30)

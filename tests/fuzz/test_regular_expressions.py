@@ -167,6 +167,7 @@ def test_every_pattern_takes_linear_time() -> None:
     assert not {name: attack for name, attack in tried.items() if attack}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "verb"),
     [

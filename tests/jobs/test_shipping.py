@@ -86,7 +86,7 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path, temporary: Path) ->
     assert not list(elsewhere.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_loops_compiled_from_the_archive_are_found_by_the_next_process(tmp_path: Path) -> None:
     """Another process, another copy of the archive in another folder, as another executor has it: nothing compiles."""
     code = (

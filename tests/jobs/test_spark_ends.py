@@ -32,6 +32,7 @@ def alive(process: psutil.Process) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_a_job_whose_jvm_is_killed_is_done_again_in_another(spark: Spark) -> None:
     """As the kernel's own out-of-memory killer does it; a caller that waits for the rows does not notice."""
     pids: list[int] = []

@@ -135,6 +135,7 @@ def test_the_cores_failure_comes_back_as_itself(spark: Spark) -> None:
     assert (raised.value.path, raised.value.context["value"]) == (("partition_counts", 1), 0)
 
 
+@pytest.mark.long
 def test_other_failures_are_reported_in_one_line(spark: Spark) -> None:
     """An executor's error arrives with a hundred lines of Java around it."""
     with pytest.raises(SparkJobFailed) as raised:

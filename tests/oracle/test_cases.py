@@ -81,6 +81,7 @@ def test_a_wider_tolerance_costs_no_more() -> None:
     assert moved == sorted(moved, reverse=True)
 
 
+@pytest.mark.long
 def test_balance_by_bytes_ends_by_itself_with_its_gap() -> None:
     """60 brokers with 500 partitions took half a minute; a budget ends it, the same way each time."""
     draw = random.Random(500)

@@ -44,7 +44,7 @@ FENCED = SnapshotRequest.model_validate(
         ],
     }
 ).core()
-RELEASES = ("3.0", "3.7", "4.1", "4.4")
+RELEASES = (*(pytest.param(release, marks=pytest.mark.long) for release in ("3.0", "3.7")), "4.1", "4.4")
 
 
 def random_cluster(random: Random, *, is_kraft: bool) -> Cluster:

@@ -147,7 +147,7 @@ def _may_add(
     )
 
 
-SEEDS = [range(4), pytest.param(range(4, 12), marks=pytest.mark.long)]
+SEEDS = [range(2), pytest.param(range(2, 12), marks=pytest.mark.long)]
 
 
 def _planned(cluster: Cluster, request: ReassignmentRequest) -> tuple[Rows, Any]:

@@ -19,6 +19,7 @@ from benchmarks.peers import figures_of, planned
 from tests import draws as st
 from tests.peer_clusters import cluster
 from tests.peer_figures import CASES, PeerCase
+from tests.profiles import costly
 from tests.services.reassignments import topic
 
 QUICK = ("remove 105", "remove 5", "add 31 to 33, fewest bytes", "by bytes, 9 %", "leaders, 9 %", "repair racks")
@@ -72,6 +73,7 @@ CHANGES: Sequence[dict[str, Any]] = (
 )
 
 
+@costly()
 @given(clusters(), st.sampled_from(CHANGES))
 def test_no_set_is_opened_and_no_plan_moves_less_than_the_bound(of: Cluster, change: dict[str, Any]) -> None:
     """Or the request is rejected, or relaxed with the plan that it has without the restriction."""
@@ -91,6 +93,7 @@ def test_no_set_is_opened_and_no_plan_moves_less_than_the_bound(of: Cluster, cha
         assert made.placements[0].replicas.tolist() == free.placements[0].replicas.tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", [case for case in CASES if case.name in QUICK and case.cluster != "c"], ids=str)
 def test_no_extra_bytes_of_changes_that_peers_were_measured_on(case: PeerCase) -> None:
     free = planned(case)
@@ -109,6 +112,7 @@ def test_limits_and_goals_that_leaders_change_are_placed_without_regard_to_sets(
     assert raised.value.path == ("copysets",)
 
 
+@pytest.mark.long
 def test_goals_are_reached_on_known_sets_as_without_the_restriction() -> None:
     """Both goals are reached, at a thousandth more bytes at most, and the bound is the same."""
     case = next(case for case in CASES if case.name == "replicas and bytes, 9 %")

@@ -172,6 +172,7 @@ def without_105() -> Cluster:
     )
 
 
+@pytest.mark.long
 def test_a_batch_without_a_replica_to_copy_waits_for_the_broker(tmp_path: Path) -> None:
     """It is the last one; all others are executed, and the preferred leaders lead, whatever is below its min ISR."""
     made = draft_plan(PLANNER, ReassignmentRequest(remove_brokers=[105]), without_105(), Limits())

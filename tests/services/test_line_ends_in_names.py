@@ -228,6 +228,7 @@ def lines_of(suffix: str, written: bytes) -> Any:
             return len(written.decode().splitlines())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", SEPARATORS)
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in KINDS for name in KINDS[kind].formats])
 def test_a_stored_name_adds_no_line_to_any_format(kind: str, name: str, end: str) -> None:
@@ -262,6 +263,7 @@ def as_texts(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool | int) else value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", SEPARATORS)
 def test_two_readers_of_yaml_read_the_same_manifest(end: str, tmp_path: Path) -> None:
     """And bash runs the steps of the plan, and no other."""

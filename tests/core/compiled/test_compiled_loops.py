@@ -200,7 +200,7 @@ print(sum("dispatcher" in vars(loop) for loop in loops), len(loops), {"numba", "
     assert run("import sys" + code) == f"0 {len(LOOPS)} set()\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_loops_load_without_what_only_compiling_needs() -> None:
     """A loop whose machine code had a symbol that only numba's compiler defines would end the process."""
     code = """

@@ -73,7 +73,7 @@ def test_the_tally(racks: int, brokers: int, data: st.DataObject) -> None:
     assert answers[0] == answers[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("partitions", "times", "imports_numba"), [(100, 1, "False"), (LARGEST, 1, "True"), (100, LARGEST // 300, "True")]
 )

@@ -268,7 +268,7 @@ print(library_assignment("sticky", [owning("m0", "t", 3, t=[0, 1]), owning("m1",
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_seed_of_pythons_hashes_decides_if_sets_do() -> None:
     """m0 has both partitions and m1 had both before. One moves; which one is the order of a set of two."""
     members = [owning("m0", "t", 3, t=[0, 1]), owning("m1", "t", 1, t=[0, 1])]

@@ -103,7 +103,7 @@ class TestAgainstEveryAssignment:
         assert (found.in_rack, found.moved, found.certificate.optimal) == (-best[1], best[2], True)
 
     @given(groups, snapshots, weights)
-    @examples(200)
+    @costly(200)
     def test_no_largest_load_is_smaller(
         self, members: list[Member], known: GroupMetadata, load: dict[str, Int64s]
     ) -> None:

@@ -173,6 +173,7 @@ _claimants = st.lists(
 )
 
 
+@costly()
 @pytest.mark.parametrize("name", ASSIGNORS)
 @reaches("answered", 0.3)
 @given(members=_claimants, known=snapshots)

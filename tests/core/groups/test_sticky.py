@@ -228,7 +228,7 @@ class TestFaults:
         )
         assert ("t", 0) in assigned(group)["A"]
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_former_owners_may_keep_kafka_moving_partitions_for_ever(self) -> None:
         """c1 and c6 owned partitions of t0, which they no longer read, and now and then one goes back to them."""
         group = case(

@@ -155,6 +155,7 @@ def test_bounds_of_heavy_replicas_add_up_over_regions(case: Case, data: st.DataO
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("in_proportion", [False, True])
 def test_a_heavy_replica_is_where_least_has_to_move(in_proportion: bool) -> None:
     """Local search and models alone leave it on another broker, at gaps of 4 % and 13 %."""
@@ -181,6 +182,7 @@ def test_small_problems_are_solved_to_the_optimum(case: Case, below: int, above:
     assert rows_of(found) in set(placements(problem))
 
 
+@pytest.mark.long
 def test_models_move_less_than_the_local_search() -> None:
     """With the same answer each time."""
     problem, load = problem_of(Skew(brokers=12, partitions=160, exponent=1.0, in_proportion=False))

@@ -33,6 +33,7 @@ from benchmarks.resource_clusters import Shape
 from benchmarks.resource_clusters import problem_of as cluster_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
+from tests.profiles import costly
 
 
 def never() -> bool:
@@ -52,7 +53,7 @@ def excess(
     return totals[0], totals[1]
 
 
-@settings(max_examples=30)
+@costly(30)
 @given(resource_problems(), st.lists(st.sampled_from(GOALS), min_size=1, max_size=3), st.integers(0, 2))
 def test_every_answer_is_legal_and_says_what_it_is(problem: ResourceProblem, names: list[str], tenths: int) -> None:
     goals = [Goal(name, Fraction(tenths, 10)) for name in dict.fromkeys(names)]
@@ -178,7 +179,7 @@ def test_relief_is_near_the_best_of_all_placements(problem: ResourceProblem) -> 
     assert reached <= 3 * least + 3
 
 
-@pytest.mark.parametrize("rows", [16, 40, 100])
+@pytest.mark.parametrize("rows", [16, *(pytest.param(rows, marks=pytest.mark.long) for rows in (40, 100))])
 def test_no_other_objective_moves_fewer_bytes(rows: int) -> None:
     """Within the same limits: bytes with a cost of each move, as by default, or replicas. Bytes are heavy-tailed.
 

@@ -24,6 +24,7 @@ from tests.core.reassignment.small_problems import (
 from tests.core.reassignment.small_resources import answers, resource_problems
 from tests.core.reassignment.test_by_load import BALANCES, Case, forced_replicas, rows_of
 from tests.core.reassignment.test_resources import excess, never
+from tests.profiles import costly
 
 
 def without_reads(problem: ResourceProblem) -> ResourceProblem:
@@ -70,7 +71,7 @@ def reached(problem: ResourceProblem, goals: list[Goal]) -> tuple[Fraction | int
     return (*above, *(value_of(problem, goal, loads) for goal in goals), answer.moved, replicas, changes.value)
 
 
-@settings(max_examples=150)
+@costly(150)
 @given(
     resource_problems(),
     st.lists(st.sampled_from(RESOURCES), max_size=2, unique=True),
@@ -82,7 +83,7 @@ def test_no_placement_is_better(problem: ResourceProblem, names: list[str], tent
     assert reached(problem, goals) == min(values(problem, goals))
 
 
-@settings(max_examples=50)
+@costly(50)
 @given(resource_problems(), st.sampled_from(RESOURCES))
 def test_a_wider_tolerance_never_moves_more(problem: ResourceProblem, name: str) -> None:
     problem = without_reads(problem)
@@ -90,7 +91,7 @@ def test_a_wider_tolerance_never_moves_more(problem: ResourceProblem, name: str)
     assert moved == sorted(moved, reverse=True)
 
 
-@settings(max_examples=50)
+@costly(50)
 @given(resource_problems(), st.sampled_from(RESOURCES), st.integers(0, 3))
 def test_the_same_goal_moves_nothing_on_what_was_planned(problem: ResourceProblem, name: str, tenths: int) -> None:
     problem = without_reads(problem)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from app.core.model import NO_REPLICA, padded
 from app.core.restarts import RestartProblem, outcomes_of, restart_waves, wave_violations
 from app.core.restarts.model import NO_SLACK_LIMIT
+from tests.profiles import costly
 
 
 def problem_of(
@@ -88,7 +89,7 @@ def is_allowed(problem: RestartProblem, wave: Sequence[int]) -> bool:
     return len(wave) == 1 or all(not led[broker] or led[broker] <= problem.slack[broker, 0] for broker in led)
 
 
-@settings(deadline=None, max_examples=300)
+@costly(300)
 @given(problems())
 def test_waves_are_the_fewest_of_all_schedules_and_proven_so(problem: RestartProblem) -> None:
     """With seven brokers there are 877 schedules, each of which is looked at."""

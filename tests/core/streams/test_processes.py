@@ -51,6 +51,7 @@ def groups(draw: st.DrawFn) -> list[StreamsClient]:
 
 @pytest.mark.parametrize("release", RELEASES)
 class TestLaws:
+    @costly()
     @given(clients=groups(), given_tasks=SUBTOPOLOGIES, standbys=st.integers(0, 2))
     def test_a_client_has_what_its_threads_have(
         self, release: str, clients: list[StreamsClient], given_tasks: StreamsTasks, standbys: int
