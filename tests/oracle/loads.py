@@ -83,7 +83,8 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
         detail = f"{row}, exact {share:.6f}"
         examined.hold("no bound of a goal is above the optimum", row["largest_bound"] <= share + error, detail)
         if place == 0 and not is_joint:
-            reached = max(share, 1 + row["tolerance"])
+            # A tolerance bounds the distance from the ideal load on both sides.
+            reached = max(share, 1 + row["tolerance"], 2 - row["smallest"] if row["tolerance"] else 0)
             examined.hold("the first goal is the exact least", row["largest"] <= reached + error, detail)
     if rows and not document["balance"].get("sets") and all(row["tolerance"] == 0 for row in rows):
         _least_for_goals(examined, model, rows, after)
