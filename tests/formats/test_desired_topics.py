@@ -65,6 +65,48 @@ topics:
 services: {}
 """,
     "Terraform": json.dumps(TERRAFORM, indent=2),
+    "Terraform's language": """
+variable "brokers" {
+  default = 3
+}
+resource "kafka_topic" "orders" {
+  name               = "orders"
+  partitions         = 12 # a month
+  replication_factor = 3
+  config = {
+    "cleanup.policy" = "compact"
+  }
+}
+
+# resource "kafka_topic" "gone" {
+resource "kafka_topic" "clicks" {
+  name               = "clicks"
+  replication_factor = 2
+  partitions         = 6
+}
+""",
+    "Koperator": """
+apiVersion: kafka.banzaicloud.io/v1alpha1
+kind: KafkaTopic
+metadata: {name: a}
+spec: {clusterRef: {name: k}, name: orders, partitions: 12, replicationFactor: 3}
+---
+apiVersion: kafka.banzaicloud.io/v1alpha1
+kind: KafkaTopic
+metadata: {name: b}
+spec: {clusterRef: {name: k}, name: clicks, partitions: 6, replicationFactor: 2}
+""",
+    "Crossplane": """
+apiVersion: topic.kafka.crossplane.io/v1alpha1
+kind: Topic
+metadata: {name: orders}
+spec: {forProvider: {replicationFactor: 3, partitions: 12}}
+---
+apiVersion: topic.kafka.crossplane.io/v1alpha1
+kind: Topic
+metadata: {name: clicks}
+spec: {forProvider: {replicationFactor: 2, partitions: 6}}
+""",
     "Terraform's state": json.dumps({"values": TERRAFORM["planned_values"]}),
 }
 
@@ -77,6 +119,10 @@ def test_the_topics_of_a_tool(name: str) -> None:
         ("clicks", 6, 2),
     ]
     assert {topic.cluster for topic in topics} == ({"prod-eu"} if name == "Conduktor" else {None})
+
+
+def test_a_block_of_terraform_names_its_line() -> None:
+    assert [topic.line for topic in read(FILES["Terraform's language"])] == [5, 15]
 
 
 def test_topics_of_julie_have_the_names_of_their_project() -> None:
@@ -110,6 +156,8 @@ def test_a_factor_that_is_not_stated_may_be_any() -> None:
         (FILES["Ansible"].replace("partitions: 12", "partitions: many"), "a number from 1 on as partitions"),
         (FILES["kafka-gitops"].replace("clicks", "orders"), "each key once"),
         (FILES["Conduktor"].replace("name: clicks", "name: orders"), "orders again"),
+        (FILES["Terraform's language"].replace("12 #", "3 * var.days #"), "'3 * var.days # a month, as terraform show"),
+        (FILES["Terraform's language"].replace('"clicks"\n', "each.key\n"), "each.key, as terraform show -json"),
         ("topics: {orders: {configs: {}}}", "found none"),
         ("just a sentence", "found none"),
     ],

@@ -58,6 +58,7 @@ PREFIXES = (
     *("2026-01-31T12:00:00.123456Z 01O ", "build\tRun tool\t2026-01-31T12:00:00.1234567Z ", "- ", "• ", "│ "),
     *("null_resource.x (local-exec): ", "  12   │ ", "    12\t"),
     *("2026-01-31T12:00:00.123456789Z ", "Jan 31 12:00:00 host kafka[77]: ", "kafka-0 kafka ", "b.example.com | "),
+    *("kafka[0abc1]: ", "kafka-1.example.com ", "kafka-1\t", "2026-01-31T12:00:00.000000+00:00 app[run.1]: "),
     *("kafka-1  | 2026-01-31T12:00:00Z ", "2026-01-31T12:00:00.1Z stdout F ", "out.txt:"),
 )
 
@@ -220,6 +221,18 @@ FRAMES: dict[str, Callable[[str], str]] = {
     "a log file of docker": lambda text: "".join(
         json.dumps({"log": f"{line}\n", "stream": "stdout"}) + "\n" for line in text.rstrip("\n").split("\n")
     ),
+    "a collector of logs": lambda text: "".join(
+        json.dumps({"@timestamp": "2026-01-31T12:00:00Z", "message": line, "level": "INFO"}) + "\n"
+        for line in text.rstrip("\n").split("\n")
+    ),
+    "events of a cloud": lambda text: json.dumps(
+        {"events": [{"timestamp": 7, "message": line} for line in text.rstrip("\n").split("\n")]}, indent=2
+    ),
+    "a list of YAML": lambda text: (
+        "ok:\n  msg:\n" + "".join(f"    - {json.dumps(line)}\n" for line in text.rstrip("\n").split("\n"))
+    ),
+    "bold": _each("**{}**"),
+    "a pager": lambda text: text.replace("\n", "\n--More--\n", 1) + "(END)\n",
     "strings": lambda text: "".join(json.dumps(line) + ",\n" for line in text.rstrip("\n").split("\n")),
     "quotes": _each("'{}'"),
     "code": _each("`{}`"),
@@ -253,6 +266,11 @@ def test_a_frame_around_the_lines_changes_nothing(name: str, frame: str) -> None
     framed = FRAMES[frame](TEXTS[name])
     assert framed != TEXTS[name]
     assert stored(framed) == stored(TEXTS[name])
+
+
+def test_wide_colons_and_commas() -> None:
+    text = TEXTS["kafka-topics-describe.txt"]
+    assert stored(text.replace(": ", "： ").replace(",", "，")) == stored(text)
 
 
 @pytest.mark.parametrize(

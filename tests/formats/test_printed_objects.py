@@ -1,6 +1,7 @@
 """Objects that Node.js and Python print, in place of JSON."""
 
 import json
+import re
 from pprint import pformat
 
 import pytest
@@ -37,7 +38,7 @@ def test_what_python_prints_stands_for_the_same_value(value: dict[str, object], 
     written = as_json(f"answer\n{printed}\nend\n")
     assert written.startswith("answer\n")
     assert written.count("\n") == printed.count("\n") + 3
-    if is_short or "'\n" not in printed:  # pprint breaks long strings in two
+    if is_short or not re.search("['\"]\n", printed):  # pprint breaks long strings in two
         assert json.loads(written.removeprefix("answer\n").removesuffix("end\n"), strict=False) == value
 
 

@@ -10,8 +10,9 @@
       partitions: 12                                strategy: cross-rack
       replicas: 3                                   staticAssignments: [[101, 105], …]
 
-`kind: Topic` of Redpanda's operator and of Conduktor has `replicationFactor`, and Confluent's operator
-`partitionCount`. Without a kind, each object with a name and a number of partitions is a topic:
+`kind: Topic` of Redpanda's operator and of Conduktor has `replicationFactor`, Confluent's operator `partitionCount`,
+Koperator `spec.name`, and Crossplane all of them in `spec.forProvider`. Without a kind, each object with a name and a
+number of partitions is a topic:
 
     kafka_topic: {name: orders, partitions: 12, replica_factor: 3}          Ansible, also several under `topics`
     topics: {orders: {partitions: 12, replication: 3}}                      kafka-gitops
@@ -19,6 +20,11 @@
                                                                             Julie: the topic c.p.orders
     {"planned_values": {"root_module": {"resources": [{"values": {"name": "orders", "partitions": 12,
      "replication_factor": 3}}]}}}                                          terraform show -json, of a plan or a state
+    resource "kafka_topic" "orders" {
+      name               = "orders"                                         Terraform's language, without expressions
+      partitions         = 12
+      replication_factor = 3
+    }
 
 A file may have several documents, and Kubernetes' lists of resources. Resources of other kinds, and topics that are to
 be `absent`, are ignored. What a topic does not state (Strimzi takes -1 for that, too) may be as it is.
@@ -43,7 +49,15 @@ _KEY = re.compile(
     r"|placement|strategy|topics|projects|context|kafka_topic|replica(?:tion)?_factor|replication):(?:\s|$)"
     r"|\s*(?:[\[\]{}],?\s*$|\"\w{1,60}\": )"
 )
-_PARTITIONS = ("partitions", "partitions_count", "num.partitions")
+_BLOCK = re.compile(
+    r'^resource\s+"\w{0,60}topic\w{0,60}"\s+"[^"\n]{1,250}"\s*\{(?P<body>(?:\n(?!\}).*+)*+)', re.MULTILINE
+)
+_ASSIGNMENT = re.compile(
+    r'^[ \t]+(?P<key>\w{1,60})[ \t]*=[ \t]*(?:(?:"(?P<text>[^"\n]{0,250})"|(?P<number>\d{1,10}))[ \t\r]{0,99}(?:$|#|//)'
+    r"|(?P<expression>[^\n]{0,250}))",
+    re.MULTILINE,
+)
+_PARTITIONS = ("partitions", "partitions_count", "num.partitions", "partitionCount")
 _FACTORS = ("replication_factor", "replica_factor", "replication", "replicationFactor", "replication.factor")
 
 
@@ -104,15 +118,29 @@ def read(text: str) -> list[DesiredTopic]:
 
 def _read(text: str) -> list[DesiredTopic]:
     topics: dict[str, DesiredTopic] = {}
-    for document in yaml_documents.read(text):
+    for document in _terraform(text) or yaml_documents.read(text):
         for topic in _topics(document):
             if topic.name in topics:
                 raise rejection(topic.line, expected="each topic once", actual=f"{topic.name} again")
             topics[topic.name] = topic
     if not topics:
-        expected = "topics of Strimzi, topicctl, Redpanda, Conduktor, Terraform (JSON), Ansible, kafka-gitops or Julie"
+        expected = "topics of Strimzi, topicctl, Redpanda, Conduktor, Terraform, Ansible, kafka-gitops or Julie"
         raise rejection(1, expected=expected, actual="none")
     return list(topics.values())
+
+
+def _terraform(text: str) -> list[YamlDocument]:
+    """The topics of a file in Terraform's language; an expression stays one, and is rejected where it counts."""
+    return [
+        YamlDocument(
+            text.count("\n", 0, block.start()) + 1,
+            {
+                one["key"]: one["text"] or one["number"] or f"{one['expression']}, as terraform show -json resolves it"
+                for one in _ASSIGNMENT.finditer(block["body"])
+            },
+        )
+        for block in _BLOCK.finditer(text)
+    ]
 
 
 def _topics(document: YamlDocument) -> Iterator[DesiredTopic]:
@@ -137,7 +165,7 @@ def _plain_topics(document: YamlDocument, value: Yaml, prefix: tuple[str, ...]) 
         return
     config = value.get("config")
     stated = {**value, **config} if isinstance(config, dict) else value
-    partitions, factor = [next((key for key in keys if key in stated), "") for keys in (_PARTITIONS, _FACTORS)]
+    partitions, factor = _stated(stated, _PARTITIONS), _stated(stated, _FACTORS)
     name, kind = value.get("name", value.get("topic_name")), value.get("dataType")
     if partitions and name is not None:
         parts = [*prefix, _name(document, name), *([_name(document, kind)] if kind else [])]
@@ -180,14 +208,16 @@ def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
 def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic | None:
     if (kind := members.get("kind")) in ("KafkaTopic", "Topic"):
         meta, spec = _members(document, "metadata"), _members(document, "spec")
+        spec = _members(document, "spec", "forProvider") or spec
         labels = meta.get("labels") if kind == "KafkaTopic" else {"strimzi.io/cluster": meta.get("cluster", "")}
+        named = next(
+            (spec[key] for key in ("topicName", "overwriteTopicName", "name") if key in spec), meta.get("name")
+        )
         return DesiredTopic(
-            name=(name := _name(document, spec.get("topicName", spec.get("overwriteTopicName", meta.get("name"))))),
+            name=(name := _name(document, named)),
             line=document.line,
-            partitions=_count(document, spec, "partitionCount" if "partitionCount" in spec else "partitions", name),
-            replication_factor=_count(
-                document, spec, "replicas" if kind == "KafkaTopic" else "replicationFactor", name
-            ),
+            partitions=_count(document, spec, _stated(spec, _PARTITIONS), name),
+            replication_factor=_count(document, spec, _stated(spec, ("replicas", *_FACTORS)), name),
             cluster=_text(labels.get("strimzi.io/cluster")) if isinstance(labels, dict) else None,
         )
     if "kind" in members or not {"meta", "spec"} <= members.keys() or "partitions" not in _members(document, "spec"):
@@ -222,6 +252,11 @@ def _members(document: YamlDocument, *keys: str) -> dict[str, Yaml]:
     if not isinstance(value, dict):
         raise rejection(document.line, expected=f"a mapping as {'.'.join(keys)}", actual=shown(str(value)))
     return value
+
+
+def _stated(spec: Mapping[str, Yaml], keys: Sequence[str]) -> str:
+    """The first of some keys that is there, or an empty text."""
+    return next((key for key in keys if key in spec), "")
 
 
 def _name(document: YamlDocument, value: "Yaml | None") -> str:

@@ -11,7 +11,9 @@ import re
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])"
     r"|(?:\^\[|\\(?:033|e|x1[bB]))\[\d{1,3}(?:;\d{1,3}){0,4}m"
-    r"|\[\d{1,3}(?:;\d{1,3}){0,4}m(?![\w.-]*(?:,\d|-\d+\]))"  # `[0m,0]` and `[0m-0]` are partitions of a topic 0m
+    r"|^\[0K"
+    r"|\[\d{1,3}(?:;\d{1,3}){0,4}m(?![\w.-]*(?:,\d|-\d+\]))",  # `[0m,0]` and `[0m-0]` are partitions of a topic 0m
+    re.MULTILINE,
 )
 _LINE_TAG = re.compile(r"<br ?/?>\n?", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:pre|code|p|div|span|details|summary)\b[^<>\n]{0,200}>", re.IGNORECASE)
@@ -21,6 +23,8 @@ _OTHER_KINDS = {
     "": (0xAD, 0x61C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
     "\n": (0x85, 0x2028, 0x2029),
     "-": (0x2010, 0x2011),
+    ":": (0xFF1A,),
+    ",": (0xFF0C,),
     '"': range(0x201C, 0x2020),
 }
 _PLAIN = {character: plain for plain, others in _OTHER_KINDS.items() for character in others}
@@ -31,7 +35,7 @@ def plain(text: str) -> str:
     """The text with plain characters and line ends."""
     if "<" in text or "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub("", _LINE_TAG.sub("\n", text)))
-    if "\x1b" in text or "[0m" in text:
+    if "\x1b" in text or "[0" in text:
         text = _ESCAPE.sub("", text)
     if not text.isascii():
         text = text.translate(_PLAIN)

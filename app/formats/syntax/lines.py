@@ -30,7 +30,7 @@ LOG_LINE = re.compile(
     r"|[\w.-]{1,253} \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>"  # Ansible
     r"|Use 'kubectl (?:describe|logs) |command terminated with exit code \d|pod \"[^\"]{1,253}\" deleted"
     r"|\s*(?:```|~~~)[\w-]{0,40}\s*$|---\s*$|\s+--[a-z][a-z-]{1,60}(?:[ =\\]|$)|(?:exit|logout)\s*$"
-    r"|(?:real|user|sys)\s+\d{1,6}m[\d.]{1,10}s\s*$"
+    r"|--More--|\(END\)|(?:real|user|sys)\s+\d{1,6}m[\d.]{1,10}s\s*$"
 )
 """A line that is printed beside a tool's answer. Source: `kafka-run-class.sh`, the tools' Log4j configuration."""
 MAX_DECOMPRESSED_BYTES = 64 * 2**20

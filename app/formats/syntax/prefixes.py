@@ -8,7 +8,8 @@
     Jan 31 12:00:00 host kafka[7]: Topic: …     syslog, journalctl
     ### Topic: orders …                         comments, quotations
     "stdout_lines": ["Topic: orders …", …]      Ansible; also one string, "stdout": "Topic: orders …\\n…"
-    {"log":"Topic: orders …\\n","stream":…}      docker's log files
+    {"log":"Topic: orders …\\n","stream":…}      docker's log files; "message": "Topic: orders …" of others
+    - "Topic: orders …"                         lists of YAML
     | Topic: orders | Partition: 0 | …          tables of Markdown and Jira, boxes; "Topic: orders …", likewise
     kafka-1 | CHANGED | rc=0 >>                 Ansible ad hoc, before the lines of a host
 
@@ -29,8 +30,9 @@ _NAME = r"[\w./-]{1,253}"
 _HOSTS = (
     re.compile(rf"{_NAME} +\|(?: |$)"),
     re.compile(r"\[[\w./:-]{1,400}\](?: |$)"),
-    re.compile(rf"{_NAME}:(?: |$)"),
+    re.compile(rf"{_NAME}(?:\[[\w.:-]{{1,100}}\])?:(?: |$)"),
     re.compile(rf"{_NAME} {_NAME}(?: |$)"),
+    re.compile(rf"{_NAME}[ \t]"),
 )
 """Prefixes that may name the host or the container of a line."""
 _MOMENT = (
@@ -46,21 +48,21 @@ _PREFIXES = (
     re.compile(rf"{_NAME}:"),
     re.compile(r"(?:[#>|*;!%~+│]{1,4}|[•-]|//|--)(?: |$)"),
     re.compile(r"[#>|*;!%~+│]{1,4}"),
-    _HOSTS[3],
+    *_HOSTS[3:],
     re.compile(r" {0,9}\d{1,13}(?:\.\d{1,9})?(?: *[|│](?: |$)|[:.)]?(?: |$)|\t)"),
     re.compile(r"[\w.-]{1,200} \([\w-]{1,40}\): "),
 )
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
-_MOST_PREFIXES, _MOST_HOSTS, _LEAST_FRAMED = 4, 64, 2
+_MOST_PREFIXES, _MOST_HOSTS, _LEAST_FRAMED, _MOST_LINES = 4, 64, 2, 0.9
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
-_STRING_OF_LINES = re.compile(rf'"(?:stdout|output|log|msg)"\s*:\s*(?P<lines>"(?=(?:[^"\\\n]|\\.)*?\\n){_STRING[1:]})')
-_QUOTED = re.compile(r"^[ \t]*([\"'`])(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
+_STRING_OF_LINES = re.compile(rf'"(?:stdout|output|log|message|msg|line)"\s*:\s*(?P<lines>{_STRING})', re.IGNORECASE)
+_QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤ \t]{3,}")
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
@@ -76,7 +78,7 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
     is_known : whether a tool prints such a line.
     """
     hosts = _hosts_of_headings(text)
-    text, removed = (_with_lines_of_arrays(text), '["…"]') if _has_arrays(text) else _without_frame(text)
+    text, removed = (_with_lines_of_arrays(text), '["…"]') if _has_arrays(text) else _without_frame(text, is_known)
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
         indent = _indent(lines)
@@ -135,18 +137,22 @@ def _has_arrays(text: str) -> bool:
     return bool(may_be_json and _STDOUT.search(text))
 
 
-def _without_frame(text: str) -> tuple[str, str]:
-    """The text of JSON strings of lines, or without the quotes or the box around nearly every line, and an example."""
-    strings = list(_STRING_OF_LINES.finditer(text)) if "\\n" in text else []
+def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
+    """The text of JSON strings of lines, or without the quotes or the box around its lines, and an example."""
+    strings = list(_STRING_OF_LINES.finditer(text)) if _STRING_OF_LINES.search(text[: 1 << 16]) else []
     if strings and not _AROUND_LINES.sub("", _STRING_OF_LINES.sub('""', text)).strip():
-        return "".join([json.loads(string["lines"], strict=False) for string in strings]), '"…\\n"'
+        said = [json.loads(string["lines"], strict=False) for string in strings]
+        joined = ("" if any("\n" in one for one in said) else "\n").join(said)  # Docker divides long lines
+        if any(map(is_known, joined.split("\n"))):
+            return joined, '"…\\n"'
     lines = _sample(text)
     if text.lstrip().startswith(("{", "[")) or len(lines) < _LEAST_FRAMED:
         return text, ""
-    least = 0.9 * len(lines)
-    if sum(_QUOTED.match(line) is not None for line in lines) >= least:
+    most = _MOST_LINES * len(lines)
+    quoted = [quotation["line"] for quotation in map(_QUOTED.match, lines) if quotation is not None]
+    if len(quoted) >= most or sum(map(is_known, quoted)) > sum(map(is_known, lines)):
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
-    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
+    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= most:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
     return text, ""
 
