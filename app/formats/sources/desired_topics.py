@@ -58,6 +58,7 @@ _ASSIGNMENT = re.compile(
     re.MULTILINE,
 )
 _PARTITIONS = ("partitions", "partitions_count", "num.partitions", "partitionCount")
+_NAMES = ("topicName", "overwriteTopicName", "name")
 _FACTORS = ("replication_factor", "replica_factor", "replication", "replicationFactor", "replication.factor")
 
 
@@ -207,21 +208,27 @@ def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
 
 def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic | None:
     if (kind := members.get("kind")) in ("KafkaTopic", "Topic"):
-        meta, spec = _members(document, "metadata"), _members(document, "spec")
-        spec = _members(document, "spec", "forProvider") or spec
-        labels = meta.get("labels") if kind == "KafkaTopic" else {"strimzi.io/cluster": meta.get("cluster", "")}
-        named = next(
-            (spec[key] for key in ("topicName", "overwriteTopicName", "name") if key in spec), meta.get("name")
-        )
-        return DesiredTopic(
-            name=(name := _name(document, named)),
-            line=document.line,
-            partitions=_count(document, spec, _stated(spec, _PARTITIONS), name),
-            replication_factor=_count(document, spec, _stated(spec, ("replicas", *_FACTORS)), name),
-            cluster=_text(labels.get("strimzi.io/cluster")) if isinstance(labels, dict) else None,
-        )
+        return _of_operator(document, is_labelled=kind == "KafkaTopic")
     if "kind" in members or not {"meta", "spec"} <= members.keys() or "partitions" not in _members(document, "spec"):
         return None
+    return _of_topicctl(document)
+
+
+def _of_operator(document: YamlDocument, *, is_labelled: bool) -> DesiredTopic:
+    meta = _members(document, "metadata")
+    spec = _members(document, "spec", "forProvider") or _members(document, "spec")
+    labels = meta.get("labels") if is_labelled else {"strimzi.io/cluster": meta.get("cluster", "")}
+    name = _name(document, spec.get(_stated(spec, _NAMES), meta.get("name")))
+    return DesiredTopic(
+        name=name,
+        line=document.line,
+        partitions=_count(document, spec, _stated(spec, _PARTITIONS), name),
+        replication_factor=_count(document, spec, _stated(spec, ("replicas", *_FACTORS)), name),
+        cluster=_text(labels.get("strimzi.io/cluster")) if isinstance(labels, dict) else None,
+    )
+
+
+def _of_topicctl(document: YamlDocument) -> DesiredTopic:
     meta, spec = _members(document, "meta"), _members(document, "spec")
     placement = _members(document, "spec", "placement") if "placement" in spec else {}
     topic = DesiredTopic(
