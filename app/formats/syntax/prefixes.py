@@ -139,12 +139,8 @@ def _has_arrays(text: str) -> bool:
 
 def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
     """The text of JSON strings of lines, or without the quotes or the box around its lines, and an example."""
-    strings = list(_STRING_OF_LINES.finditer(text)) if _STRING_OF_LINES.search(text[: 1 << 16]) else []
-    if strings and not _AROUND_LINES.sub("", _STRING_OF_LINES.sub('""', text)).strip():
-        said = [json.loads(string["lines"], strict=False) for string in strings]
-        joined = ("" if any("\n" in one for one in said) else "\n").join(said)  # Docker divides long lines
-        if any(map(is_known, joined.split("\n"))):
-            return joined, '"…\\n"'
+    if (said := _of_strings(text)) is not None and any(map(is_known, said.split("\n"))):
+        return said, '"…\\n"'
     lines = _sample(text)
     if text.lstrip().startswith(("{", "[")) or len(lines) < _LEAST_FRAMED:
         return text, ""
@@ -155,6 +151,16 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
     if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= most:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
     return text, ""
+
+
+def _of_strings(text: str) -> str | None:
+    """The lines in JSON strings, if there is nothing else but the JSON around them."""
+    if _STRING_OF_LINES.search(text[: 1 << 16]) is None:
+        return None
+    if _AROUND_LINES.sub("", _STRING_OF_LINES.sub('""', text)).strip():
+        return None
+    said = [json.loads(string["lines"], strict=False) for string in _STRING_OF_LINES.finditer(text)]
+    return ("" if any("\n" in one for one in said) else "\n").join(said)  # Docker divides long lines
 
 
 def _unboxed(line: str) -> str:
