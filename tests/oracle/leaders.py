@@ -25,9 +25,9 @@ def fewest_changes(examined: Examined, model: Model, after: Replicas) -> None:
     if not is_decided(examined.instance, model):
         return
     exact = _leaders_alone(model, after, request)
-    loads = _loads(exact, model)
+    loads = _loads(exact, model, after, request)
     if stated != "keep":
-        low, high = _narrowest(_leaders_alone(model, after, request), model)
+        low, high = _narrowest(_leaders_alone(model, after, request), model, after, request)
         reported = document["balance"]["leaders"]
         if isinstance(stated, dict):
             mean, below = len(model.partitions) / len(loads), stated.get("below")
@@ -97,13 +97,15 @@ def _leaders_alone(model: Model, after: Replicas, request: dict[str, Any]) -> Ex
     return exact
 
 
-def _loads(exact: Exact, model: Model) -> list[Any]:
-    return [exact.load(broker, lambda _: 0, lambda _: 1) for broker in sorted(model.brokers.staying)]
+def _loads(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> list[Any]:
+    """The leaders of each broker that balances them: one that may not receive and has nothing does not."""
+    without = set(request.get("forbid_brokers", ())).difference(*after.values())
+    return [exact.load(broker, lambda _: 0, lambda _: 1) for broker in sorted(model.brokers.staying - without)]
 
 
-def _narrowest(exact: Exact, model: Model) -> tuple[int, int]:
+def _narrowest(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> tuple[int, int]:
     largest, smallest = exact.bounded(0, len(model.partitions)), exact.bounded(0, len(model.partitions))
-    for load in _loads(exact, model):
+    for load in _loads(exact, model, after, request):
         exact.require(load <= largest)
         exact.require(load >= smallest)
     high, low = exact.minimised(largest), exact.maximised(smallest)
