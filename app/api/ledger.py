@@ -2,18 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response, Security
+from fastapi import Query, Response
 from pydantic import BaseModel
 
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
-from app.api.problems.responses import responses
+from app.api.http.operations import Operations
 from app.services.fields import Name
 from app.services.plans import as_json
 from app.store.records import ExecutedPlan
 
 MOST_PLANS = 100
-router = APIRouter(prefix="/v1/ledger", tags=["plans"], dependencies=[Security(principal, scopes=["read"])])
+router = Operations("/v1/ledger", "plans", scope="read")
 
 
 class ErrorDocument(BaseModel):
@@ -38,17 +38,13 @@ class LedgerSummaryDocument(BaseModel):
     """The newest 100 of them, newest first."""
 
 
-@router.get(
-    "",
-    operation_id="get_ledger",
-    summary="Errors of predictions",
-    response_model=LedgerSummaryDocument,
-    responses=responses(),
-)
-def ledger(
+@router.operation("GET", answer=LedgerSummaryDocument)
+def get_ledger(
     uow: Uow, cluster: Annotated[Name | None, Query(description="Only plans of this cluster.")] = None
 ) -> Response:
-    """The errors of predicted bytes and seconds, over the plans whose execution was recorded by their progress with a
+    """Errors of predictions.
+
+    The errors of predicted bytes and seconds, over the plans whose execution was recorded by their progress with a
     `log`.
     """
     found = uow.plans.ledger(cluster=cluster, size=MOST_PLANS)

@@ -1,14 +1,14 @@
 """`/v1/usage`: the usage of teams, with their quotas."""
 
-from fastapi import APIRouter, Request, Response, Security
+from fastapi import Request, Response
 from pydantic import BaseModel
 
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
-from app.api.problems.responses import responses
+from app.api.http.operations import Operations
 from app.store.usage import QUOTAS
 
-router = APIRouter(prefix="/v1/usage", tags=["usage"], dependencies=[Security(principal, scopes=["read"])])
+router = Operations("/v1/usage", "usage", scope="read")
 
 
 class QuotaDocument(BaseModel):
@@ -45,11 +45,11 @@ class UsageDocument(BaseModel):
     """The team; every team for a key of all teams."""
 
 
-@router.get(
-    "", operation_id="get_usage", summary="Usage and quotas", response_model=UsageDocument, responses=responses()
-)
-def usage(request: Request, uow: Uow) -> Response:
-    """The usage of the team and its quotas. A request that would exceed a quota is the problem `quota_exceeded`.
+@router.operation("GET", answer=UsageDocument)
+def get_usage(request: Request, uow: Uow) -> Response:
+    """Usage and quotas.
+
+    The usage of the team and its quotas. A request that would exceed a quota is the problem `quota_exceeded`.
 
     A request that returns a stored plan or snapshot adds nothing. Deleting plans, snapshots, sweeps and share links
     frees what they added at once.
