@@ -16,11 +16,11 @@ _DAYS = 86_400
 
 
 def _answer(plan: Plan | NewPlan) -> Any:
-    return (plan.head if isinstance(plan, Plan) else plan).answer
+    return plan.head.answer
 
 
 def _workload(plan: Plan | NewPlan) -> Any:
-    return (plan.head if isinstance(plan, Plan) else plan).request["workload"]
+    return plan.head.request["workload"]
 
 
 def _csv(plan: Plan | NewPlan) -> bytes:

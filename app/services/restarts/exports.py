@@ -7,21 +7,17 @@ from typing import Any
 
 from app.core.model import Cluster
 from app.formats.tables import topic_tables
-from app.services.plans import Plan, Write
+from app.services.plans import Write
 from app.store.records import NewPlan, PlanHead
 
 _SCRIPT = Path(__file__).with_name("restart.sh")
 
 EXPORTS: Mapping[str, Write] = {
-    "script": lambda plan, _: _script(_head(plan)).encode(),
-    "kubernetes": lambda plan, _: _config_map(_head(plan)).encode(),
-    "csv": lambda plan, cluster_of: _csv(_head(plan), cluster_of()),
+    "script": lambda plan, _: _script(plan.head).encode(),
+    "kubernetes": lambda plan, _: _config_map(plan.head).encode(),
+    "csv": lambda plan, cluster_of: _csv(plan.head, cluster_of()),
 }
 """The formats of a restart. It moves no replica, so that it cannot be a reassignment."""
-
-
-def _head(plan: Plan | NewPlan) -> PlanHead | NewPlan:
-    return plan.head if isinstance(plan, Plan) else plan
 
 
 def _waves(head: PlanHead | NewPlan) -> Any:
