@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
@@ -13,6 +13,7 @@ from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_
 from app.errors.access import InvalidPageToken
 from app.services import audit
 from app.services.audit import MEDIA_TYPES, AuditFormat
+from app.services.bodies import AnswerRecord
 from app.services.fields import PRINTABLE, Moment
 from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter
 
@@ -21,7 +22,7 @@ router = Operations("/v1/audit", "audit", scope="admin")
 _Text = Annotated[Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=PRINTABLE)] | None, Query()]
 
 
-class AuditPage(BaseModel):
+class AuditPage(AnswerRecord):
     """Entries of the audit log, newest first."""
 
     items: list[AuditEntry]

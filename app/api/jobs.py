@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query, Request, Response
-from pydantic import BaseModel
 
 from app.api import examples
 from app.api.http.auth import Uow
@@ -16,6 +15,7 @@ from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.errors.access import InvalidPageToken
 from app.errors.requests import JobEnded, JobNotFound
+from app.services.bodies import AnswerRecord
 from app.services.fields import Id
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork
@@ -28,7 +28,7 @@ JobId = Annotated[Id, examples.JOB_ID]
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 
-class JobProgress(BaseModel):
+class JobProgress(AnswerRecord):
     """How far a running job is."""
 
     step: Literal[STEPS]  # type: ignore[valid-type] # the store's
@@ -41,7 +41,7 @@ class JobProgress(BaseModel):
     """Number of all steps. Their durations differ; `solve` usually takes longest."""
 
 
-class JobDocument(BaseModel):
+class JobDocument(AnswerRecord):
     """A job. `plan` is set once `state` is `succeeded`, `error` once it is `failed`."""
 
     id: UUID
@@ -64,7 +64,7 @@ class JobDocument(BaseModel):
     """When the job ended, RFC 3339 in UTC; null before."""
 
 
-class JobsPage(BaseModel):
+class JobsPage(AnswerRecord):
     """Jobs, newest first."""
 
     items: list[JobDocument]
@@ -156,8 +156,6 @@ def _of_observation(_: UnitOfWork, observation: Observation) -> Response:
 
 
 def _document(job: Job) -> dict[str, object]:
-    document = {name: getattr(job, name, None) for name in JobDocument.model_fields}
-    document["plan"] = None if job.plan_id is None else f"/v1/plans/{job.plan_id}"
-    if job.state == "running" and job.step is not None:
-        document["progress"] = {"step": job.step, "steps_done": STEPS.index(job.step), "steps": len(STEPS)}
-    return document
+    is_running = job.state == "running" and job.step is not None
+    progress = JobProgress(job.step, STEPS.index(job.step), len(STEPS)) if is_running else None
+    return vars(JobDocument.of(job, progress=progress, plan=job.plan_id and f"/v1/plans/{job.plan_id}"))

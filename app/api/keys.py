@@ -1,25 +1,25 @@
 """`/v1/keys`: the partition of each key, in each client."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, Response
-from pydantic import BaseModel
 
 from app.api import examples
 from app.api.http.auth import RequestLimits, json_only
 from app.api.http.idempotency import OnceOnly
+from app.api.http.negotiation import json_response
 from app.api.http.operations import Operations
 from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import CLIENTS, PARTITIONERS
 from app.errors import access, kafka, requests
 from app.services import keys
+from app.services.bodies import AnswerRecord
 from app.services.keys import KeysAnswer, KeysRequest
 
 router = Operations("/v1/keys", "keys")
 
 
-class PartitionerDocument(BaseModel):
+class PartitionerDocument(AnswerRecord):
     """A partitioner. `null_keys` is the policy for records without key; null if it hashes them as an empty key."""
 
     name: str
@@ -32,7 +32,7 @@ class PartitionerDocument(BaseModel):
     """Whether an empty key counts as none."""
 
 
-class NullKeyPolicyDocument(BaseModel):
+class NullKeyPolicyDocument(AnswerRecord):
     """A policy for records without key."""
 
     name: str
@@ -41,7 +41,7 @@ class NullKeyPolicyDocument(BaseModel):
     """How the policy places records."""
 
 
-class ClientDocument(BaseModel):
+class ClientDocument(AnswerRecord):
     """The default of a client library, from one version to another; null is the first or the current one."""
 
     client: str
@@ -62,7 +62,7 @@ class ClientDocument(BaseModel):
     """Address of the source code that states the default."""
 
 
-class PartitionersDocument(BaseModel):
+class PartitionersDocument(AnswerRecord):
     """Partitioners, policies, and the default of each client."""
 
     partitioners: list[PartitionerDocument]
@@ -74,23 +74,19 @@ class PartitionersDocument(BaseModel):
 
 
 @router.operation("GET /partitioners", answer=PartitionersDocument, scope="read")
-def list_partitioners() -> Any:
+def list_partitioners() -> Response:
     """List partitioners, and the default of each client.
 
     List every partitioner, every policy for records without key, and the default of each client library by
     version: what a form offers to choose from.
     """
     clients = [
-        asdict(client)
-        | {
-            "client": client.library,
-            "versions": client.versions,
-            "null_keys": PARTITIONERS[client.partitioner].null_keys,
-        }
+        ClientDocument.of(client, client=client.library, null_keys=PARTITIONERS[client.partitioner].null_keys)
         for client in CLIENTS
     ]
-    policies = list(NULL_KEY_POLICIES.values())
-    return {"partitioners": list(PARTITIONERS.values()), "null_key_policies": policies, "clients": clients}
+    partitioners = [*map(PartitionerDocument.of, PARTITIONERS.values())]
+    policies = [*map(NullKeyPolicyDocument.of, NULL_KEY_POLICIES.values())]
+    return json_response(PartitionersDocument(partitioners, policies, clients))
 
 
 @router.operation(

@@ -3,20 +3,19 @@
 from typing import Annotated
 
 from fastapi import Query, Response
-from pydantic import BaseModel
 
 from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.operations import Operations
+from app.services.bodies import AnswerRecord
 from app.services.fields import Name
-from app.services.plans import as_json
 from app.store.records import ExecutedPlan
 
 MOST_PLANS = 100
 router = Operations("/v1/ledger", "plans", scope="read")
 
 
-class ErrorDocument(BaseModel):
+class ErrorDocument(AnswerRecord):
     """|actual − predicted| / predicted, over plans."""
 
     median: float
@@ -25,7 +24,7 @@ class ErrorDocument(BaseModel):
     """Error that nine of ten plans do not exceed."""
 
 
-class LedgerSummaryDocument(BaseModel):
+class LedgerSummaryDocument(AnswerRecord):
     """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
 
     count: int
@@ -48,8 +47,5 @@ def get_ledger(
     `log`.
     """
     found = uow.plans.ledger(cluster=cluster, size=MOST_PLANS)
-    errors = {
-        name: None if (of := getattr(found, name)) is None else {"median": of[0], "p90": of[1]}
-        for name in ("bytes_error", "seconds_error")
-    }
-    return json_response({"count": found.count, **errors, "plans": as_json(found.plans)})
+    of_bytes, of_seconds = (ErrorDocument(*of) if of else None for of in (found.bytes_error, found.seconds_error))
+    return json_response(LedgerSummaryDocument(found.count, of_bytes, of_seconds, [*found.plans]))

@@ -1,13 +1,12 @@
 """`/v1/share-links`: signed links to a plan, sweep or cluster that need no API key until they expire."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Body, Response
 from fastapi import Request as HttpRequest
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api import examples
 from app.api.http.auth import Uow, json_only
@@ -18,7 +17,7 @@ from app.api.http.pagination import PageSize, PageToken, id_of_token, page_respo
 from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken
 from app.errors.requests import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import share_links
-from app.services.bodies import Request
+from app.services.bodies import AnswerRecord, Request
 from app.services.fields import Id, Name
 from app.services.share_links import MOST_DAYS, SharedLinks, Subject, SubjectKind
 from app.store import transaction
@@ -37,7 +36,7 @@ class ShareLinkRequest(Request):
     """Days after which the link expires."""
 
 
-class ListedShareLink(BaseModel):
+class ListedShareLink(AnswerRecord):
     """A link that was made; its addresses are in no answer but the first."""
 
     id: UUID
@@ -54,7 +53,7 @@ class ListedShareLink(BaseModel):
     """When the link expires."""
 
 
-class ShareLinksPage(BaseModel):
+class ShareLinksPage(AnswerRecord):
     """Share links, newest first."""
 
     items: list[ListedShareLink]
@@ -94,7 +93,7 @@ def create_share_link(
         subject = Subject(body.kind, body.name)
         share_links.require(uow, subject)
         made = share_links.links(uow, key, str(request.base_url), subject, days=body.days, team=team)
-        return json_response(asdict(made), status=201)
+        return json_response(made, status=201)
 
     return once(answer)
 
@@ -108,8 +107,7 @@ def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken =
     Links that versions before 0014 of the schema made are not listed; revoking all revokes them, too.
     """
     page = uow.share_links.valid(before=id_of_token(page_token), size=page_size)
-    items = [{name: getattr(link, name) for name in ListedShareLink.model_fields} for link in page.items]
-    return page_response(page, items)
+    return page_response(page, map(ListedShareLink.of, page.items))
 
 
 @router.operation("DELETE /{share_link_id}", ShareLinkNotFound, status=204, scope="admin")

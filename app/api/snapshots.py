@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 from fastapi import Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
@@ -30,6 +30,7 @@ from app.formats.snapshots.pasted import Upload
 from app.formats.syntax import unique_json
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES, decode
 from app.services import snapshots
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.fields import Id, Name, Release
 from app.store.records import Snapshot
@@ -41,7 +42,7 @@ _STATED = ("cluster", "kafka_version")
 """The parts of a form that are no text of a tool."""
 
 
-class SnapshotDocument(BaseModel):
+class SnapshotDocument(AnswerRecord):
     """A snapshot without its cluster: counts and warnings."""
 
     id: UUID
@@ -79,7 +80,7 @@ class SnapshotWithCluster(SnapshotDocument):
     """The state of the cluster, in the form of a request for a snapshot."""
 
 
-class SnapshotsPage(BaseModel):
+class SnapshotsPage(AnswerRecord):
     """Snapshots, newest first."""
 
     items: list[SnapshotDocument]
@@ -278,19 +279,13 @@ def _as_request_error(invalid: ValidationError, body: _Body) -> RequestValidatio
         return RequestValidationError(errors_in_body)
 
 
+_OF_EARLIER_RELEASES = {"groups": 0, "kafka_version": None, "controller": None, "health": None}
+"""Fields that summaries lack which earlier releases stored."""
+
+
 def _document(snapshot: Snapshot) -> dict[str, object]:
-    return {
-        "id": snapshot.id,
-        "cluster": snapshot.cluster,
-        "content_hash": snapshot.content_hash,
-        **snapshot.summary,
-        # Summaries that earlier releases stored lack some of these.
-        "groups": snapshot.summary.get("groups", 0),
-        "kafka_version": snapshot.summary.get("kafka_version"),
-        "controller": snapshot.summary.get("controller"),
-        "health": snapshot.summary.get("health"),
-        "created_at": snapshot.created_at,
-    }
+    stated: Any = _OF_EARLIER_RELEASES | dict(snapshot.summary)
+    return vars(SnapshotDocument.of(snapshot, **stated))
 
 
 def _created(snapshot: Snapshot) -> Response:

@@ -1,17 +1,17 @@
 """`/v1/usage`: the usage of teams, with their quotas."""
 
 from fastapi import Request, Response
-from pydantic import BaseModel
 
 from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
 from app.api.http.operations import Operations
+from app.services.bodies import AnswerRecord
 from app.store.usage import QUOTAS
 
 router = Operations("/v1/usage", "usage", scope="read")
 
 
-class QuotaDocument(BaseModel):
+class QuotaDocument(AnswerRecord):
     """A quota and its use."""
 
     used: int
@@ -20,7 +20,7 @@ class QuotaDocument(BaseModel):
     """Largest number that is allowed; null if there is no limit."""
 
 
-class TeamUsageDocument(BaseModel):
+class TeamUsageDocument(AnswerRecord):
     """Usage of a team, with its quotas."""
 
     team: str
@@ -38,7 +38,7 @@ class TeamUsageDocument(BaseModel):
     """Queued and running jobs and sweeps."""
 
 
-class UsageDocument(BaseModel):
+class UsageDocument(AnswerRecord):
     """Usage of teams, with their quotas."""
 
     teams: list[TeamUsageDocument]
@@ -55,8 +55,7 @@ def get_usage(request: Request, uow: Uow) -> Response:
     frees what they added at once.
     """
     limits = dict(zip(QUOTAS, request.app.state.database.quotas, strict=True))
-    teams = [
-        {"team": of.team, **{name: {"used": getattr(of, name), "limit": limits[name] or None} for name in QUOTAS}}
-        for of in uow.usage.of_teams()
-    ]
-    return json_response({"teams": teams})
+    teams = uow.usage.of_teams()
+    quotas = [{name: QuotaDocument(getattr(of, name), limits[name] or None) for name in QUOTAS} for of in teams]
+    listed = [TeamUsageDocument.of(of, **used) for of, used in zip(teams, quotas, strict=True)]
+    return json_response(UsageDocument(listed))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 from fastapi import Body, Query, Response
-from pydantic import AfterValidator, BaseModel, Field, HttpUrl
+from pydantic import AfterValidator, Field, HttpUrl
 from pydantic_core import PydanticCustomError
 
 from app.api import examples
@@ -19,10 +19,10 @@ from app.api.http.pagination import PageSize, PageToken, id_of_token, page_respo
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken
 from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
 from app.services import webhooks
-from app.services.bodies import Request
+from app.services.bodies import AnswerRecord, Request
 from app.services.fields import Id
 from app.services.webhooks.attempts import SECRET_PREFIX
-from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
+from app.store.webhooks import Delivery, DeliveryState, EventType
 
 router = Operations("/v1/webhooks", "webhooks", scope="admin")
 
@@ -59,7 +59,7 @@ class WebhookRequest(Request):
         return webhooks.Registration(str(self.url), self.events, self.secret)
 
 
-class WebhookDocument(BaseModel):
+class WebhookDocument(AnswerRecord):
     """A webhook, without its secret."""
 
     id: UUID
@@ -85,7 +85,7 @@ class CreatedWebhook(WebhookDocument):
     """The key of the signatures. No other answer has it."""
 
 
-class WebhooksPage(BaseModel):
+class WebhooksPage(AnswerRecord):
     """Webhooks, newest first."""
 
     items: list[WebhookDocument]
@@ -94,7 +94,7 @@ class WebhooksPage(BaseModel):
     """`page_token` of the next page; null on the last."""
 
 
-class DeliveryDocument(BaseModel):
+class DeliveryDocument(AnswerRecord):
     """An event and its delivery to a webhook."""
 
     id: UUID
@@ -121,7 +121,7 @@ class DeliveryDocument(BaseModel):
     """The body of each attempt: `type`, `timestamp` and `data` of the event."""
 
 
-class DeliveriesPage(BaseModel):
+class DeliveriesPage(AnswerRecord):
     """Deliveries, newest first."""
 
     items: list[DeliveryDocument]
@@ -159,8 +159,8 @@ def create_webhook(
 
     def answer() -> Response:
         webhook = webhooks.create(uow, body.service(), outbound, limits)
-        document = _document(webhook) | {"secret": webhook.secret}
-        return json_response(document, status=201, headers={"Location": f"/v1/webhooks/{webhook.id}"})
+        headers = {"Location": f"/v1/webhooks/{webhook.id}"}
+        return json_response(CreatedWebhook.of(webhook), status=201, headers=headers)
 
     return once(answer)
 
@@ -172,7 +172,7 @@ def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = No
     Page through the webhooks, without their secrets.
     """
     page = uow.webhooks.page(before=id_of_token(page_token), size=page_size)
-    return page_response(page, map(_document, page.items))
+    return page_response(page, map(WebhookDocument.of, page.items))
 
 
 @router.operation("GET /{webhook_id}", WebhookNotFound, answer=WebhookDocument)
@@ -181,7 +181,7 @@ def get_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
 
     The webhook, whether it fails or was disabled, without its secret.
     """
-    return json_response(_document(uow.webhooks.get(webhook_id)))
+    return json_response(WebhookDocument.of(uow.webhooks.get(webhook_id)))
 
 
 @router.operation("DELETE /{webhook_id}", WebhookNotFound, status=204)
@@ -249,13 +249,8 @@ def replay_delivery(
     return once(lambda: _accepted(webhooks.replay(uow, webhook_id, delivery_id, outbound)))
 
 
-def _document(webhook: Webhook) -> dict[str, object]:
-    return {name: getattr(webhook, name) for name in WebhookDocument.model_fields}
-
-
-def _delivery(delivery: Delivery) -> dict[str, object]:
-    fields = {name: getattr(delivery, name, None) for name in DeliveryDocument.model_fields}
-    return fields | {"payload": orjson.loads(delivery.body)}
+def _delivery(delivery: Delivery) -> DeliveryDocument:
+    return DeliveryDocument.of(delivery, payload=orjson.loads(delivery.body))
 
 
 def _accepted(delivery: Delivery) -> Response:

@@ -3,12 +3,13 @@
 from typing import Annotated, Literal
 
 from fastapi import Query, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.http.auth import Uow
 from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.errors.access import InvalidPageToken
+from app.services.bodies import AnswerRecord
 from app.services.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.services.plans import Status
 from app.services.plans.answers import PlanSummary
@@ -18,7 +19,7 @@ from app.store.records import PlanFilter
 router = Operations("/v1/plans", "plans")
 
 
-class PlansPage(BaseModel):
+class PlansPage(AnswerRecord):
     """Plans, newest first."""
 
     items: list[PlanSummary]
