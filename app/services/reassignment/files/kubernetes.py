@@ -13,6 +13,7 @@ from typing import Any
 from app.core.kafka_versions import KafkaVersion
 from app.errors.quotation import escaped
 from app.errors.requests import NotExportable
+from app.services.plans.templates import filled
 from app.services.reassignment.files.script import COPIES
 from app.store.records import NewPlan, PlanHead
 
@@ -78,8 +79,7 @@ def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> str
     request: Any = head.request
     version = max(KafkaVersion.of(request["kafka_version"]), _OLDEST_IMAGE)
     sources = "\n".join(f"          - configMap:\n              name: {one}" for one in config_maps)
-    text = _JOB.read_text(encoding="utf-8").replace("@NAME@", name).replace("@VERSION@", str(version))
-    return text.replace("@SOURCES@", sources)
+    return filled(_JOB, name=name, version=version, sources=sources)
 
 
 def _dumper() -> Any:
