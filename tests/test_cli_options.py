@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import typer
 
+from app.cli import app
 from app.cli.plan_options import OF_KIND, capacities, directory_bytes, drained, fields_of
 from app.cli.planning import Export, Inputs, body_of, make
+from app.cli.registration import TABLE
 from app.errors.requests import ConflictingFields
 from tests.conftest import ROOT
 from tests.jbod import log_dirs_text
+from tests.reference import walk
 
 OPTIONS = dict.fromkeys(OF_KIND["reassignment"])
 
@@ -41,6 +45,14 @@ def test_an_option_states_a_field_that_the_request_has(kind: str, option: str, p
         objects = [one.get("properties", {}) for schema in found for one in schemas(schema)]
         found = [properties[name] for properties in objects if name in properties]
         assert found, f"--{option} states {path}, and requests have no {name}"
+
+
+def test_each_row_of_the_table_describes_an_option() -> None:
+    commands = {" ".join(words): each for words, each in walk(typer.main.get_command(app), [])}
+    options = {path: {each.name for each in command.params} for path, command in commands.items()}
+    for path, rows in TABLE["commands"].items():
+        assert rows.keys() <= options[path], path
+    assert TABLE["shared"].keys() <= set().union(*options.values())
 
 
 def test_options_are_fields_of_a_request() -> None:

@@ -2,26 +2,27 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response, Security
+from fastapi import Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.services import audit
 from app.services.audit import MEDIA_TYPES, AuditFormat
+from app.services.bodies import AnswerRecord
 from app.services.fields import PRINTABLE, Moment
 from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter
 
-router = APIRouter(prefix="/v1/audit", tags=["audit"], dependencies=[Security(principal, scopes=["admin"])])
+router = Operations("/v1/audit", "audit", scope="admin")
 
 _Text = Annotated[Annotated[str, Field(min_length=1, max_length=LONGEST, pattern=PRINTABLE)] | None, Query()]
 
 
-class AuditPage(BaseModel):
+class AuditPage(AnswerRecord):
     """Entries of the audit log, newest first."""
 
     items: list[AuditEntry]
@@ -47,15 +48,11 @@ def _wanted(
 Wanted = Annotated[AuditFilter, Depends(_wanted)]
 
 
-@router.get(
-    "",
-    operation_id="list_audit_entries",
-    summary="List entries of the audit log, newest first",
-    response_model=AuditPage,
-    responses=responses(InvalidPageToken),
-)
-def list_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
-    """Page through what was changed, denied and exported for the team. A key of all teams sees every entry.
+@router.operation("GET", InvalidPageToken, answer=AuditPage)
+def list_audit_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
+    """List entries of the audit log, newest first.
+
+    Page through what was changed, denied and exported for the team. A key of all teams sees every entry.
 
     Each request that changes something has an entry before it is answered, and so has each that exports or is denied
     (401, 403, 429). An entry has neither a secret nor a body. It is deleted after some days (`RACKPLAN_AUDIT_DAYS`).
@@ -66,30 +63,28 @@ def list_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token:
     return json_response({"items": [audit.document(entry) for entry in page.items], "next_page_token": token})
 
 
-@router.get(
-    "/export",
-    operation_id="export_audit_log",
-    summary="Export the audit log",
-    response_class=Response,
-    responses=responses(
-        others={
-            200: {
-                "description": "The entries",
-                "content": {
-                    media_type.partition(";")[0]: {"schema": {"type": "string"}} for media_type in MEDIA_TYPES.values()
-                },
-            }
+@router.operation(
+    "GET /export",
+    others={
+        200: {
+            "description": "The entries",
+            "content": {
+                media_type.partition(";")[0]: {"schema": {"type": "string"}} for media_type in MEDIA_TYPES.values()
+            },
         }
-    ),
+    },
 )
-def export(
+def export_audit_log(
     request: Request,
     wanted: Wanted,
     format_: Annotated[
         AuditFormat, Query(alias="format", description="`jsonl`, a JSON object a line, or `csv`.")
     ] = AuditFormat.JSONL,
 ) -> Response:
-    """The entries of the list, newest first, as one file. The export is an entry, too."""
+    """Export the audit log.
+
+    The entries of the list, newest first, as one file. The export is an entry, too.
+    """
     lines = audit.export(request.app.state.database, wanted, format_)
     headers = {"Content-Disposition": f'attachment; filename="audit.{format_}"', "Cache-Control": "no-store"}
     return StreamingResponse(lines, media_type=MEDIA_TYPES[format_], headers=headers)

@@ -26,6 +26,7 @@ from app.slots.pool import NO_PROCESS
 from app.store import migrations
 from app.store.activity import Activity
 from app.store.database import Database
+from app.store.statements import STATEMENTS
 
 router = APIRouter(tags=["health"])
 
@@ -36,10 +37,6 @@ _USED_FOR_SECONDS = 5.0
 """Age up to which the last result of a check is used while the next one takes long."""
 _SILENT_S = 10
 """Seconds without a heartbeat after which a worker counts as dead, for the queue too."""
-_ALIVE = sa.text(
-    "SELECT EXISTS (SELECT FROM procrastinate_workers "
-    "WHERE last_heartbeat BETWEEN now() - make_interval(secs => :seconds) AND now() + make_interval(secs => :seconds))"
-)
 ResultT = TypeVar("ResultT")
 
 
@@ -207,7 +204,11 @@ def _queue(database: Database) -> str:
 def _worker(database: Database) -> str:
     try:
         with database.engine.connect() as connection:
-            return "ok" if connection.scalar(_ALIVE, {"seconds": _SILENT_S}) else "none; jobs and sweeps wait for one"
+            return (
+                "ok"
+                if connection.scalar(sa.text(STATEMENTS["any_worker"]), {"seconds": _SILENT_S})
+                else "none; jobs and sweeps wait for one"
+            )
     except (DatabaseUnavailable, sa.exc.SQLAlchemyError) as failure:
         return f"not known: {type(failure).__name__}"
 

@@ -5,31 +5,30 @@ from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response, Security
-from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
+from fastapi import Query, Request, Response
 
 from app.api import examples
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
 from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.negotiation import json_response
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
-from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
 from app.errors.requests import JobEnded, JobNotFound
+from app.services.bodies import AnswerRecord
 from app.services.fields import Id
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork
 from app.store.jobs import STEPS, Job
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+router = Operations("/v1/jobs", "jobs")
 
 RETRY_AFTER_SECONDS = 1
 JobId = Annotated[Id, examples.JOB_ID]
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 
-class JobProgress(BaseModel):
+class JobProgress(AnswerRecord):
     """How far a running job is."""
 
     step: Literal[STEPS]  # type: ignore[valid-type] # the store's
@@ -42,7 +41,7 @@ class JobProgress(BaseModel):
     """Number of all steps. Their durations differ; `solve` usually takes longest."""
 
 
-class JobDocument(BaseModel):
+class JobDocument(AnswerRecord):
     """A job. `plan` is set once `state` is `succeeded`, `error` once it is `failed`."""
 
     id: UUID
@@ -65,7 +64,7 @@ class JobDocument(BaseModel):
     """When the job ended, RFC 3339 in UTC; null before."""
 
 
-class JobsPage(BaseModel):
+class JobsPage(AnswerRecord):
     """Jobs, newest first."""
 
     items: list[JobDocument]
@@ -74,14 +73,7 @@ class JobsPage(BaseModel):
     """Token of the next page; null on the last page."""
 
 
-@router.get(
-    "",
-    operation_id="list_jobs",
-    summary="List jobs, newest first",
-    response_model=JobsPage,
-    responses=responses(InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
-)
+@router.operation("GET", InvalidPageToken, answer=JobsPage, scope="read")
 def list_jobs(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Jobs that make plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
@@ -89,21 +81,19 @@ def list_jobs(
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the jobs of plans. Sweeps have a list of their own, `/v1/sweeps`."""
+    """List jobs, newest first.
+
+    Page through the jobs of plans. Sweeps have a list of their own, `/v1/sweeps`.
+    """
     page = uow.jobs.page(kind=kind, state=state, before=id_of_token(page_token), size=page_size)
     return page_response(page, map(_document, page.items))
 
 
-@router.get(
-    "/{job_id}",
-    operation_id="get_job",
-    summary="Read the state of a job",
-    response_model=JobDocument,
-    responses=responses(JobNotFound),
-    dependencies=[Security(principal, scopes=["read"])],
-)
-def get(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -> Response:
-    """Return the state and the progress of a job. While it is queued or running, `Retry-After` is the time until the
+@router.operation("GET /{job_id}", JobNotFound, answer=JobDocument, scope="read")
+def get_job(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -> Response:
+    """Read the state of a job.
+
+    Return the state and the progress of a job. While it is queued or running, `Retry-After` is the time until the
     next request; a job that has succeeded names its plan, a failed one its error.
 
     With `Prefer: wait=20` the answer comes once the job has ended, after 20 s at the latest.
@@ -112,34 +102,27 @@ def get(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -> Re
     return awaited(request, prefer, now, observe=partial(observed, job_id=job_id), render=_of_observation)
 
 
-@router.get(
-    "/{job_id}/events",
-    operation_id="follow_job",
-    summary="Follow a job's progress as events",
-    response_class=StreamingResponse,
-    responses=responses(
-        JobNotFound, others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the job has ended"}}
-    ),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{job_id}/events",
+    JobNotFound,
+    scope="read",
+    others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the job has ended"}},
 )
-def follow(request: Request, uow: Uow, job_id: JobId) -> Response:
-    """Server-sent events: `progress` when a step begins, and a last one named after the final state. The data of each
+def follow_job(request: Request, uow: Uow, job_id: JobId) -> Response:
+    """Follow a job's progress as events.
+
+    Server-sent events: `progress` when a step begins, and a last one named after the final state. The data of each
     is the job.
     """
     uow.jobs.get(job_id)
     return events(request, partial(observed, job_id=job_id))
 
 
-@router.delete(
-    "/{job_id}",
-    operation_id="cancel_job",
-    summary="Cancel a job",
-    response_model=JobDocument,
-    responses=responses(JobNotFound, JobEnded),
-    dependencies=[Security(principal, scopes=["plan"])],
-)
-def cancel(uow: Uow, job_id: JobId) -> Response:
-    """End a job without a plan. It is `cancelled` at once and nothing of it is stored.
+@router.operation("DELETE /{job_id}", JobNotFound, JobEnded, answer=JobDocument, scope="plan")
+def cancel_job(uow: Uow, job_id: JobId) -> Response:
+    """Cancel a job.
+
+    End a job without a plan. It is `cancelled` at once and nothing of it is stored.
 
     A queued job never starts. The process that plans a running job is killed within a second. A job that has ended is
     a 409 problem.
@@ -173,8 +156,6 @@ def _of_observation(_: UnitOfWork, observation: Observation) -> Response:
 
 
 def _document(job: Job) -> dict[str, object]:
-    document = {name: getattr(job, name, None) for name in JobDocument.model_fields}
-    document["plan"] = None if job.plan_id is None else f"/v1/plans/{job.plan_id}"
-    if job.state == "running" and job.step is not None:
-        document["progress"] = {"step": job.step, "steps_done": STEPS.index(job.step), "steps": len(STEPS)}
-    return document
+    is_running = job.state == "running" and job.step is not None
+    progress = JobProgress(job.step, STEPS.index(job.step), len(STEPS)) if is_running else None
+    return vars(JobDocument.of(job, progress=progress, plan=job.plan_id and f"/v1/plans/{job.plan_id}"))

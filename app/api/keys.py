@@ -1,26 +1,25 @@
 """`/v1/keys`: the partition of each key, in each client."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Response, Security
-from pydantic import BaseModel
+from fastapi import Body, Response
 
 from app.api import examples
-from app.api.http.auth import RequestLimits, json_only, principal
+from app.api.http.auth import RequestLimits, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.json_bodies import JsonRoute
-from app.api.problems.responses import responses
+from app.api.http.negotiation import json_response
+from app.api.http.operations import Operations
 from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import CLIENTS, PARTITIONERS
 from app.errors import access, kafka, requests
 from app.services import keys
+from app.services.bodies import AnswerRecord
 from app.services.keys import KeysAnswer, KeysRequest
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/keys", tags=["keys"])
+router = Operations("/v1/keys", "keys")
 
 
-class PartitionerDocument(BaseModel):
+class PartitionerDocument(AnswerRecord):
     """A partitioner. `null_keys` is the policy for records without key; null if it hashes them as an empty key."""
 
     name: str
@@ -33,7 +32,7 @@ class PartitionerDocument(BaseModel):
     """Whether an empty key counts as none."""
 
 
-class NullKeyPolicyDocument(BaseModel):
+class NullKeyPolicyDocument(AnswerRecord):
     """A policy for records without key."""
 
     name: str
@@ -42,7 +41,7 @@ class NullKeyPolicyDocument(BaseModel):
     """How the policy places records."""
 
 
-class ClientDocument(BaseModel):
+class ClientDocument(AnswerRecord):
     """The default of a client library, from one version to another; null is the first or the current one."""
 
     client: str
@@ -63,7 +62,7 @@ class ClientDocument(BaseModel):
     """Address of the source code that states the default."""
 
 
-class PartitionersDocument(BaseModel):
+class PartitionersDocument(AnswerRecord):
     """Partitioners, policies, and the default of each client."""
 
     partitioners: list[PartitionerDocument]
@@ -74,56 +73,44 @@ class PartitionersDocument(BaseModel):
     """Default of each client library, by library and version."""
 
 
-@router.get(
-    "/partitioners",
-    operation_id="list_partitioners",
-    summary="List partitioners, and the default of each client",
-    response_model=PartitionersDocument,
-    dependencies=[Security(principal, scopes=["read"])],
-    responses=responses(),
-)
-def list_partitioners() -> Any:
-    """List every partitioner, every policy for records without key, and the default of each client library by
+@router.operation("GET /partitioners", answer=PartitionersDocument, scope="read")
+def list_partitioners() -> Response:
+    """List partitioners, and the default of each client.
+
+    List every partitioner, every policy for records without key, and the default of each client library by
     version: what a form offers to choose from.
     """
     clients = [
-        asdict(client)
-        | {
-            "client": client.library,
-            "versions": client.versions,
-            "null_keys": PARTITIONERS[client.partitioner].null_keys,
-        }
+        ClientDocument.of(client, client=client.library, null_keys=PARTITIONERS[client.partitioner].null_keys)
         for client in CLIENTS
     ]
-    policies = list(NULL_KEY_POLICIES.values())
-    return {"partitioners": list(PARTITIONERS.values()), "null_key_policies": policies, "clients": clients}
+    partitioners = [*map(PartitionerDocument.of, PARTITIONERS.values())]
+    policies = [*map(NullKeyPolicyDocument.of, NULL_KEY_POLICIES.values())]
+    return json_response(PartitionersDocument(partitioners, policies, clients))
 
 
-@router.post(
-    "/partitions",
-    operation_id="place_keys",
-    summary="Find the partition of each key",
-    dependencies=[Depends(json_only)],
-    response_model=KeysAnswer,
-    responses=responses(
-        requests.MalformedKey,
-        kafka.InvalidPartitions,
-        requests.UnknownPartition,
-        requests.DuplicatePartition,
-        requests.ConflictingFields,
-        requests.QueueSizesOverflow,
-        requests.LimitExceeded,
-        requests.UnsupportedKafkaVersion,
-        access.UnsupportedMediaType,
-        access.IdempotencyKeyInFlight,
-    ),
+@router.operation(
+    "POST /partitions",
+    requests.MalformedKey,
+    kafka.InvalidPartitions,
+    requests.UnknownPartition,
+    requests.DuplicatePartition,
+    requests.ConflictingFields,
+    requests.QueueSizesOverflow,
+    requests.LimitExceeded,
+    requests.UnsupportedKafkaVersion,
+    access.IdempotencyKeyInFlight,
+    answer=KeysAnswer,
+    takes=json_only,
 )
 def place_keys(
     once: OnceOnly,
     limits: RequestLimits,
     body: Annotated[KeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)],
 ) -> Response:
-    """Place keys as one or several clients would. The answer has the partition of each key, the skew, the keys that
+    """Find the partition of each key.
+
+    Place keys as one or several clients would. The answer has the partition of each key, the skew, the keys that
     another partition count moves (beside the expectation of a uniform hash), and the keys on which clients disagree.
     The same request gets the same answer, byte for byte, including records without key.
     """

@@ -2,21 +2,20 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response, Security
-from pydantic import BaseModel
+from fastapi import Query, Response
 
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
-from app.api.problems.responses import responses
+from app.api.http.operations import Operations
+from app.services.bodies import AnswerRecord
 from app.services.fields import Name
-from app.services.plans import as_json
 from app.store.records import ExecutedPlan
 
 MOST_PLANS = 100
-router = APIRouter(prefix="/v1/ledger", tags=["plans"], dependencies=[Security(principal, scopes=["read"])])
+router = Operations("/v1/ledger", "plans", scope="read")
 
 
-class ErrorDocument(BaseModel):
+class ErrorDocument(AnswerRecord):
     """|actual − predicted| / predicted, over plans."""
 
     median: float
@@ -25,7 +24,7 @@ class ErrorDocument(BaseModel):
     """Error that nine of ten plans do not exceed."""
 
 
-class LedgerSummaryDocument(BaseModel):
+class LedgerSummaryDocument(AnswerRecord):
     """Relative errors of the predictions of plans that were executed; null if nothing can be compared."""
 
     count: int
@@ -38,22 +37,15 @@ class LedgerSummaryDocument(BaseModel):
     """The newest 100 of them, newest first."""
 
 
-@router.get(
-    "",
-    operation_id="get_ledger",
-    summary="Errors of predictions",
-    response_model=LedgerSummaryDocument,
-    responses=responses(),
-)
-def ledger(
+@router.operation("GET", answer=LedgerSummaryDocument)
+def get_ledger(
     uow: Uow, cluster: Annotated[Name | None, Query(description="Only plans of this cluster.")] = None
 ) -> Response:
-    """The errors of predicted bytes and seconds, over the plans whose execution was recorded by their progress with a
+    """Errors of predictions.
+
+    The errors of predicted bytes and seconds, over the plans whose execution was recorded by their progress with a
     `log`.
     """
     found = uow.plans.ledger(cluster=cluster, size=MOST_PLANS)
-    errors = {
-        name: None if (of := getattr(found, name)) is None else {"median": of[0], "p90": of[1]}
-        for name in ("bytes_error", "seconds_error")
-    }
-    return json_response({"count": found.count, **errors, "plans": as_json(found.plans)})
+    of_bytes, of_seconds = (ErrorDocument(*of) if of else None for of in (found.bytes_error, found.seconds_error))
+    return json_response(LedgerSummaryDocument(found.count, of_bytes, of_seconds, [*found.plans]))

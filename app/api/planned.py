@@ -1,21 +1,21 @@
 """An operation that plans: answered at once, or accepted as a job. Every kind of plan uses it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Protocol, Self, TypeVar
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import Depends, Header, Request, Response
 
 from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.following import JobPreference, Observation, awaited
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, matched_hashes
+from app.api.http.operations import EndpointT, Operations
 from app.api.jobs import JobDocument, accepted, observed
 from app.api.problems.documents import of_stored_failure
-from app.api.problems.responses import responses
 from app.errors import Failure
-from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.access import IdempotencyKeyInFlight
 from app.errors.requests import LimitExceeded, SnapshotChanged, SnapshotNotFound, UnsupportedKafkaVersion
 from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan, plan_json
 from app.store.database import UnitOfWork
@@ -27,7 +27,6 @@ IfMatch = Annotated[
 LATER: Mapping[int, Mapping[str, Any]] = {202: {"model": JobDocument, "description": "The request is a job"}}
 RequestT = TypeVar("RequestT", bound=PlanRequest)
 RequestT_co = TypeVar("RequestT_co", bound=PlanRequest, covariant=True)
-EndpointT = TypeVar("EndpointT", bound=Callable[..., Response])
 
 
 class PlanBody(Protocol[RequestT_co]):
@@ -85,24 +84,19 @@ PlanningOnce = Annotated[Planning, Depends(scope="function")]
 
 
 def plan_operation(
-    router: APIRouter, kind: str, *, summary: str, answer: Any, failures: Sequence[type[Failure]]
+    router: Operations, kind: str, answer: Any, *failures: type[Failure]
 ) -> Callable[[EndpointT], EndpointT]:
-    """Register `POST /v1/plans/<kind>`.
+    """Declare `POST /v1/plans/<kind>`.
 
     Parameters
     ----------
-    answer : the model of the plan.
+    answer : the document of the plan.
     failures : those of the kind, besides the ones that every kind has.
     """
     every_kind = (SnapshotNotFound, SnapshotChanged, LimitExceeded, UnsupportedKafkaVersion)
-    return router.post(
-        f"/{kind}",
-        status_code=201,
-        operation_id=f"plan_{kind}",
-        summary=summary,
-        dependencies=[Depends(json_only)],
-        response_model=answer,
-        responses=responses(*every_kind, *failures, UnsupportedMediaType, IdempotencyKeyInFlight, others=LATER),
+    in_flight = IdempotencyKeyInFlight
+    return router.operation(
+        f"POST /{kind}", *every_kind, *failures, in_flight, answer=answer, status=201, takes=json_only, others=LATER
     )
 
 

@@ -8,18 +8,18 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Query, Request, Response, Security
+from fastapi import Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
-from app.api.http.auth import RawBody, RequestLimits, Uow, principal
+from app.api.http.auth import RawBody, RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response, with_etag
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.models.clusters import SnapshotRequest
-from app.api.problems.responses import responses
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster
@@ -30,18 +30,19 @@ from app.formats.snapshots.pasted import Upload
 from app.formats.syntax import unique_json
 from app.formats.syntax.lines import MAX_DECOMPRESSED_BYTES, decode
 from app.services import snapshots
+from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution
 from app.services.fields import Id, Name, Release
 from app.store.records import Snapshot
 
-router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
+router = Operations("/v1/snapshots", "snapshots")
 
 _MOST_PARTS = 100
 _STATED = ("cluster", "kafka_version")
 """The parts of a form that are no text of a tool."""
 
 
-class SnapshotDocument(BaseModel):
+class SnapshotDocument(AnswerRecord):
     """A snapshot without its cluster: counts and warnings."""
 
     id: UUID
@@ -79,7 +80,7 @@ class SnapshotWithCluster(SnapshotDocument):
     """The state of the cluster, in the form of a request for a snapshot."""
 
 
-class SnapshotsPage(BaseModel):
+class SnapshotsPage(AnswerRecord):
     """Snapshots, newest first."""
 
     items: list[SnapshotDocument]
@@ -133,32 +134,28 @@ async def _of_form(body: bytes, form: FormData) -> _Body:
     return _Body("multipart/form-data", body, stated, uploads)
 
 
-@router.post(
-    "",
-    status_code=201,
-    operation_id="create_snapshot",
-    summary="Create a snapshot of a cluster",
-    response_model=SnapshotDocument,
-    responses=responses(
-        requests.ConflictingFields,
-        requests.MalformedText,
-        requests.DuplicateBroker,
-        requests.DuplicateTopic,
-        requests.DuplicatePartition,
-        requests.DuplicateLogDir,
-        requests.ConflictingFields,
-        reassignments.UnknownLogDir,
-        requests.DuplicateGroup,
-        requests.DuplicateMember,
-        requests.LimitExceeded,
-        requests.UnrelatedBrokers,
-        requests.UnsupportedKafkaVersion,
-        access.UnsupportedMediaType,
-        access.IdempotencyKeyInFlight,
-    ),
+@router.operation(
+    "POST",
+    requests.ConflictingFields,
+    requests.MalformedText,
+    requests.DuplicateBroker,
+    requests.DuplicateTopic,
+    requests.DuplicatePartition,
+    requests.DuplicateLogDir,
+    requests.ConflictingFields,
+    reassignments.UnknownLogDir,
+    requests.DuplicateGroup,
+    requests.DuplicateMember,
+    requests.LimitExceeded,
+    requests.UnrelatedBrokers,
+    requests.UnsupportedKafkaVersion,
+    access.UnsupportedMediaType,
+    access.IdempotencyKeyInFlight,
+    answer=SnapshotDocument,
+    status=201,
     openapi_extra=examples.SNAPSHOT_BODY,
 )
-def create(
+def create_snapshot(
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
@@ -170,7 +167,9 @@ def create(
         Release | None, Query(description="The release of Kafka, for a `text/plain` body.", examples=["4.1.0"])
     ] = None,
 ) -> Response:
-    """Store a cluster from JSON, or from the unchanged output of Kafka's tools: as parts of a form (with `cluster`
+    """Create a snapshot of a cluster.
+
+    Store a cluster from JSON, or from the unchanged output of Kafka's tools: as parts of a form (with `cluster`
     and perhaps `kafka_version`), or one after another as `text/plain`.
 
     Texts are recognized by their contents, in any order and any number, whatever the names of the parts, also if one
@@ -204,50 +203,43 @@ def create(
     return once(answer)
 
 
-@router.get(
-    "",
-    operation_id="list_snapshots",
-    summary="List snapshots, newest first",
-    response_model=SnapshotsPage,
-    responses=responses(access.InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
-)
+@router.operation("GET", access.InvalidPageToken, answer=SnapshotsPage, scope="read")
 def list_snapshots(
     uow: Uow,
     cluster: Annotated[Name | None, Query(description="Snapshots of this cluster.")] = None,
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the snapshots, of one cluster if `cluster` is given."""
+    """List snapshots, newest first.
+
+    Page through the snapshots, of one cluster if `cluster` is given.
+    """
     page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
     return page_response(page, map(_document, page.items))
 
 
-@router.get(
-    "/{snapshot_id}",
-    operation_id="get_snapshot",
-    summary="Read a snapshot",
-    response_model=SnapshotWithCluster,
-    responses=responses(requests.SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{snapshot_id}",
+    requests.SnapshotNotFound,
+    answer=SnapshotWithCluster,
+    scope="read",
+    others={304: {"description": "The caller has the current version"}},
 )
-def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
-    """Return a snapshot with its cluster. The ETag is its content hash."""
+def get_snapshot(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
+    """Read a snapshot.
+
+    Return a snapshot with its cluster. The ETag is its content hash.
+    """
     snapshot = uow.snapshots.get(snapshot_id)
     document = orjson.Fragment(uow.snapshots.document(snapshot_id))
     return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
 
 
-@router.delete(
-    "/{snapshot_id}",
-    status_code=204,
-    operation_id="delete_snapshot",
-    summary="Delete a snapshot",
-    responses=responses(requests.SnapshotNotFound, requests.SnapshotInUse),
-    dependencies=[Security(principal, scopes=["admin"])],
-)
-def delete(uow: Uow, snapshot_id: Annotated[Id, examples.UNUSED_SNAPSHOT_ID]) -> Response:
-    """Delete a snapshot that no plan, sweep or unfinished job reads. Otherwise the answer is a 409 problem with the
+@router.operation("DELETE /{snapshot_id}", requests.SnapshotNotFound, requests.SnapshotInUse, status=204, scope="admin")
+def delete_snapshot(uow: Uow, snapshot_id: Annotated[Id, examples.UNUSED_SNAPSHOT_ID]) -> Response:
+    """Delete a snapshot.
+
+    Delete a snapshot that no plan, sweep or unfinished job reads. Otherwise the answer is a 409 problem with the
     number of each, so that every stored plan can be drawn, compared and exported as before.
 
     Capacity sweeps with measured topics have copied these, and do not count.
@@ -287,19 +279,13 @@ def _as_request_error(invalid: ValidationError, body: _Body) -> RequestValidatio
         return RequestValidationError(errors_in_body)
 
 
+_OF_EARLIER_RELEASES = {"groups": 0, "kafka_version": None, "controller": None, "health": None}
+"""Fields that summaries lack which earlier releases stored."""
+
+
 def _document(snapshot: Snapshot) -> dict[str, object]:
-    return {
-        "id": snapshot.id,
-        "cluster": snapshot.cluster,
-        "content_hash": snapshot.content_hash,
-        **snapshot.summary,
-        # Summaries that earlier releases stored lack some of these.
-        "groups": snapshot.summary.get("groups", 0),
-        "kafka_version": snapshot.summary.get("kafka_version"),
-        "controller": snapshot.summary.get("controller"),
-        "health": snapshot.summary.get("health"),
-        "created_at": snapshot.created_at,
-    }
+    stated: Any = _OF_EARLIER_RELEASES | dict(snapshot.summary)
+    return vars(SnapshotDocument.of(snapshot, **stated))
 
 
 def _created(snapshot: Snapshot) -> Response:

@@ -1,17 +1,17 @@
 """`/v1/usage`: the usage of teams, with their quotas."""
 
-from fastapi import APIRouter, Request, Response, Security
-from pydantic import BaseModel
+from fastapi import Request, Response
 
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
 from app.api.http.negotiation import json_response
-from app.api.problems.responses import responses
+from app.api.http.operations import Operations
+from app.services.bodies import AnswerRecord
 from app.store.usage import QUOTAS
 
-router = APIRouter(prefix="/v1/usage", tags=["usage"], dependencies=[Security(principal, scopes=["read"])])
+router = Operations("/v1/usage", "usage", scope="read")
 
 
-class QuotaDocument(BaseModel):
+class QuotaDocument(AnswerRecord):
     """A quota and its use."""
 
     used: int
@@ -20,7 +20,7 @@ class QuotaDocument(BaseModel):
     """Largest number that is allowed; null if there is no limit."""
 
 
-class TeamUsageDocument(BaseModel):
+class TeamUsageDocument(AnswerRecord):
     """Usage of a team, with its quotas."""
 
     team: str
@@ -38,25 +38,24 @@ class TeamUsageDocument(BaseModel):
     """Queued and running jobs and sweeps."""
 
 
-class UsageDocument(BaseModel):
+class UsageDocument(AnswerRecord):
     """Usage of teams, with their quotas."""
 
     teams: list[TeamUsageDocument]
     """The team; every team for a key of all teams."""
 
 
-@router.get(
-    "", operation_id="get_usage", summary="Usage and quotas", response_model=UsageDocument, responses=responses()
-)
-def usage(request: Request, uow: Uow) -> Response:
-    """The usage of the team and its quotas. A request that would exceed a quota is the problem `quota_exceeded`.
+@router.operation("GET", answer=UsageDocument)
+def get_usage(request: Request, uow: Uow) -> Response:
+    """Usage and quotas.
+
+    The usage of the team and its quotas. A request that would exceed a quota is the problem `quota_exceeded`.
 
     A request that returns a stored plan or snapshot adds nothing. Deleting plans, snapshots, sweeps and share links
     frees what they added at once.
     """
     limits = dict(zip(QUOTAS, request.app.state.database.quotas, strict=True))
-    teams = [
-        {"team": of.team, **{name: {"used": getattr(of, name), "limit": limits[name] or None} for name in QUOTAS}}
-        for of in uow.usage.of_teams()
-    ]
-    return json_response({"teams": teams})
+    teams = uow.usage.of_teams()
+    quotas = [{name: QuotaDocument(getattr(of, name), limits[name] or None) for name in QUOTAS} for of in teams]
+    listed = [TeamUsageDocument.of(of, **used) for of, used in zip(teams, quotas, strict=True)]
+    return json_response(UsageDocument(listed))

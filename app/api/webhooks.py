@@ -6,31 +6,25 @@ from typing import Annotated, Any, get_args
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Body, Depends, Query, Response, Security
-from pydantic import AfterValidator, BaseModel, Field, HttpUrl
+from fastapi import Body, Query, Response
+from pydantic import AfterValidator, Field, HttpUrl
 from pydantic_core import PydanticCustomError
 
 from app.api import examples
-from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only, principal
+from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
-from app.api.problems.responses import responses
-from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
+from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken
 from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
 from app.services import webhooks
-from app.services.bodies import Request
+from app.services.bodies import AnswerRecord, Request
 from app.services.fields import Id
 from app.services.webhooks.attempts import SECRET_PREFIX
-from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
+from app.store.webhooks import Delivery, DeliveryState, EventType
 
-router = APIRouter(
-    route_class=JsonRoute,
-    prefix="/v1/webhooks",
-    tags=["webhooks"],
-    dependencies=[Security(principal, scopes=["admin"])],
-)
+router = Operations("/v1/webhooks", "webhooks", scope="admin")
 
 WebhookId = Annotated[Id, examples.WEBHOOK_ID]
 DeliveryId = Annotated[Id, examples.DELIVERY_ID]
@@ -65,7 +59,7 @@ class WebhookRequest(Request):
         return webhooks.Registration(str(self.url), self.events, self.secret)
 
 
-class WebhookDocument(BaseModel):
+class WebhookDocument(AnswerRecord):
     """A webhook, without its secret."""
 
     id: UUID
@@ -91,7 +85,7 @@ class CreatedWebhook(WebhookDocument):
     """The key of the signatures. No other answer has it."""
 
 
-class WebhooksPage(BaseModel):
+class WebhooksPage(AnswerRecord):
     """Webhooks, newest first."""
 
     items: list[WebhookDocument]
@@ -100,7 +94,7 @@ class WebhooksPage(BaseModel):
     """`page_token` of the next page; null on the last."""
 
 
-class DeliveryDocument(BaseModel):
+class DeliveryDocument(AnswerRecord):
     """An event and its delivery to a webhook."""
 
     id: UUID
@@ -127,7 +121,7 @@ class DeliveryDocument(BaseModel):
     """The body of each attempt: `type`, `timestamp` and `data` of the event."""
 
 
-class DeliveriesPage(BaseModel):
+class DeliveriesPage(AnswerRecord):
     """Deliveries, newest first."""
 
     items: list[DeliveryDocument]
@@ -136,30 +130,27 @@ class DeliveriesPage(BaseModel):
     """`page_token` of the next page; null on the last."""
 
 
-@router.post(
-    "",
-    status_code=201,
-    operation_id="create_webhook",
-    summary="Create a webhook",
-    dependencies=[Depends(json_only)],
-    response_model=CreatedWebhook,
-    responses=responses(
-        WebhooksDisabled,
-        TargetNotAllowed,
-        LimitExceeded,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
-        IdempotencyKeyReused,
-    ),
+@router.operation(
+    "POST",
+    WebhooksDisabled,
+    TargetNotAllowed,
+    LimitExceeded,
+    IdempotencyKeyInFlight,
+    IdempotencyKeyReused,
+    answer=CreatedWebhook,
+    status=201,
+    takes=json_only,
 )
-def create(
+def create_webhook(
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
     outbound: OutboundCalls,
     body: Annotated[WebhookRequest, Body(openapi_examples=examples.WEBHOOK_REQUEST)],
 ) -> Response:
-    """Send events to a URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) says.
+    """Create a webhook.
+
+    Send events to a URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) says.
 
     An event is delivered at least once, in no certain order: if an attempt is not answered 2xx within 10 s, it is
     repeated for some 24 hours. The answer has the secret of the signatures, which no later answer has. The operator has
@@ -168,70 +159,59 @@ def create(
 
     def answer() -> Response:
         webhook = webhooks.create(uow, body.service(), outbound, limits)
-        document = _document(webhook) | {"secret": webhook.secret}
-        return json_response(document, status=201, headers={"Location": f"/v1/webhooks/{webhook.id}"})
+        headers = {"Location": f"/v1/webhooks/{webhook.id}"}
+        return json_response(CreatedWebhook.of(webhook), status=201, headers=headers)
 
     return once(answer)
 
 
-@router.get(
-    "",
-    operation_id="list_webhooks",
-    summary="List webhooks, newest first",
-    response_model=WebhooksPage,
-    responses=responses(InvalidPageToken),
-)
+@router.operation("GET", InvalidPageToken, answer=WebhooksPage)
 def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
-    """Page through the webhooks, without their secrets."""
+    """List webhooks, newest first.
+
+    Page through the webhooks, without their secrets.
+    """
     page = uow.webhooks.page(before=id_of_token(page_token), size=page_size)
-    return page_response(page, map(_document, page.items))
+    return page_response(page, map(WebhookDocument.of, page.items))
 
 
-@router.get(
-    "/{webhook_id}",
-    operation_id="get_webhook",
-    summary="Get a webhook",
-    response_model=WebhookDocument,
-    responses=responses(WebhookNotFound),
-)
-def get(uow: Uow, webhook_id: WebhookId) -> Response:
-    """The webhook, whether it fails or was disabled, without its secret."""
-    return json_response(_document(uow.webhooks.get(webhook_id)))
+@router.operation("GET /{webhook_id}", WebhookNotFound, answer=WebhookDocument)
+def get_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
+    """Get a webhook.
+
+    The webhook, whether it fails or was disabled, without its secret.
+    """
+    return json_response(WebhookDocument.of(uow.webhooks.get(webhook_id)))
 
 
-@router.delete(
-    "/{webhook_id}",
-    status_code=204,
-    operation_id="delete_webhook",
-    summary="Delete a webhook",
-    responses=responses(WebhookNotFound),
-)
-def delete(uow: Uow, webhook_id: WebhookId) -> Response:
-    """Delete a webhook and its deliveries, also those that are pending. An attempt in progress is not interrupted."""
+@router.operation("DELETE /{webhook_id}", WebhookNotFound, status=204)
+def delete_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
+    """Delete a webhook.
+
+    Delete a webhook and its deliveries, also those that are pending. An attempt in progress is not interrupted.
+    """
     uow.webhooks.delete(webhook_id)
     return Response(status_code=204)
 
 
-@router.post(
-    "/{webhook_id}/ping",
-    status_code=202,
-    operation_id="ping_webhook",
-    summary="Send a test event",
-    response_model=DeliveryDocument,
-    responses=responses(WebhooksDisabled, WebhookNotFound, IdempotencyKeyInFlight, IdempotencyKeyReused),
+@router.operation(
+    "POST /{webhook_id}/ping",
+    WebhooksDisabled,
+    WebhookNotFound,
+    IdempotencyKeyInFlight,
+    IdempotencyKeyReused,
+    answer=DeliveryDocument,
+    status=202,
 )
-def ping(uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId) -> Response:
-    """Send an event of the type `webhook.ping`, also to a webhook that was disabled, which a 2xx answer enables."""
+def ping_webhook(uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId) -> Response:
+    """Send a test event.
+
+    Send an event of the type `webhook.ping`, also to a webhook that was disabled, which a 2xx answer enables.
+    """
     return once(lambda: _accepted(webhooks.ping(uow, webhook_id, outbound)))
 
 
-@router.get(
-    "/{webhook_id}/deliveries",
-    operation_id="list_deliveries",
-    summary="List deliveries to a webhook, newest first",
-    response_model=DeliveriesPage,
-    responses=responses(WebhookNotFound, InvalidPageToken),
-)
+@router.operation("GET /{webhook_id}/deliveries", WebhookNotFound, InvalidPageToken, answer=DeliveriesPage)
 def list_deliveries(
     uow: Uow,
     webhook_id: WebhookId,
@@ -239,7 +219,9 @@ def list_deliveries(
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the deliveries: their states, attempts and last answers. They are deleted after some days
+    """List deliveries to a webhook, newest first.
+
+    Page through the deliveries: their states, attempts and last answers. They are deleted after some days
     (`RACKPLAN_WEBHOOK_DAYS`).
     """
     webhook = uow.webhooks.get(webhook_id)
@@ -247,30 +229,28 @@ def list_deliveries(
     return page_response(page, map(_delivery, page.items))
 
 
-@router.post(
-    "/{webhook_id}/deliveries/{delivery_id}/replay",
-    status_code=202,
-    operation_id="replay_delivery",
-    summary="Send a delivery again",
-    response_model=DeliveryDocument,
-    responses=responses(
-        WebhooksDisabled, WebhookNotFound, DeliveryNotFound, IdempotencyKeyInFlight, IdempotencyKeyReused
-    ),
+@router.operation(
+    "POST /{webhook_id}/deliveries/{delivery_id}/replay",
+    WebhooksDisabled,
+    WebhookNotFound,
+    DeliveryNotFound,
+    IdempotencyKeyInFlight,
+    IdempotencyKeyReused,
+    answer=DeliveryDocument,
+    status=202,
 )
-def replay(
+def replay_delivery(
     uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId, delivery_id: DeliveryId
 ) -> Response:
-    """Send a delivery again now, whatever its state, with the same `webhook-id` and body; its schedule begins anew."""
+    """Send a delivery again.
+
+    Send a delivery again now, whatever its state, with the same `webhook-id` and body; its schedule begins anew.
+    """
     return once(lambda: _accepted(webhooks.replay(uow, webhook_id, delivery_id, outbound)))
 
 
-def _document(webhook: Webhook) -> dict[str, object]:
-    return {name: getattr(webhook, name) for name in WebhookDocument.model_fields}
-
-
-def _delivery(delivery: Delivery) -> dict[str, object]:
-    fields = {name: getattr(delivery, name, None) for name in DeliveryDocument.model_fields}
-    return fields | {"payload": orjson.loads(delivery.body)}
+def _delivery(delivery: Delivery) -> DeliveryDocument:
+    return DeliveryDocument.of(delivery, payload=orjson.loads(delivery.body))
 
 
 def _accepted(delivery: Delivery) -> Response:

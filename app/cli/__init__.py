@@ -2,10 +2,9 @@
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
-    plan_commands.py  the commands `rackplan plan …`, whose options options.json lists
-    plan_options.py   the fields of requests that these options become
-    check_commands.py  `rackplan check` and `rackplan diff`, with options of options.json; checking.py: their work;
-                      gate_files.py: JUnit and SARIF
+    registration.py   functions as commands, whose options options.json lists
+    plan_commands.py  the commands `rackplan plan …`; plan_options.py: the fields of requests that their options become
+    check_commands.py  `rackplan check` and `rackplan diff`; checking.py: their work; gate_files.py: JUnit and SARIF
     planning.py       a plan of files, and the cluster that they describe; the partitions of the keys of a file
     compiling.py      `rackplan compile`
     key_commands.py   `rackplan keys`; audit_commands.py: `rackplan audit`; bench_commands.py: `rackplan bench`
@@ -33,47 +32,23 @@ import typer
 from typer.exceptions import TyperException
 
 from app import __version__
-from app.cli import (
+from app.cli import (  # noqa: F401 — they register their commands
     api_commands,
     audit_commands,
     bench_commands,
     check_commands,
     key_commands,
     plan_commands,
-    service_commands,
 )
-from app.cli.output import AsJson, fail_of_usage, fail_with, hand_over, read_input, tell
+from app.cli.output import fail_of_usage, fail_with, hand_over, read_input, tell
+from app.cli.registration import app, command
 from app.errors import Failure
 from app.errors.access import DatabaseUnavailable
 from app.errors.machine import ExtraNotInstalled
 from app.errors.quotation import escaped
 from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
-AllowRoot = Annotated[
-    bool,
-    typer.Option("--allow-root", help="Remain root if root starts it; by default it continues as `nobody`."),
-]
-
-app = typer.Typer(
-    name="rackplan",
-    help="Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.add_typer(key_commands.keys, name="keys")
-app.add_typer(audit_commands.audit, name="audit")
-app.add_typer(bench_commands.bench, name="bench")
-app.add_typer(plan_commands.plan, name="plan")
-app.add_typer(service_commands.plans, name="plans")
-app.add_typer(service_commands.sweep, name="sweep")
-app.add_typer(service_commands.jobs, name="jobs")
-app.add_typer(service_commands.share, name="share")
-app.add_typer(api_commands.snapshots, name="snapshots")
-app.command("call")(api_commands.call)
-app.command("usage")(service_commands.show_usage)
-app.command("ledger")(service_commands.show_ledger)
-check_commands.register_in(app)
+__all__ = ["app", "main"]
 
 
 def main() -> None:
@@ -98,15 +73,13 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-@app.command()
+@command("serve")
 def serve(
-    worker: Annotated[bool, typer.Option(help="Run a worker for jobs beside the API.")] = True,
-    allow_root: AllowRoot = False,
-    host: Annotated[str | None, typer.Option(help="Address to listen on, in place of RACKPLAN_HOST.")] = None,
-    port: Annotated[
-        str | None, typer.Option(help="Port to listen on, in place of RACKPLAN_PORT; 0 chooses one.")
-    ] = None,
-    data_dir: Annotated[str | None, typer.Option(help="Folder of the data, in place of RACKPLAN_DATA_DIR.")] = None,
+    worker: bool = True,
+    allow_root: bool = False,
+    host: str | None = None,
+    port: str | None = None,
+    data_dir: str | None = None,
 ) -> None:
     """Serve the API and the pages. Without RACKPLAN_DATABASE_URL Postgres is embedded."""
     # Settings are read from the environment, by the worker and its processes as well.
@@ -118,19 +91,16 @@ def serve(
     serving.serve(with_worker=worker, allow_root=allow_root)
 
 
-@app.command()
-def worker(allow_root: AllowRoot = False) -> None:
+@command("worker")
+def worker(allow_root: bool = False) -> None:
     """Run jobs from the queue. RACKPLAN_DATABASE_URL is the address of its Postgres."""
     from app.cli import worker_process  # noqa: PLC0415 — see the module's docstring
 
     worker_process.become(allow_root=allow_root)
 
 
-@app.command()
-def migrate(
-    revision: Annotated[str, typer.Option("--to", help="A revision; `base` drops everything.")] = "head",
-    as_json: AsJson = False,
-) -> None:
+@command("migrate")
+def migrate(revision: str = "head", as_json: bool = False) -> None:
     """Upgrade the schema of the database."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import migrations  # noqa: PLC0415 — see the module's docstring
@@ -149,11 +119,8 @@ def migrate(
     tell(f"schema: {before or 'none'} → {after or 'none'}", {"before": before, "after": after}, as_json=as_json)
 
 
-@app.command()
-def backup(
-    file: Annotated[Path, typer.Argument(help="The file to write, which does not exist.", dir_okay=False)],
-    as_json: AsJson = False,
-) -> None:
+@command("backup")
+def backup(file: Path, as_json: bool = False) -> None:
     """Write a backup of the database to a file. The service may run meanwhile."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import backup as backups  # noqa: PLC0415 — see the module's docstring
@@ -166,12 +133,8 @@ def backup(
     tell(sentence, facts, as_json=as_json)
 
 
-@app.command()
-def restore(
-    file: Annotated[Path, typer.Argument(help="A file of `rackplan backup`.", exists=True, dir_okay=False)],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Delete what the database has.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@command("restore")
+def restore(file: Path, overwrite: bool = False, as_json: bool = False) -> None:
     """Restore a backup into an empty database. It is migrated, and the hash of every plan and snapshot verified."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.services import backups as restored  # noqa: PLC0415 — see the module's docstring
@@ -187,65 +150,44 @@ def restore(
     tell(f"{sentence} verified", facts, as_json=as_json)
 
 
-@app.command("compile")
-def compile_loops(
-    processes: Annotated[int | None, typer.Option(help="Parallel processes. Default: one a processor.", min=1)] = None,
-    as_json: AsJson = False,
-) -> None:
+@command("compile")
+def compile_loops(processes: int | None = None, as_json: bool = False) -> None:
     """Compile the loops of the solvers. No request waits for it then; `make` and the images do it."""
     from app.cli import compiling  # noqa: PLC0415 — see the module's docstring
 
     compiling.compile_loops(processes, as_json=as_json)
 
 
-Bootstrap = Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")]
-ClusterName = Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")]
-BrokersVersion = Annotated[
-    str | None, typer.Option(help="The release that the brokers run. Default: by their metadata.version.")
-]
-Properties = Annotated[
-    list[str] | None,
-    typer.Option("--property", help="key=value of the client (security_protocol=SSL); repeatable, visible to others."),
-]
-PropertiesFile = Annotated[
-    Path | None, typer.Option(help="A file of key=value lines, for passwords.", exists=True, dir_okay=False)
-]
-
-
-@app.command()
+@command("snapshot")
 def snapshot(
-    bootstrap: Bootstrap,
-    cluster: ClusterName = None,
-    kafka_version: BrokersVersion = None,
-    properties: Properties = None,
-    properties_file: PropertiesFile = None,
-    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
-    timeout: Annotated[float, typer.Option(help="Timeout in seconds for the whole command.", min=1, max=86400)] = 60,
+    bootstrap: str,
+    cluster_name: str | None = None,
+    brokers_version: str | None = None,
+    properties: list[str] | None = None,
+    properties_file: Path | None = None,
+    output: Path | None = None,
+    timeout: float = 60,
 ) -> None:
     """Read a running cluster, without changing it. The output is the JSON of POST /v1/snapshots.
 
     With a service: rackplan snapshot --bootstrap HOST:PORT | curl --json @- http://127.0.0.1:8080/v1/snapshots
     """
-    read = _reader(bootstrap, cluster, kafka_version, properties, properties_file, timeout)
+    read = _reader(bootstrap, cluster_name, brokers_version, properties, properties_file, timeout)
     hand_over(read(), output)
 
 
-@app.command()
+@command("watch")
 def watch(
-    bootstrap: Bootstrap,
-    every: Annotated[str, typer.Option(help="How often the cluster is read: 90, 30s, 5m, 1h.")] = "5m",
-    once: Annotated[bool, typer.Option("--once", help="Read once and end, as for a CronJob.")] = False,
-    folder: Annotated[
-        Path | None, typer.Option(help="Write snapshots to this folder, a file each.", file_okay=False)
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option(envvar="RACKPLAN_URL", help="Store snapshots on the service at this address.")
-    ] = None,
-    cluster: ClusterName = None,
-    kafka_version: BrokersVersion = None,
-    properties: Properties = None,
-    properties_file: PropertiesFile = None,
-    timeout: Annotated[float, typer.Option(help="Timeout in seconds for each time.", min=1, max=86400)] = 60,
+    bootstrap: str,
+    every: str = "5m",
+    once: bool = False,
+    folder: Path | None = None,
+    url: str | None = None,
+    cluster_name: str | None = None,
+    brokers_version: str | None = None,
+    properties: list[str] | None = None,
+    properties_file: Path | None = None,
+    timeout: float = 60,
 ) -> None:
     """Store a snapshot of a running cluster at each change. It is stored in a folder or on a service.
 
@@ -254,7 +196,7 @@ def watch(
     from app.cli import watching  # noqa: PLC0415 — see the module's docstring
 
     every_s = watching.seconds(every)
-    read = _reader(bootstrap, cluster, kafka_version, properties, properties_file, timeout)
+    read = _reader(bootstrap, cluster_name, brokers_version, properties, properties_file, timeout)
     if folder is not None:
         store, last = watching.to_folder(folder), watching.newest_in(folder)
         watching.watch(read, store, last=last, every_s=every_s, is_once=once)
@@ -301,18 +243,17 @@ def _reader(
     return read
 
 
-@app.command(
-    help="Print bytes or texts of Kafka as JSON.\n\n"
+@command(
+    "decode",
+    doc="Print bytes or texts of Kafka as JSON.\n\n"
     "If the input is malformed, the error names the byte offset. The formats:\n\n\b\n"
-    + "\n".join(f"{one.value}: {one.summary}" for one in WireFormat)
+    + "\n".join(f"{one.value}: {one.summary}" for one in WireFormat),
 )
 def decode(
-    wire_format: Annotated[WireFormat, typer.Argument(metavar="FORMAT", help="A format of the list above.")],
-    file: Annotated[Path, typer.Argument(help="A file; `-`, the default, reads standard input.")] = Path("-"),
-    encoding: Annotated[
-        ByteEncoding, typer.Option(help="Of the input; `auto` is hexadecimal or base64 if it consists of it, else raw.")
-    ] = ByteEncoding.AUTO,
-    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
+    wire_format: WireFormat,
+    file: Path = Path("-"),
+    encoding: ByteEncoding = ByteEncoding.AUTO,
+    output: Path | None = None,
 ) -> None:
     """Print bytes or texts of Kafka as JSON."""
     from app.formats import decoding  # noqa: PLC0415 — see the module's docstring

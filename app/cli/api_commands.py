@@ -5,30 +5,27 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from app.cli import service
 from app.cli.output import hand_over, read_input
-from app.cli.plan_commands import Files, KafkaVersion, Output, Url
-from app.cli.service_commands import Found, PlanId, address, command, plans, raw
+from app.cli.registration import command
+from app.cli.service_commands import Found, address, raw, shown
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields
 
-snapshots = typer.Typer(help="Store snapshots on a service.", no_args_is_help=True)
 _OF_PLAN = ("id", "title", "cluster", "status")
 
 
+@command("call")
 def call(
-    operation: Annotated[str, typer.Argument(help="The id of the operation, as in openapi.json: list_webhooks.")],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME=VALUE]...", help="Parameters and fields; values are JSON or text."),
-    ] = None,
-    body: Annotated[Path | None, typer.Option(help="The JSON of the request; `-` is standard input.")] = None,
-    output: Output = None,
-    url: Url = None,
+    operation: str,
+    arguments: list[str] | None = None,
+    body: Path | None = None,
+    output: Path | None = None,
+    url: str | None = None,
 ) -> None:
     """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
     from app.cli import planning  # noqa: PLC0415 — see the module's docstring
@@ -58,12 +55,9 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, value
 
 
-@command(snapshots, "create", ("id", "cluster", "brokers", "topics", "partitions"))
+@shown("snapshots create", ("id", "cluster", "brokers", "topics", "partitions"))
 def create_snapshot(
-    client: Any,
-    files: Files = None,
-    cluster: Annotated[str | None, typer.Option(help="The name of the cluster.")] = None,
-    kafka_version: KafkaVersion = None,
+    client: Any, files: list[Path] | None = None, cluster: str | None = None, kafka_version: str | None = None
 ) -> Found:
     """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
     from app.cli import planning  # noqa: PLC0415 — see the module's docstring
@@ -77,21 +71,15 @@ def create_snapshot(
     return raw(client.create_snapshot(texts=contents, **named))
 
 
-@command(plans, "approve", _OF_PLAN)
-def approve_plan(client: Any, plan_id: PlanId) -> Found:
+@shown("plans approve", _OF_PLAN)
+def approve_plan(client: Any, plan_id: str) -> Found:
     """Approve a plan: its status becomes `approved`. `plans update` sets another."""
     return raw(client.update_plan(plan_id, status="approved"))
 
 
-@command(plans, "update", _OF_PLAN)
+@shown("plans update", _OF_PLAN)
 def update_plan(
-    client: Any,
-    plan_id: PlanId,
-    status: Annotated[
-        str | None, typer.Option(help="proposed, approved, executing, executed, failed, superseded.")
-    ] = None,
-    notes: Annotated[str | None, typer.Option(help="Notes, which replace those before.")] = None,
-    label: Annotated[list[str] | None, typer.Option(help="name=value; `name=` removes the label.")] = None,
+    client: Any, plan_id: str, status: str | None = None, notes: str | None = None, label: list[str] | None = None
 ) -> Found:
     """Change the status, notes and labels of a plan."""
     labels = {name: value or None for name, _, value in (text.partition("=") for text in label or ())}

@@ -7,11 +7,10 @@ import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-audit = typer.Typer(help="Export the audit log.", no_args_is_help=True)
+from app.cli.registration import command
 
 
 class Format(StrEnum):
@@ -21,20 +20,13 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
-
-
-@audit.command("export")
+@command("audit export")
 def export(
-    since: Annotated[
-        datetime | None, typer.Option(formats=_FORMATS, help="Entries from this moment on, in UTC.")
-    ] = None,
-    until: Annotated[
-        datetime | None, typer.Option(formats=_FORMATS, help="Entries before this moment, in UTC.")
-    ] = None,
-    team: Annotated[str | None, typer.Option(help="Entries of this team; without it, of all and of none.")] = None,
-    written: Annotated[Format, typer.Option("--format", help="A JSON object a line, or CSV.")] = Format.JSONL,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; default: standard output.")] = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    team: str | None = None,
+    written: Format = Format.JSONL,
+    output: Path | None = None,
 ) -> None:
     """Write every entry of the audit log, newest first. The export itself is an entry."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring

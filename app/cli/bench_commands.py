@@ -2,17 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from app.cli.output import VIOLATIONS, WRONG_INPUT, AsJson, fail, hand_over, read_input, table
-
-bench = typer.Typer(help="List, print and score the instances of KafkaBench.", no_args_is_help=True)
+from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input, table
+from app.cli.registration import command
 
 
-@bench.command("list")
-def list_instances(as_json: AsJson = False) -> None:
+@command("bench list")
+def list_instances(as_json: bool = False) -> None:
     """List the instances of KafkaBench with the best known values and lower bounds."""
     from rackplan.bench import entries  # noqa: PLC0415 — `rackplan --help` is fast without it
 
@@ -30,11 +26,8 @@ def list_instances(as_json: AsJson = False) -> None:
     table(("instance", "minimised", "best known", "lower bound"), rows)
 
 
-@bench.command("instance")
-def print_instance(
-    name: Annotated[str, typer.Argument(help="An instance that `rackplan bench list` names.")],
-    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
-) -> None:
+@command("bench instance")
+def print_instance(name: str, output: Path | None = None) -> None:
     """Print an instance of KafkaBench as JSON: its rules, and its snapshot and request for Rackplan's API."""
     from rackplan.bench import MalformedSolution, instance  # noqa: PLC0415 — `rackplan --help` is fast without it
 
@@ -44,11 +37,8 @@ def print_instance(
         fail("No such instance", str(unknown), {}, code=WRONG_INPUT)
 
 
-@bench.command("score")
-def score(
-    file: Annotated[Path, typer.Argument(help="A solution, docs/bench.md has its form; `-` reads standard input.")],
-    instance: Annotated[str | None, typer.Option(help="The instance, if the file does not name it.")] = None,
-) -> None:
+@command("bench score")
+def score(file: Path, instance: str | None = None) -> None:
     """Score a solution of an instance of KafkaBench. The exit code is 3 if it breaks a rule."""
     from rackplan.bench import MalformedSolution, judge, report  # noqa: PLC0415 — `rackplan --help` is fast without it
 

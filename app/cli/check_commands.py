@@ -5,12 +5,13 @@ from typing import Any
 import typer
 
 from app.cli.output import listed
-from app.cli.plan_commands import TABLE, cluster_of, parameter, register
+from app.cli.plan_commands import cluster_of
+from app.cli.registration import TABLE, parameter, register
 from app.formats.syntax.garbage import uncollected
 
 
 def check(**options: Any) -> None:
-    """Check a cluster, or a reassignment of it."""
+    """Check a cluster, or a reassignment of it. The exit code is 3 if a condition of --fail-on holds."""
     with uncollected():
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
 
@@ -46,9 +47,6 @@ def diff(**options: Any) -> None:
     checking.report_differences(differences, **written, as_json=options["as_json"])
 
 
-def register_in(app: typer.Typer) -> None:
-    """Register both commands."""
-    for run in (check, diff):
-        row = TABLE["commands"][run.__name__]
-        parameters = [parameter(name, each) for name, each in row["options"].items()]
-        register(app, run.__name__, run, parameters, row["help"])
+for _run in (check, diff):
+    _rows = TABLE["commands"][_run.__name__]
+    register(_run.__name__, _run, [parameter(name, row) for name, row in _rows.items()])

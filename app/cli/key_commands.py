@@ -5,40 +5,30 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from orjson import OPT_APPEND_NEWLINE, OPT_INDENT_2, dumps
 
-from app.cli.output import WRONG_INPUT, AsJson, fail, hand_over, tell
+from app.cli.output import WRONG_INPUT, fail, hand_over, tell
+from app.cli.registration import command
 from app.errors.quotation import escaped
 
 if TYPE_CHECKING:
     from app.store.api_keys import ApiKey
 
-keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
-
-KeyName = Annotated[str, typer.Argument(help="The name of the key.")]
-Team = Annotated[str, typer.Option(help="The team of the key: what other teams have is hidden from it.")]
-AllTeams = Annotated[
-    bool, typer.Option("--all-teams", help="A key of no team, for operators: it sees what every team has.")
-]
 _DAYS = {"d": 1, "w": 7}
 _LONGEST_DAYS = 36_500
 
 
-@keys.command("create")
+@command("keys create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="A name for the key.")],
-    scope: Annotated[
-        list[str] | None, typer.Option(help="read, plan, sweep or admin; each includes those before it. Default: plan.")
-    ] = None,
-    team: Team = "default",
-    all_teams: AllTeams = False,
-    expires: Annotated[
-        str | None, typer.Option(help="When it expires: 90d, 12w, 2027-01-31 or 2027-01-31T12:00Z. Default: never.")
-    ] = None,
-    as_json: AsJson = False,
+    name: str,
+    scope: list[str] | None = None,
+    team: str = "default",
+    all_teams: bool = False,
+    expires: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Create a key and print it. It cannot be shown again; only its hash is stored."""
     expires_at = None if expires is None else _moment(expires)
@@ -52,8 +42,8 @@ def create_key(
     tell(secret, {"name": made.name, "key": secret}, as_json=as_json)
 
 
-@keys.command("list")
-def list_keys(as_json: AsJson = False) -> None:
+@command("keys list")
+def list_keys(as_json: bool = False) -> None:
     """List all keys, revoked and expired ones too. Secrets are not shown."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import transaction  # noqa: PLC0415 — see the module's docstring
@@ -70,8 +60,8 @@ def list_keys(as_json: AsJson = False) -> None:
             typer.echo("\t".join(map(escaped, fields)))
 
 
-@keys.command("revoke")
-def revoke_key(name: KeyName, team: Team = "default", all_teams: AllTeams = False, as_json: AsJson = False) -> None:
+@command("keys revoke")
+def revoke_key(name: str, team: str = "default", all_teams: bool = False, as_json: bool = False) -> None:
     """Revoke a key permanently."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
@@ -80,11 +70,8 @@ def revoke_key(name: KeyName, team: Team = "default", all_teams: AllTeams = Fals
     tell(f"{escaped(name)} is revoked", {"revoked": name}, as_json=as_json)
 
 
-@keys.command("open")
-def open_service(
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without this, only what would happen is said.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@command("keys open")
+def open_service(yes: bool = False, as_json: bool = False) -> None:
     """Let everyone on this machine use the service without a key: delete all keys, which have to be revoked.
 
     Until then a service stays closed once a key was created, also after the last key was revoked. On an address that

@@ -6,7 +6,7 @@ Exit codes: 0 success, 1 a failure, 2 an option or an input is wrong, 3 violatio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 from orjson import dumps
@@ -19,7 +19,6 @@ from app.errors.machine import OutputNotWritable
 from app.errors.quotation import escaped
 
 FAILED, WRONG_INPUT, VIOLATIONS = 1, 2, 3
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, on a terminal too.")]
 
 
 def read_input(file: Path) -> bytes:

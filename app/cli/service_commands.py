@@ -7,37 +7,20 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import typer
 
 from app.cli import service
-from app.cli.output import WRONG_INPUT, AsJson, deliver, fail, hand_over, read_input, table, tell
-from app.cli.plan_commands import Output, Url, register
+from app.cli.output import WRONG_INPUT, deliver, fail, hand_over, read_input, table, tell
+from app.cli.registration import command, described, parameter, register
 
-sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
-jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
-plans = typer.Typer(help="List, show and export the plans of a service.", no_args_is_help=True)
-
-share = typer.Typer(
-    help="Create, list and revoke share links, which open a page without an API key.", no_args_is_help=True
-)
-
-SweepId = Annotated[str, typer.Argument(help="The sweep's id.")]
-JobId = Annotated[str, typer.Argument(help="The job's id.")]
-PlanId = Annotated[str, typer.Argument(help="The plan's id.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")]
-Most = Annotated[int, typer.Option("--limit", help="At most so many, the newest.", min=1, max=10_000)]
 _OF_SWEEP = ("id", "kind", "state", "scenarios", "done")
 Found: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]]"
 """A document of the API, or several."""
 
 
-def _results(output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
-    """The parameters of every command that prints documents; this function is never called."""
-
-
-def command(group: typer.Typer, name: str, columns: tuple[str, ...]) -> Callable[[Callable[..., Found]], None]:
+def shown(path: str, columns: tuple[str, ...]) -> Callable[[Callable[..., Found]], None]:
     """Register a command that prints a function's result; its first parameter is a client of the service.
 
     The command has the docstring and the other parameters of the function, and options of output.
@@ -49,19 +32,20 @@ def command(group: typer.Typer, name: str, columns: tuple[str, ...]) -> Callable
                 show_rows(find(client, **own), columns, output, as_json=as_json)
 
         _, *own = inspect.signature(find).parameters.values()
-        register(group, name, run, [*own, *inspect.signature(_results).parameters.values()], find.__doc__)
+        results = [parameter(each, {}) for each in ("output", "as_json", "url")]
+        register(path, run, [*described(path, own), *results], find.__doc__)
 
     return registered
 
 
-@sweep.command("run")
+@command("sweep run")
 def run_sweep(
-    file: Annotated[Path, typer.Argument(help="The JSON of POST /v1/sweeps; `-` is standard input.")],
-    watch: Watch = False,
-    export: Annotated[str | None, typer.Option(help="With --watch, the scenarios as csv, parquet or arrow.")] = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
+    file: Path,
+    watch: bool = False,
+    export: str | None = None,
+    output: Path | None = None,
+    as_json: bool = False,
+    url: str | None = None,
 ) -> None:
     """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
     from app.cli import planning  # noqa: PLC0415 — see the module's docstring
@@ -80,75 +64,68 @@ def run_sweep(
             show_rows(started.raw, _OF_SWEEP, output, as_json=as_json)
 
 
-@command(sweep, "list", ("id", "kind", "state", "scenarios", "done", "created_at"))
-def list_sweeps(client: Any, limit: Most = 20) -> Found:
+@shown("sweep list", ("id", "kind", "state", "scenarios", "done", "created_at"))
+def list_sweeps(client: Any, most: int = 20) -> Found:
     """List sweeps, newest first."""
-    return _first(client.list_sweeps(page_size=min(limit, 100)), limit)
+    return _first(client.list_sweeps(page_size=min(most, 100)), most)
 
 
-@command(sweep, "show", _OF_SWEEP)
-def show_sweep(client: Any, sweep_id: SweepId, watch: Watch = False) -> Found:
+@shown("sweep show", _OF_SWEEP)
+def show_sweep(client: Any, sweep_id: str, watch: bool = False) -> Found:
     """Show a sweep, and wait for it with --watch."""
     found = client.get_sweep(sweep_id)
     return raw(_watched("sweep", found) if watch else found)
 
 
-@command(sweep, "cancel", ("id", "kind", "state"))
-def cancel_sweep(client: Any, sweep_id: SweepId) -> Found:
+@shown("sweep cancel", ("id", "kind", "state"))
+def cancel_sweep(client: Any, sweep_id: str) -> Found:
     """Cancel a sweep; scenarios that are scored stay."""
     return raw(client.cancel_sweep(sweep_id))
 
 
-@command(jobs, "list", ("id", "kind", "state", "created_at", "plan"))
-def list_jobs(client: Any, limit: Most = 20) -> Found:
+@shown("jobs list", ("id", "kind", "state", "created_at", "plan"))
+def list_jobs(client: Any, most: int = 20) -> Found:
     """List jobs, newest first."""
-    return _first(client.list_jobs(page_size=min(limit, 100)), limit)
+    return _first(client.list_jobs(page_size=min(most, 100)), most)
 
 
-@command(jobs, "show", ("id", "kind", "state", "plan", "error"))
-def show_job(client: Any, job_id: JobId, watch: Watch = False) -> Found:
+@shown("jobs show", ("id", "kind", "state", "plan", "error"))
+def show_job(client: Any, job_id: str, watch: bool = False) -> Found:
     """Show a job; with --watch wait for its end."""
     if watch:
         _watched("job", client.get_job(job_id))
     return raw(client.get_job(job_id))
 
 
-@command(jobs, "cancel", ("id", "kind", "state"))
-def cancel_job(client: Any, job_id: JobId) -> Found:
+@shown("jobs cancel", ("id", "kind", "state"))
+def cancel_job(client: Any, job_id: str) -> Found:
     """Cancel a job."""
     return raw(client.cancel_job(job_id))
 
 
-@command(plans, "list", ("id", "title", "cluster", "status", "created_at"))
-def list_plans(
-    client: Any,
-    kind: Annotated[str | None, typer.Option(help="replicas, reassignment, group or streams.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Of this cluster.")] = None,
-    limit: Most = 20,
-) -> Found:
+@shown("plans list", ("id", "title", "cluster", "status", "created_at"))
+def list_plans(client: Any, kind: str | None = None, cluster: str | None = None, most: int = 20) -> Found:
     """List plans, newest first."""
-    return _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(limit, 100)), limit)
+    return _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(most, 100)), most)
 
 
-@plans.command("show")
-def show_plan(plan_id: PlanId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command("plans show")
+def show_plan(plan_id: str, output: Path | None = None, as_json: bool = False, url: str | None = None) -> None:
     """Show a plan."""
     with service.connected(address(url)) as client:
         deliver(service.as_json(client.get_plan(plan_id).raw), output, as_json=as_json)
 
 
-@plans.command("export")
+@command("plans export")
 def export_plan(
-    plan_id: PlanId,
-    file_format: Annotated[str, typer.Option("--format", help="A format of docs/formats.md.")] = "reassignment",
-    topic: Annotated[str | None, typer.Option(help="Of one topic.")] = None,
-    batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
-    inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,
-    from_snapshot: Annotated[
-        str | None, typer.Option("--from", help="For batch and rollback: a later snapshot, to go on or back from.")
-    ] = None,
-    output: Output = None,
-    url: Url = None,
+    plan_id: str,
+    file_format: str = "reassignment",
+    topic: str | None = None,
+    batch: int | None = None,
+    inverse: bool = False,
+    from_snapshot: str | None = None,
+    output: Path | None = None,
+    url: str | None = None,
 ) -> None:
     """Print a plan as a file. Formats are those of Kafka's tools, tables, and a manifest of Kubernetes."""
     with service.connected(address(url)) as client:
@@ -158,15 +135,15 @@ def export_plan(
         hand_over(written.content, output)
 
 
-@plans.command("progress")
+@command("plans progress")
 def show_progress(
-    plan_id: PlanId,
-    snapshot: Annotated[str | None, typer.Option(help="The id of a later snapshot.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="The newest snapshot of this cluster, in place of an id.")] = None,
-    log: Annotated[Path | None, typer.Option(help="The run.log of the execution, for the ledger.")] = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
+    plan_id: str,
+    snapshot: str | None = None,
+    cluster: str | None = None,
+    log: Path | None = None,
+    output: Path | None = None,
+    as_json: bool = False,
+    url: str | None = None,
 ) -> None:
     """Show the progress of a reassignment. Without a later snapshot it is that at the newest one."""
     if snapshot is not None and cluster is not None:
@@ -193,14 +170,9 @@ class Shared(StrEnum):
     CLUSTER = "cluster"
 
 
-@share.command("create")
+@command("share create")
 def create_share_link(
-    kind: Annotated[Shared, typer.Argument(help="The kind of page.")],
-    name: Annotated[str, typer.Argument(help="The id of the plan or sweep, or the name of the cluster.")],
-    days: Annotated[int, typer.Option(help="Days after which the link expires.", min=1, max=365)] = 7,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
+    kind: Shared, name: str, days: int = 7, output: Path | None = None, as_json: bool = False, url: str | None = None
 ) -> None:
     """Create a share link of a page. One opens the page with its pictures and files, another its picture alone."""
     with service.connected(address(url)) as client:
@@ -212,20 +184,14 @@ def create_share_link(
             typer.echo(f"{label.replace('_at', ''):8} {made[label]}")
 
 
-@command(share, "list", ("id", "kind", "name", "created_by", "expires_at"))
-def list_share_links(client: Any, limit: Most = 20) -> Found:
+@shown("share list", ("id", "kind", "name", "created_by", "expires_at"))
+def list_share_links(client: Any, most: int = 20) -> Found:
     """List the share links that are valid, newest first."""
-    return _first(client.list_share_links(page_size=min(limit, 100)), limit)
+    return _first(client.list_share_links(page_size=min(most, 100)), most)
 
 
-@share.command("revoke")
-def revoke_share_links(
-    share_link_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The link's id, as `share list` has it. Default: all links.")
-    ] = None,
-    as_json: AsJson = False,
-    url: Url = None,
-) -> None:
+@command("share revoke")
+def revoke_share_links(share_link_id: str | None = None, as_json: bool = False, url: str | None = None) -> None:
     """Revoke one share link; without an id, revoke all share links of the team."""
     with service.connected(address(url)) as client:
         if share_link_id is None:
@@ -236,7 +202,8 @@ def revoke_share_links(
     tell(sentence, {"revoked": share_link_id or "all"}, as_json=as_json)
 
 
-def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+@command("usage")
+def show_usage(output: Path | None = None, as_json: bool = False, url: str | None = None) -> None:
     """Show the usage and the quotas of the team; of every team for a key of all teams."""
     with service.connected(address(url)) as client:
         found = client.get_usage().raw["teams"]
@@ -245,11 +212,9 @@ def show_usage(output: Output = None, as_json: AsJson = False, url: Url = None) 
     show_rows(found, tuple(found[0]), output, as_json=as_json)
 
 
+@command("ledger")
 def show_ledger(
-    cluster: Annotated[str | None, typer.Option(help="Of this cluster.")] = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    url: Url = None,
+    cluster: str | None = None, output: Path | None = None, as_json: bool = False, url: str | None = None
 ) -> None:
     """Show the errors of predicted bytes and seconds over the plans that were executed."""
     with service.connected(address(url)) as client:

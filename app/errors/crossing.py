@@ -13,7 +13,7 @@ from app.errors.failure import Failure, Json
 from app.errors.kafka import KafkaError, KafkaRefuses
 from app.errors.quotation import detail_of, quoted
 
-_MODULES = (access, kafka, requests, machine, reassignments, requests, requests)
+_MODULES = (access, kafka, requests, machine, reassignments)
 
 FAILURES: Mapping[str, type[Failure]] = {
     failure.code: failure

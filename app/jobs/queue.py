@@ -34,6 +34,7 @@ from app.store import addresses
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.queue import DELIVERIES, JOBS, TAKE
+from app.store.statements import STATEMENTS
 from app.store.sweeps import RUN_SWEEP
 from app.store.webhooks import DELIVER
 
@@ -123,8 +124,7 @@ class _Queue(JobManager):
     ) -> None:
         """Put a job on the queue again."""
         await self.connector.execute_query_async(
-            "SELECT procrastinate_retry_job_v2(%(job_id)s, now() + make_interval(secs => %(seconds)s), "
-            "%(priority)s, %(queue)s, %(lock)s)",
+            STATEMENTS["retry_task"],
             job_id=job.id,
             seconds=((retry_at or _DECISION) - _DECISION).total_seconds(),
             priority=priority,

@@ -10,6 +10,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
                     class of stores of rows that have an id and a team: ids that sort by time, lists in pages
     attempts.py     deadlines and failed attempts, which jobs and sweeps have
     tables.py       every table
+    statements.py   statements that are written in SQL, in statements.sql
     records.py      records of snapshots and plans, without the database driver
     snapshots.py    states of clusters
     plans.py        immutable answers, their assignments as one flat int32 array a topic

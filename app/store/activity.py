@@ -6,19 +6,13 @@ from typing import get_args
 import sqlalchemy as sa
 
 from app.store.jobs import RUN_JOB
+from app.store.statements import STATEMENTS
 from app.store.sweeps import RUN_SWEEP
 from app.store.tables import jobs, sweep_chunks, sweeps, webhook_deliveries
 from app.store.transaction import Store
 from app.store.webhooks import DELIVER, DeliveryState
 
 _RATE_SECONDS = 60
-_QUEUE = sa.text(
-    "SELECT task_name, count(*), extract(epoch FROM now() - min(coalesce(scheduled_at, created_at))) "
-    "FROM (SELECT j.task_name, j.scheduled_at, "
-    "(SELECT min(e.at) FROM procrastinate_events e WHERE e.job_id = j.id) AS created_at "
-    "FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.task_name = ANY(:tasks)) due "
-    "WHERE coalesce(scheduled_at, now()) <= now() GROUP BY task_name"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +79,5 @@ class Activities(Store):
 
     def _queue(self) -> dict[str, Due]:
         due = {task: Due() for task in (RUN_JOB, RUN_SWEEP, DELIVER)}
-        rows = self._reading.execute(_QUEUE, {"tasks": list(due)})
+        rows = self._reading.execute(sa.text(STATEMENTS["due_tasks"]), {"tasks": list(due)})
         return due | {task: Due(count, max(0.0, float(oldest or 0))) for task, count, oldest in rows}

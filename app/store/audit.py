@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from app.errors.quotation import quoted
 from app.store import addresses, transaction
+from app.store.statements import STATEMENTS
 from app.store.tables import audit_entries
 from app.store.transaction import Page, Store, driver_failures, equal, page_of
 
@@ -154,16 +155,6 @@ class AuditFilter:
         return found
 
 
-_ADDED = ("team", "actor", "name", "key_id", "address", "request_id", "action", "resource", "status", "code", "count")
-
-
-_ADD = (
-    f"INSERT INTO audit_entries ({', '.join(_ADDED)}) "  # noqa: S608 -- constants
-    f"SELECT {', '.join(_ADDED)} FROM jsonb_to_recordset(%s::jsonb) AS entry (team text, actor text, name text, "
-    "key_id text, address text, request_id text, action text, resource text, status int, code text, count int)"
-)
-
-
 class Audit(Store):
     """The audit log in one transaction."""
 
@@ -220,7 +211,7 @@ class AuditConnection:
         with self._lock, driver_failures():
             if self._connection is not None:
                 try:
-                    self._connection.execute(_ADD, (rows,), prepare=True)
+                    self._connection.execute(STATEMENTS["add_audit_entries"], (rows,), prepare=True)
                 except psycopg.errors.DiskFull:
                     raise
                 except _LOST:
@@ -229,7 +220,7 @@ class AuditConnection:
                     return
             try:
                 self._connection = self._connected()
-                self._connection.execute(_ADD, (rows,), prepare=True)
+                self._connection.execute(STATEMENTS["add_audit_entries"], (rows,), prepare=True)
             except _LOST:
                 self._discard()
                 raise
@@ -246,7 +237,7 @@ class AuditConnection:
 
     def _connected(self) -> psycopg.Connection[Any]:
         connection = psycopg.connect(**self._parameters, autocommit=True, application_name="rackplan")
-        usable = connection.execute(transaction.IS_USABLE).fetchone()
+        usable = connection.execute(STATEMENTS["role_is_usable"]).fetchone()
         if usable is not None and usable[0]:
             connection.execute(f"SET ROLE {transaction.ROLE}")
         return connection

@@ -22,30 +22,13 @@ from psycopg import sql
 from app.errors.machine import BackupUnreadable, DatabaseNotEmpty, OutputNotWritable
 from app.store import migrations
 from app.store.database import Database
+from app.store.statements import STATEMENTS
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
 _REVISION = "alembic_version"
 _PIECE = 2**20
 _LARGEST_MANIFEST = 2**20
-
-_TABLES = """
-    SELECT c.relname, array_agg(a.attname ORDER BY a.attnum) FROM pg_class c
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    GROUP BY 1 ORDER BY 1
-"""
-_REFERENCES = """
-    SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint
-    WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND conrelid <> confrelid
-"""
-# As the default of a column: of `serial` and of identities.
-_SEQUENCES = """
-    SELECT t.relname, a.attname, pg_get_serial_sequence(quote_ident(t.relname), a.attname) FROM pg_class t
-    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p')
-      AND pg_get_serial_sequence(quote_ident(t.relname), a.attname) IS NOT NULL
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +135,11 @@ def _written(database: Database, archive: zipfile.ZipFile) -> Manifest:
 
 def _tables(connection: sa.Connection) -> dict[str, list[str]]:
     """The columns of every table by name, without Alembic's and without columns that are computed."""
-    return {name: columns for name, columns in connection.execute(sa.text(_TABLES)) if name != _REVISION}
+    return {
+        name: columns
+        for name, columns in connection.execute(sa.text(STATEMENTS["tables_with_columns"]))
+        if name != _REVISION
+    }
 
 
 def _copied(driver: psycopg.Connection[Any], name: str, columns: Sequence[str], member: IO[bytes]) -> TableBackup:
@@ -243,7 +230,7 @@ def _fill(connection: sa.Connection, archive: zipfile.ZipFile, manifest: Manifes
             _load(driver, archive, name, manifest.tables[name])
     for name in known:
         driver.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(sql.Identifier(name)))
-    for table, column, sequence in connection.execute(sa.text(_SEQUENCES)).all():
+    for table, column, sequence in connection.execute(sa.text(STATEMENTS["sequences_of_columns"])).all():
         last = sql.SQL("SELECT setval({}, COALESCE(max({}), 0) + 1, false) FROM {}")
         driver.execute(last.format(sql.Literal(sequence), sql.Identifier(column), sql.Identifier(table)))
 
@@ -251,7 +238,7 @@ def _fill(connection: sa.Connection, archive: zipfile.ZipFile, manifest: Manifes
 def _ordered(connection: sa.Connection, known: Mapping[str, object]) -> list[str]:
     """The tables, each after those that it refers to."""
     graph: dict[str, set[str]] = {name: set() for name in known}
-    for table, referred in connection.execute(sa.text(_REFERENCES)):
+    for table, referred in connection.execute(sa.text(STATEMENTS["references_of_tables"])):
         graph[table].add(referred)
     return list(TopologicalSorter(graph).static_order())
 

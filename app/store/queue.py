@@ -8,42 +8,14 @@ import orjson
 import sqlalchemy as sa
 
 from app import tracing
+from app.store.statements import STATEMENTS
 from app.store.transaction import Store
 
 JOBS, DELIVERIES = "default", "webhooks"
 """The queues: jobs and chunks of sweeps, few of which run at a time; and deliveries, which mostly wait for answers."""
 
-TAKE = """
-    SELECT id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
-    FROM take_task(%(queues)s::varchar[], %(worker_id)s)
-"""
+TAKE = STATEMENTS["take_task"]
 """Takes the next task of the team whose turn it is. The migration has the function."""
-_DEFER = sa.text(
-    "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(:queue, :task, 0, NULL, NULL, CAST(:args AS jsonb), "
-    "now() + make_interval(secs => CAST(:seconds AS double precision)))::procrastinate_job_to_defer_v1])"
-)
-_SILENT = sa.text(
-    "SELECT id, last_heartbeat FROM procrastinate_workers "
-    "WHERE abs(extract(epoch FROM now() - last_heartbeat)) > :seconds"
-)
-# The event of a repetition, which the queue's own triggers write, needs one more attempt.
-_REPEAT = sa.text(
-    """
-    UPDATE procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
-    WHERE id IN (
-        SELECT task.id FROM procrastinate_jobs task LEFT JOIN procrastinate_workers worker ON worker.id = task.worker_id
-        WHERE task.status = 'doing' AND (worker.id IS NULL OR (worker.id, worker.last_heartbeat) IN (
-            SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:heartbeats AS timestamptz[]))
-        ))
-        FOR UPDATE OF task SKIP LOCKED
-    )
-    RETURNING id, task_name, args
-    """
-)
-_BRING_FORWARD = sa.text(
-    "UPDATE procrastinate_jobs SET scheduled_at = now() "
-    "WHERE status = 'todo' AND queue_name = :queue AND scheduled_at > now() + make_interval(secs => :seconds)"
-)
 
 
 def defer(
@@ -59,7 +31,7 @@ def defer(
     # Only if there is a trace: workers of earlier releases do not know the argument.
     traced = {} if (origin := tracing.origin()) is None else {"traceparent": origin}
     values = {"queue": queue, "task": task, "args": orjson.dumps({**arguments, **traced}).decode(), "seconds": seconds}
-    connection.execute(_DEFER, values)
+    connection.execute(sa.text(STATEMENTS["defer_task"]), values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +52,7 @@ class Queue(Store):
         A heartbeat in the future counts, too: the clock of the database was set back since. One look tells no dead
         worker from a clock that was set forward a moment ago.
         """
-        rows = self._reading.execute(_SILENT, {"seconds": seconds})
+        rows = self._reading.execute(sa.text(STATEMENTS["silent_workers"]), {"seconds": seconds})
         return {worker: last for worker, last in rows}  # noqa: C416 -- rows are no pairs to the type checker
 
     def repeat_tasks(self, workers: Mapping[int, datetime]) -> list[RepeatedTask]:
@@ -88,7 +60,7 @@ class Queue(Store):
         stated. Transactions of several callers share no task.
         """
         dead = {"ids": list(workers), "heartbeats": list(workers.values())}
-        return [RepeatedTask(*row) for row in self._writing.execute(_REPEAT, dead)]
+        return [RepeatedTask(*row) for row in self._writing.execute(sa.text(STATEMENTS["repeat_tasks"]), dead)]
 
     def bring_forward(self, queue: str, *, later_than: timedelta) -> int:
         """Make tasks due that are scheduled later than any is; return their number.
@@ -96,4 +68,4 @@ class Queue(Store):
         The clock of the database was set back since, and they would wait for as long.
         """
         values = {"queue": queue, "seconds": later_than.total_seconds()}
-        return self._writing.execute(_BRING_FORWARD, values).rowcount
+        return self._writing.execute(sa.text(STATEMENTS["bring_tasks_forward"]), values).rowcount

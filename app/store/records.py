@@ -159,6 +159,11 @@ class NewPlan:
     summary: str = ""
     solver_seconds: float = field(default=0.0, compare=False)
 
+    @property
+    def head(self) -> "NewPlan":
+        """The plan itself, which has the fields of the head of a stored plan."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class PlanFilter:

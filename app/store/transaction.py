@@ -28,39 +28,11 @@ import structlog
 from app.errors import FieldPath
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.errors.failure import NotFound
+from app.store.statements import STATEMENTS
 
 ROLE = "rackplan_api"
 SETTING = "rackplan.team"
 
-_CHANGED = (
-    "snapshots",
-    "plans",
-    "plan_topics",
-    "jobs",
-    "sweeps",
-    "sweep_chunks",
-    "sweep_rows",
-    "webhooks",
-    "share_links",
-)
-_GRANTS = (
-    f"GRANT USAGE ON SCHEMA {{schema}} TO {ROLE}",
-    f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(_CHANGED)}, webhook_deliveries TO {ROLE}",
-    f"GRANT SELECT, INSERT ON answers, audit_entries TO {ROLE}",
-    f"GRANT SELECT ON team_usage TO {ROLE}",
-    # All but the hash, by which only the service's own transactions look keys up.
-    f"GRANT SELECT (id, team, name, scopes, created_at, expires_at, last_used_at, revoked_at) ON api_keys TO {ROLE}",
-    f"GRANT INSERT, UPDATE (last_used_at, revoked_at) ON api_keys TO {ROLE}",
-    # To put a task on the queue, in the transaction of its row; the statement returns the id.
-    f"GRANT SELECT (id), INSERT ON procrastinate_jobs TO {ROLE}",
-    f"GRANT INSERT ON procrastinate_events TO {ROLE}",
-    f"GRANT USAGE ON SEQUENCE procrastinate_jobs_id_seq, procrastinate_events_id_seq TO {ROLE}",
-)
-IS_USABLE = (
-    "SELECT pg_has_role(oid, 'MEMBER') AND has_table_privilege(oid, 'team_usage', 'SELECT') "  # noqa: S608 -- constants
-    f"FROM pg_roles WHERE rolname = '{ROLE}'"
-)
-"""Whether the account of a connection can take the role, and the role the tables; no row if there is no role."""
 _PATIENT = "set_config('lock_timeout', '0', true)"
 """Requests wait for locks until their deadline; `Database` limits the waits of the service's own transactions."""
 _ENTER = f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', %s, true), {_PATIENT}"
@@ -79,7 +51,7 @@ def enter_without_role(connection: sa.Connection) -> None:
 def is_usable(connection: sa.Connection) -> bool:
     """Whether the account of the connection can take the role, and the role the tables."""
     is_known = connection.scalar(sa.text("SELECT to_regclass('team_usage') IS NOT NULL"))
-    return bool(is_known and connection.scalar(sa.text(IS_USABLE)))
+    return bool(is_known and connection.scalar(sa.text(STATEMENTS["role_is_usable"])))
 
 
 def establish(connection: sa.Connection) -> bool:
@@ -100,8 +72,8 @@ def _establish(connection: sa.Connection) -> None:
     if not connection.scalar(sa.text(f"SELECT pg_has_role('{ROLE}', 'MEMBER')")):
         connection.exec_driver_sql(f"GRANT {ROLE} TO CURRENT_USER")
     schema = connection.scalar(sa.text("SELECT quote_ident(current_schema())"))
-    for grant in _GRANTS:
-        connection.exec_driver_sql(grant.format(schema=schema))
+    for grant in (f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}", *STATEMENTS["grant_rights"].split(";\n")):
+        connection.exec_driver_sql(grant)
 
 
 DEFAULT, ALL, NONE = "default", "*", ""

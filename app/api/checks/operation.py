@@ -2,16 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Response
+from fastapi import Body, Response
 
 from app.api import examples
 from app.api.checks.requests import CheckRequest, run_check
 from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.problems.responses import responses
-from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.api.http.operations import Operations
+from app.errors.access import IdempotencyKeyInFlight
 from app.errors.reassignments import (
     CapacityMissing,
     LogDirsMissing,
@@ -32,41 +31,38 @@ from app.errors.requests import (
 )
 from app.services.checks.verification import CheckDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/checks", tags=["checks"])
+router = Operations("/v1/checks", "checks")
 
 
-@router.post(
-    "",
-    operation_id="check_reassignment",
-    summary="Verify a reassignment from any source, or a cluster as it is",
-    dependencies=[Depends(json_only)],
-    response_model=CheckDocument,
-    responses=responses(
-        SnapshotNotFound,
-        ConflictingFields,
-        MalformedText,
-        IllegalReassignment,
-        UnknownBroker,
-        UnknownRack,
-        UnknownTopic,
-        CapacityMissing,
-        LogDirsMissing,
-        UnknownLogDir,
-        RatesMissing,
-        SizesMissing,
-        UnsupportedKafkaVersion,
-        ReassignmentUnderWay,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
-    ),
+@router.operation(
+    "POST",
+    SnapshotNotFound,
+    ConflictingFields,
+    MalformedText,
+    IllegalReassignment,
+    UnknownBroker,
+    UnknownRack,
+    UnknownTopic,
+    CapacityMissing,
+    LogDirsMissing,
+    UnknownLogDir,
+    RatesMissing,
+    SizesMissing,
+    UnsupportedKafkaVersion,
+    ReassignmentUnderWay,
+    IdempotencyKeyInFlight,
+    answer=CheckDocument,
+    takes=json_only,
 )
-def check(
+def check_reassignment(
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
     body: Annotated[CheckRequest, Body(openapi_examples=examples.CHECK_REQUEST)],
 ) -> Response:
-    """Check a reassignment: its violations, its balance, the bytes that it copies and the lower bound for the same end,
+    """Verify a reassignment from any source, or a cluster as it is.
+
+    Check a reassignment: its violations, its balance, the bytes that it copies and the lower bound for the same end,
     and whether the cluster has changed since the snapshot. If Kafka rejects it as a whole (an unknown broker or
     partition, a replica listed twice), the answer is a problem that names each place.
 

@@ -2,34 +2,33 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 
 from app.api import examples
-from app.api.http.json_bodies import JsonRoute
+from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import reassignments, requests
 from app.services.consumers import PLANNER, ConsumersRequest
 from app.services.consumers.answers import ConsumersPlanDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
 @plan_operation(
     router,
     "consumers",
-    summary="Plan the consumers of a group over time",
-    answer=ConsumersPlanDocument,
-    failures=(
-        requests.ConflictingFields,
-        requests.AssignorUnavailable,
-        reassignments.UnknownTopic,
-        requests.ImpossibleValue,
-    ),
+    ConsumersPlanDocument,
+    requests.ConflictingFields,
+    requests.AssignorUnavailable,
+    reassignments.UnknownTopic,
+    requests.ImpossibleValue,
 )
 def plan_consumers(
     planning: PlanningOnce, body: Annotated[ConsumersRequest, Body(openapi_examples=examples.CONSUMERS_REQUEST)]
 ) -> Response:
-    """Find the fewest consumers of each interval that read all partitions within their capacity, and the assignment
+    """Plan the consumers of a group over time.
+
+    Find the fewest consumers of each interval that read all partitions within their capacity, and the assignment
     that moves least from the interval before, each with a lower bound. `schedule` states when to have how many;
     `front` states what more consumers would save in movement; `oversized` has partitions that no consumer can read.
     """

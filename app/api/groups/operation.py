@@ -2,45 +2,44 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 
 from app.api import examples
 from app.api.groups.requests import PlanGroupRequest
-from app.api.http.json_bodies import JsonRoute
+from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import kafka, requests
 from app.services.groups import PLANNER
 from app.services.groups.answers import GroupPlanDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
 @plan_operation(
     router,
     "group",
-    summary="Predict the assignment of a consumer group",
-    answer=GroupPlanDocument,
-    failures=(
-        requests.AssignorUnavailable,
-        requests.ConflictingFields,
-        requests.ImpossibleValue,
-        requests.DuplicateMember,
-        requests.DuplicateBroker,
-        requests.DuplicateTopic,
-        requests.MalformedText,
-        kafka.CorruptProtocolBytes,
-        kafka.NoMembers,
-        kafka.OwnedPartitionMissing,
-        kafka.PartitionsLeftUnassigned,
-        kafka.AssignorLosesCount,
-        kafka.AssignorNeverEnds,
-        kafka.AssignorRunsOutOfMembers,
-    ),
+    GroupPlanDocument,
+    requests.AssignorUnavailable,
+    requests.ConflictingFields,
+    requests.ImpossibleValue,
+    requests.DuplicateMember,
+    requests.DuplicateBroker,
+    requests.DuplicateTopic,
+    requests.MalformedText,
+    kafka.CorruptProtocolBytes,
+    kafka.NoMembers,
+    kafka.OwnedPartitionMissing,
+    kafka.PartitionsLeftUnassigned,
+    kafka.AssignorLosesCount,
+    kafka.AssignorNeverEnds,
+    kafka.AssignorRunsOutOfMembers,
 )
 def plan_group(
     planning: PlanningOnce, body: Annotated[PlanGroupRequest, Body(openapi_examples=examples.GROUP_REQUEST)]
 ) -> Response:
-    """Predict the assignment after the group has rebalanced, equal to that of Kafka's own assignor: the partitions that
+    """Predict the assignment of a consumer group.
+
+    Predict the assignment after the group has rebalanced, equal to that of Kafka's own assignor: the partitions that
     move, the reads across racks, and the optimum, with its certificate.
 
     `events` are applied in order, and each returns a step. Several assignors are compared. Silent behaviour of Kafka

@@ -4,7 +4,7 @@ middleware.py    request ids, the log, overload, the body limit, same origin
 traces.py        the span of a request
 deferred_routers.py  routers that are built when a request arrives for one of their paths; query parameters that an
                      operation does not have
-json_bodies.py   the JSON of request bodies; repeated members are rejected
+operations.py    the declaration of operations; their JSON bodies, whose repeated members are rejected
 bounded_protocol.py  bounds on the head of a request, on time, connections and slow readers
 compression.py   gzip and Zstandard; responses in pieces, no more of which is buffered than a client reads
 memory.py        freed memory goes back to the system

@@ -1,4 +1,5 @@
 """The OpenAPI document.
 
-document.py          FastAPI's own, completed; the descriptions of fields; response_headers.py: the headers of responses
+document.py          FastAPI's own, completed; the descriptions of fields; description.md: its introduction
+response_headers.py  the headers of responses, which response_headers.json lists
 """

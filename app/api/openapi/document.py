@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from importlib.resources import files
 from inspect import cleandoc
 from itertools import pairwise
 from types import ModuleType
@@ -105,27 +106,7 @@ def _of_body(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 TITLE = "Rackplan"
 _SCHEMAS = "#/components/schemas/"
 _REFERENCE = re.compile(rf'(?<="){_SCHEMAS}[^"]+')
-DESCRIPTION = """\
-Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.
-
-Post a **snapshot** of a cluster, make a **plan** on it, read the plan as JSON, a file for Kafka, a table or a picture.
-The same request returns the same plan, byte for byte. Every failure is a problem document (RFC 9457) whose `errors`
-point at the fields; its `code` never changes. The pages `/problems`, `/warnings` and `/violations` explain every code.
-
-The examples can be executed as they are. Those that name a stored snapshot, plan, job or sweep need a service that was
-started with `RACKPLAN_EXAMPLES=yes`, which stores them.
-
-Within `/v1` operations, fields and codes are added, and nothing is removed or changes its meaning: a client ignores
-fields that it does not know, and expects values that are added to enumerations. What is to be removed is marked as
-deprecated and answers with `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) for six months or more. `engine_version` of
-a plan is raised when any request gets another answer.
-
-Everything belongs to the **team** of the API key that made it, and no other team sees it: what another team
-has is answered 404. A key of all teams names one in the header `Rackplan-Team`. `rackplan keys` creates, lists and
-revokes keys; a team exists as soon as it has one. The log of both is at `/v1/audit`.
-
-Limits are settings of the service; a request above one is answered with a problem that names it:
-"""
+DESCRIPTION = files("app.api.openapi").joinpath("description.md").read_text(encoding="utf-8")
 
 
 _TEAM = {

@@ -2,23 +2,24 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response, Security
-from pydantic import BaseModel, Field
+from fastapi import Query, Response
+from pydantic import Field
 
-from app.api.http.auth import Uow, principal
+from app.api.http.auth import Uow
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
-from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken
+from app.services.bodies import AnswerRecord
 from app.services.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.services.plans import Status
 from app.services.plans.answers import PlanSummary
 from app.services.plans.kinds import KINDS
 from app.store.records import PlanFilter
 
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
-class PlansPage(BaseModel):
+class PlansPage(AnswerRecord):
     """Plans, newest first."""
 
     items: list[PlanSummary]
@@ -27,14 +28,7 @@ class PlansPage(BaseModel):
     """Token of the next page; null on the last page."""
 
 
-@router.get(
-    "",
-    operation_id="list_plans",
-    summary="List plans, newest first",
-    response_model=PlansPage,
-    responses=responses(InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
-)
+@router.operation("GET", InvalidPageToken, answer=PlansPage, scope="read")
 def list_plans(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
@@ -50,7 +44,10 @@ def list_plans(
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the plans. A plan is listed if it matches all filters."""
+    """List plans, newest first.
+
+    Page through the plans. A plan is listed if it matches all filters.
+    """
     plan_filter = PlanFilter(
         kind=kind,
         status=status,

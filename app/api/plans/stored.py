@@ -7,18 +7,17 @@ from operator import or_
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
-from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, Security
+from fastapi import Body, Header, Query, Request, Response, Security
 from pydantic import BaseModel, Field
 
 from app.api import examples
 from app.api.http.auth import Uow, merge_patch_only, principal
-from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
-from app.api.problems.responses import responses
 from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
-from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
+from app.errors.access import InvalidPageToken, NotAcceptable
 from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld, UnknownBroker, UnknownRack
 from app.errors.requests import (
     ConflictingFields,
@@ -120,7 +119,7 @@ PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
 """Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""
 
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 # One of the documents, as each kind has its own.
 _PLAN: Any = reduce(or_, (resource.plan for resource in PLAN_RESOURCES.values()))
@@ -139,20 +138,18 @@ IfMatch = Annotated[
 ]
 
 
-@router.get(
-    "/{plan_id:uuid}",
-    operation_id="get_plan",
-    summary="Read a plan",
-    response_model=_PLAN,
-    responses=responses(
-        PlanNotFound,
-        NotAcceptable,
-        others={200: {"content": FILES | {SVG: {}}, "description": "The plan"}, 304: NOT_MODIFIED},
-    ),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{plan_id:uuid}",
+    PlanNotFound,
+    NotAcceptable,
+    answer=_PLAN,
+    scope="read",
+    others={200: {"content": FILES | {SVG: {}}, "description": "The plan"}, 304: NOT_MODIFIED},
 )
-def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
-    """Return a plan as JSON, or in the representation that the Accept header names. What is planned never changes;
+def get_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
+    """Read a plan.
+
+    Return a plan as JSON, or in the representation that the Accept header names. What is planned never changes;
     status, labels and notes beside it may, and the ETag with them.
     """
     plan = plans.load(uow, plan_id)
@@ -172,22 +169,20 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     return with_etag(request, etag_of(plan.head, media_type), response)
 
 
-@router.get(
-    "/{plan_id:uuid}/partitions",
-    operation_id="list_plan_partitions",
-    summary="List partitions of a plan",
-    response_model=PartitionsDocument,
-    responses=responses(PlanNotFound, InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{plan_id:uuid}/partitions", PlanNotFound, InvalidPageToken, answer=PartitionsDocument, scope="read"
 )
-def partitions(
+def list_plan_partitions(
     uow: Uow,
     plan_id: PlanId,
     topic: Annotated[TopicName | None, Query(description="Partitions of this topic.")] = None,
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the partitions, of one topic if `topic` is given. Only the page is read."""
+    """List partitions of a plan.
+
+    Page through the partitions, of one topic if `topic` is given. Only the page is read.
+    """
     head = uow.plans.get(plan_id)
     page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
     token = None if page.next_offset is None else token_of_offset(page.next_offset)
@@ -195,15 +190,16 @@ def partitions(
     return json_response({"items": items, "total": page.total, "next_page_token": token})
 
 
-@router.get(
-    "/{plan_id:uuid}/diff",
-    operation_id="diff_plan",
-    summary="Compare a plan with another one or the previous state",
-    response_model=_DIFFERENCE,
-    responses=responses(PlanNotFound, SnapshotNotFound, ConflictingFields, InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{plan_id:uuid}/diff",
+    PlanNotFound,
+    SnapshotNotFound,
+    ConflictingFields,
+    InvalidPageToken,
+    answer=_DIFFERENCE,
+    scope="read",
 )
-def diff(
+def diff_plan(
     uow: Uow,
     plan_id: PlanId,
     against: Annotated[
@@ -216,7 +212,9 @@ def diff(
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """List the changes of the plan: new and removed partitions, replicas to copy, changed preferred leaders; of a
+    """Compare a plan with another one or the previous state.
+
+    List the changes of the plan: new and removed partitions, replicas to copy, changed preferred leaders; of a
     group the partitions that pass from one member to another, of an application the tasks that change clients. Of a
     reassignment also the transfers of each broker, and the bytes and racks of each partition.
     """
@@ -228,26 +226,21 @@ def diff(
     return json_response(DifferencePage(difference.summary, items, token))
 
 
-@router.get(
-    "/{plan_id:uuid}/export",
-    operation_id="export_plan",
-    summary="Export a plan as a file",
-    response_class=Response,
-    responses=responses(
-        PlanNotFound,
-        NotExportable,
-        ConflictingFields,
-        SnapshotChanged,
-        SnapshotNotFound,
-        SnapshotOfAnotherCluster,
-        SnapshotTooOld,
-        UnknownBroker,
-        UnknownRack,
-        others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
-    ),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{plan_id:uuid}/export",
+    PlanNotFound,
+    NotExportable,
+    ConflictingFields,
+    SnapshotChanged,
+    SnapshotNotFound,
+    SnapshotOfAnotherCluster,
+    SnapshotTooOld,
+    UnknownBroker,
+    UnknownRack,
+    scope="read",
+    others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
 )
-def export(
+def export_plan(
     request: Request,
     uow: Uow,
     plan_id: PlanId,
@@ -275,7 +268,9 @@ def export(
     ] = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Return the file for `kafka-reassign-partitions --reassignment-json-file`, a bash script that creates the topics
+    """Export a plan as a file.
+
+    Return the file for `kafka-reassign-partitions --reassignment-json-file`, a bash script that creates the topics
     with `kafka-topics`, its argument `--replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow
     stream. The table of a group plan has the member of each partition, and whether it is in its rack. The files of a
     reassignment have its changes: `rollback` reverts it, `batches` is an archive of each batch with its rollback,
@@ -302,31 +297,31 @@ def export(
     return with_etag(request, digest_of(bytes(response.body)), response)
 
 
-@router.get(
-    "/{plan_id:uuid}/picture.svg",
-    operation_id="draw_plan",
-    summary="Draw a plan",
-    response_class=Response,
-    responses=responses(
-        PlanNotFound, others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED}
-    ),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{plan_id:uuid}/picture.svg",
+    PlanNotFound,
+    scope="read",
+    others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED},
 )
-def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
-    """Return the plan as a picture of racks and brokers, which a page can embed."""
+def draw_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
+    """Draw a plan.
+
+    Return the plan as a picture of racks and brokers, which a page can embed.
+    """
     response = _drawn(request, uow, plans.load(uow, plan_id))
     return with_etag(request, digest_of(bytes(response.body)), response)
 
 
-@router.patch(
-    "/{plan_id:uuid}",
-    operation_id="update_plan",
-    summary="Change the status, labels or notes of a plan",
-    dependencies=[Depends(merge_patch_only)],
-    response_model=_PLAN,
-    responses=responses(PlanNotFound, PlanChanged, ImpossibleTransition, QuotaExceeded, UnsupportedMediaType),
+@router.operation(
+    "PATCH /{plan_id:uuid}",
+    PlanNotFound,
+    PlanChanged,
+    ImpossibleTransition,
+    QuotaExceeded,
+    answer=_PLAN,
+    takes=merge_patch_only,
 )
-def update(
+def update_plan(
     uow: Uow,
     plan_id: PlanId,
     caller: Annotated[str, Security(principal, scopes=["plan"])],
@@ -335,7 +330,9 @@ def update(
         str | None, Header(description="The ETag of the plan: 412 if its status, labels or notes have changed since.")
     ] = None,
 ) -> Response:
-    """Change what is beside a plan by a JSON merge patch (RFC 7396), and append the change to its `history` with the
+    """Change the status, labels or notes of a plan.
+
+    Change what is beside a plan by a JSON merge patch (RFC 7396), and append the change to its `history` with the
     name of the API key and the time. The plan itself and its hash do not change.
 
     A plan is `proposed`, `approved`, `executing`, then `executed` or `failed`; `superseded` at any time but while it
@@ -352,16 +349,12 @@ def update(
     return Response(plans.plan_json(plan), media_type=JSON, headers=headers)
 
 
-@router.delete(
-    "/{plan_id:uuid}",
-    status_code=204,
-    operation_id="delete_plan",
-    summary="Delete a plan",
-    responses=responses(PlanNotFound),
-    dependencies=[Security(principal, scopes=["admin"])],
-)
-def delete(uow: Uow, plan_id: PlanId) -> Response:
-    """Delete a plan and its assignments. The same request makes the same plan again, with another id."""
+@router.operation("DELETE /{plan_id:uuid}", PlanNotFound, status=204, scope="admin")
+def delete_plan(uow: Uow, plan_id: PlanId) -> Response:
+    """Delete a plan.
+
+    Delete a plan and its assignments. The same request makes the same plan again, with another id.
+    """
     uow.plans.delete(plan_id)
     return Response(status_code=204)
 

@@ -2,60 +2,59 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 
 from app.api import examples
-from app.api.http.json_bodies import JsonRoute
+from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import kafka, reassignments, requests
 from app.services.reassignment import PLANNER, ReassignmentRequest
 from app.services.reassignment.reports.report import ReassignmentPlanDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
 @plan_operation(
     router,
     "reassignment",
-    summary="Change a cluster with the least movement",
-    answer=ReassignmentPlanDocument,
-    failures=(
-        requests.ConflictingFields,
-        requests.DuplicateBroker,
-        requests.DuplicateTopic,
-        requests.DuplicatePartition,
-        reassignments.UnknownBroker,
-        reassignments.UnknownTopic,
-        reassignments.ObserversNotKept,
-        requests.UnknownPartition,
-        reassignments.UnknownRack,
-        reassignments.BrokerExists,
-        reassignments.CordonedTarget,
-        kafka.InvalidPartitions,
-        kafka.InvalidReplicationFactor,
-        kafka.BrokersWithoutRack,
-        reassignments.NotFeasible,
-        reassignments.UnknownLogDir,
-        reassignments.LogDirsMissing,
-        reassignments.NoLogDirLeft,
-        reassignments.OfflineLogDir,
-        reassignments.LogDirsTooSmall,
-        requests.DuplicateLogDir,
-        reassignments.PinContradicted,
-        reassignments.BudgetBelowMinimum,
-        reassignments.CapacityMissing,
-        reassignments.RatesMissing,
-        reassignments.SizesMissing,
-        requests.MoveExceedsBatchLimit,
-        requests.BatchesOutOfDisk,
-        reassignments.ReassignmentUnderWay,
-    ),
+    ReassignmentPlanDocument,
+    requests.ConflictingFields,
+    requests.DuplicateBroker,
+    requests.DuplicateTopic,
+    requests.DuplicatePartition,
+    reassignments.UnknownBroker,
+    reassignments.UnknownTopic,
+    reassignments.ObserversNotKept,
+    requests.UnknownPartition,
+    reassignments.UnknownRack,
+    reassignments.BrokerExists,
+    reassignments.CordonedTarget,
+    kafka.InvalidPartitions,
+    kafka.InvalidReplicationFactor,
+    kafka.BrokersWithoutRack,
+    reassignments.NotFeasible,
+    reassignments.UnknownLogDir,
+    reassignments.LogDirsMissing,
+    reassignments.NoLogDirLeft,
+    reassignments.OfflineLogDir,
+    reassignments.LogDirsTooSmall,
+    requests.DuplicateLogDir,
+    reassignments.PinContradicted,
+    reassignments.BudgetBelowMinimum,
+    reassignments.CapacityMissing,
+    reassignments.RatesMissing,
+    reassignments.SizesMissing,
+    requests.MoveExceedsBatchLimit,
+    requests.BatchesOutOfDisk,
+    reassignments.ReassignmentUnderWay,
 )
 def plan_reassignment(
     planning: PlanningOnce,
     body: Annotated[ReassignmentRequest, Body(openapi_examples=examples.REASSIGNMENT_REQUEST)],
 ) -> Response:
-    """Add, remove and replace brokers, change replication factors, repair racks, balance replicas and leaders: with the
+    """Change a cluster with the least movement.
+
+    Add, remove and replace brokers, change replication factors, repair racks, balance replicas and leaders: with the
     least movement, proven by the `certificate`.
 
     `batches` are the steps that Kafka executes one after another, within the limits of the request. If the request is

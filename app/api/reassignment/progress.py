@@ -2,16 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Response
+from fastapi import Body, Response
 from pydantic import Field
 
 from app.api import examples
 from app.api.http.auth import Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
-from app.api.problems.responses import responses
-from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.api.http.operations import Operations
+from app.errors.access import IdempotencyKeyInFlight
 from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, MalformedText, PlanNotFound, QuotaExceeded, SnapshotNotFound
 from app.services import plans
@@ -21,7 +20,7 @@ from app.services.reassignment.progress.progress import PlanProgressDocument, pr
 MOST_LOG_CHARACTERS = 2**22
 """Length of the largest log."""
 
-router = APIRouter(route_class=JsonRoute)  # is included in that of stored plans
+router = Operations()  # is included in that of stored plans
 
 
 class ProgressRequest(OnSnapshot):
@@ -32,25 +31,20 @@ class ProgressRequest(OnSnapshot):
     copied and took is stored as the plan's `ledger`, in place of what was stored before."""
 
 
-@router.post(
-    "/{plan_id:uuid}/progress",
-    operation_id="plan_progress",
-    summary="Compute the progress of a reassignment",
-    dependencies=[Depends(json_only)],
-    response_model=PlanProgressDocument,
-    responses=responses(
-        PlanNotFound,
-        SnapshotNotFound,
-        ConflictingFields,
-        NoProgress,
-        SnapshotOfAnotherCluster,
-        SnapshotTooOld,
-        MalformedText,
-        LogOfAnotherPlan,
-        QuotaExceeded,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
-    ),
+@router.operation(
+    "POST /{plan_id:uuid}/progress",
+    PlanNotFound,
+    SnapshotNotFound,
+    ConflictingFields,
+    NoProgress,
+    SnapshotOfAnotherCluster,
+    SnapshotTooOld,
+    MalformedText,
+    LogOfAnotherPlan,
+    QuotaExceeded,
+    IdempotencyKeyInFlight,
+    answer=PlanProgressDocument,
+    takes=json_only,
 )
 def plan_progress(
     uow: Uow,
@@ -58,7 +52,9 @@ def plan_progress(
     plan_id: Annotated[Id, examples.REASSIGNMENT_PLAN_ID],
     body: Annotated[ProgressRequest, Body(openapi_examples=examples.PROGRESS_REQUEST)],
 ) -> Response:
-    """Compare a reassignment with a later snapshot of its cluster: the batches that are done, in progress and left, the
+    """Compute the progress of a reassignment.
+
+    Compare a reassignment with a later snapshot of its cluster: the batches that are done, in progress and left, the
     bytes and the time left, what something else has changed, the next file, and the rollback from there.
 
     With the `log` of the execution of a plan that is done, the bytes and seconds of its batches are stored with the

@@ -2,44 +2,43 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 
 from app.api import examples
-from app.api.http.json_bodies import JsonRoute
+from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.replicas.requests import PlaceRequest
 from app.errors import kafka, reassignments, requests
 from app.services.replicas import PLANNER
 from app.services.replicas.answers import PlanDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
 @plan_operation(
     router,
     "replicas",
-    summary="Place new topics as Kafka does",
-    answer=PlanDocument,
-    failures=(
-        requests.ConflictingFields,
-        kafka.InvalidPartitions,
-        kafka.InvalidReplicationFactor,
-        kafka.BrokersWithoutRack,
-        kafka.ArithmeticOverflow,
-        requests.AttributeMissing,
-        requests.DuplicateAttribute,
-        requests.ForcedAttributeNotListed,
-        requests.TooFewValues,
-        requests.CopysetsImpossible,
-        requests.DuplicateBroker,
-        requests.DuplicateTopic,
-        reassignments.UnknownBroker,
-    ),
+    PlanDocument,
+    requests.ConflictingFields,
+    kafka.InvalidPartitions,
+    kafka.InvalidReplicationFactor,
+    kafka.BrokersWithoutRack,
+    kafka.ArithmeticOverflow,
+    requests.AttributeMissing,
+    requests.DuplicateAttribute,
+    requests.ForcedAttributeNotListed,
+    requests.TooFewValues,
+    requests.CopysetsImpossible,
+    requests.DuplicateBroker,
+    requests.DuplicateTopic,
+    reassignments.UnknownBroker,
 )
 def plan_replicas(
     planning: PlanningOnce, body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)]
 ) -> Response:
-    """Place the replicas of new topics exactly as Kafka's own code does; the same request gets the same plan, byte for
+    """Place new topics as Kafka does.
+
+    Place the replicas of new topics exactly as Kafka's own code does; the same request gets the same plan, byte for
     byte.
 
     The plan's `prediction` is `replay` (the outcome of this seed), `pinned` (nothing is random: give Kafka the

@@ -2,35 +2,34 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 
 from app.api import examples
-from app.api.http.json_bodies import JsonRoute
+from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.errors import reassignments, requests
 from app.services.restarts import PLANNER, RestartRequest
 from app.services.restarts.reports import RestartPlanDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
 @plan_operation(
     router,
     "restart",
-    summary="Plan the restart of a cluster in waves",
-    answer=RestartPlanDocument,
-    failures=(
-        requests.ConflictingFields,
-        reassignments.UnknownBroker,
-        reassignments.UnknownTopic,
-        reassignments.CapacityMissing,
-        reassignments.RatesMissing,
-    ),
+    RestartPlanDocument,
+    requests.ConflictingFields,
+    reassignments.UnknownBroker,
+    reassignments.UnknownTopic,
+    reassignments.CapacityMissing,
+    reassignments.RatesMissing,
 )
 def plan_restart(
     planning: PlanningOnce, body: Annotated[RestartRequest, Body(openapi_examples=examples.RESTART_REQUEST)]
 ) -> Response:
-    """Order the restarts of all brokers that are up in the fewest waves. In each wave every partition has a leader and
+    """Plan the restart of a cluster in waves.
+
+    Order the restarts of all brokers that are up in the fewest waves. In each wave every partition has a leader and
     `min.insync.replicas` in sync, the controllers have a majority, and no broker exceeds `limits` with the leaders of
     the wave elsewhere. `certificate` proves the number of waves; `blocked` has what no schedule keeps available.
     """

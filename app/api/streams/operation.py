@@ -2,49 +2,48 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import Body, Response
 
 from app.api import examples
-from app.api.http.json_bodies import JsonRoute
+from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.streams.requests import PlanStreamsRequest
 from app.errors import kafka, requests
 from app.services.streams import PLANNER
 from app.services.streams.answers import StreamsPlanDocument
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/plans", tags=["plans"])
+router = Operations("/v1/plans", "plans")
 
 
 @plan_operation(
     router,
     "streams",
-    summary="Predict the assignment of Streams tasks",
-    answer=StreamsPlanDocument,
-    failures=(
-        requests.ConflictingFields,
-        requests.ImpossibleValue,
-        requests.MalformedText,
-        kafka.CorruptProtocolBytes,
-        requests.AssignorUnavailable,
-        requests.UnsupportedKafkaVersion,
-        requests.DuplicateClient,
-        requests.DuplicateMember,
-        requests.DuplicateBroker,
-        kafka.NoClients,
-        kafka.NoMembersForTasks,
-        kafka.ClientWithoutThreads,
-        kafka.UnknownTaskLag,
-        kafka.TagsBeyondLimits,
-        kafka.TaskPartitionsUnknown,
-        kafka.InconsistentTasks,
-        kafka.TooManyTasks,
-        kafka.RackCostsOverflow,
-    ),
+    StreamsPlanDocument,
+    requests.ConflictingFields,
+    requests.ImpossibleValue,
+    requests.MalformedText,
+    kafka.CorruptProtocolBytes,
+    requests.AssignorUnavailable,
+    requests.UnsupportedKafkaVersion,
+    requests.DuplicateClient,
+    requests.DuplicateMember,
+    requests.DuplicateBroker,
+    kafka.NoClients,
+    kafka.NoMembersForTasks,
+    kafka.ClientWithoutThreads,
+    kafka.UnknownTaskLag,
+    kafka.TagsBeyondLimits,
+    kafka.TaskPartitionsUnknown,
+    kafka.InconsistentTasks,
+    kafka.TooManyTasks,
+    kafka.RackCostsOverflow,
 )
 def plan_streams(
     planning: PlanningOnce, body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)]
 ) -> Response:
-    """Predict the clients of active, standby and warm-up tasks, equal to those of Kafka Streams' own assignor
+    """Predict the assignment of Streams tasks.
+
+    Predict the clients of active, standby and warm-up tasks, equal to those of Kafka Streams' own assignor
     (KIP-441), with standbys by client tags (KIP-708) and racks (KIP-925); or, with `protocol: "streams"` (KIP-1071),
     to those of the coordinator of `kafka_version`, with the tasks of each member. That assignor ignores tags and racks:
     `compared_with_classic` has the tasks all of whose copies one loss takes.

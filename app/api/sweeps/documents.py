@@ -4,8 +4,6 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel
-
 from app.services.bodies import AnswerRecord
 from app.services.sweeps.answers import ScenarioDocument
 
@@ -57,7 +55,7 @@ class SweepsPage(AnswerRecord):
     """Token of the next page; null on the last page."""
 
 
-class ScenariosPage(BaseModel):
+class ScenariosPage(AnswerRecord):
     """A page of scenarios."""
 
     items: list[ScenarioDocument]
@@ -66,7 +64,7 @@ class ScenariosPage(BaseModel):
     """Token of the next page; null on the last page."""
 
 
-class FrontDocument(BaseModel):
+class FrontDocument(AnswerRecord):
     """The feasible scenarios that no other dominates in cost, headroom and cross-rack bytes; cheapest first."""
 
     items: list[ScenarioDocument]

@@ -5,18 +5,16 @@ from functools import partial
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
-from fastapi.responses import StreamingResponse
+from fastapi import Body, Query, Request, Response, Security
 
 from app.api import examples
 from app.api.http.auth import RequestLimits, Uow, json_only, principal
 from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.idempotency import OnceOnly
-from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import json_response
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
 from app.api.jobs import State
-from app.api.problems.responses import responses
 from app.api.sweeps.documents import SweepDocument, SweepsPage, SweepWithDefinition
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
 from app.errors import access, kafka, reassignments, requests
@@ -26,7 +24,7 @@ from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/sweeps", tags=["sweeps"])
+router = Operations("/v1/sweeps", "sweeps")
 
 May = Annotated[str, Security(principal, scopes=["read"])]
 SweepId = Annotated[Id, examples.SWEEP_ID]
@@ -61,16 +59,10 @@ _ENDED: Mapping[int, Mapping[str, Any]] = {
 }
 
 
-@router.post(
-    "",
-    status_code=202,
-    operation_id="create_sweep",
-    summary="Create a sweep over scenarios",
-    dependencies=[Depends(json_only)],
-    response_model=SweepDocument,
-    responses=responses(*_REJECTED, requests.SnapshotNotFound, others=_ENDED),
+@router.operation(
+    "POST", *_REJECTED, requests.SnapshotNotFound, answer=SweepDocument, status=202, takes=json_only, others=_ENDED
 )
-def create(
+def create_sweep(
     request: Request,
     uow: Uow,
     caller: Annotated[str, Security(principal, scopes=["sweep"])],
@@ -79,7 +71,9 @@ def create(
     prefer: WaitPreference,
     body: Annotated[SweepSubmission, Body(openapi_examples=examples.SWEEP_REQUEST)],
 ) -> Response:
-    """Score thousands of scenarios of one `kind`.
+    """Create a sweep over scenarios.
+
+    Score thousands of scenarios of one `kind`.
 
     `capacity`: every scenario of the axes, placed, and loaded broker by broker under each failure.
     `placement_draws`: one placement with many seeds, and how balanced the brokers are. `consumer_groups`: every group
@@ -97,14 +91,7 @@ def create(
     return _awaited(request, prefer, accepted)
 
 
-@router.get(
-    "",
-    operation_id="list_sweeps",
-    summary="List sweeps, newest first",
-    response_model=SweepsPage,
-    responses=responses(access.InvalidPageToken),
-    dependencies=[Security(principal, scopes=["read"])],
-)
+@router.operation("GET", access.InvalidPageToken, answer=SweepsPage, scope="read")
 def list_sweeps(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Sweeps of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
@@ -112,21 +99,19 @@ def list_sweeps(
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the sweeps."""
+    """List sweeps, newest first.
+
+    Page through the sweeps.
+    """
     page = uow.sweeps.page(kind=kind, state=state, before=id_of_token(page_token), size=page_size)
     return page_response(page, (_document(uow, sweep) for sweep in page.items))
 
 
-@router.get(
-    "/{sweep_id}",
-    operation_id="get_sweep",
-    summary="Get a sweep and its progress",
-    response_model=SweepWithDefinition,
-    responses=responses(requests.SweepNotFound),
-    dependencies=[Security(principal, scopes=["read"])],
-)
-def get(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -> Response:
-    """The sweep's state, scored scenarios, rate per second, seconds left, and definition.
+@router.operation("GET /{sweep_id}", requests.SweepNotFound, answer=SweepWithDefinition, scope="read")
+def get_sweep(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -> Response:
+    """Get a sweep and its progress.
+
+    The sweep's state, scored scenarios, rate per second, seconds left, and definition.
 
     With `Prefer: wait=20` the answer comes once the sweep has ended, after 20 s at the latest.
     """
@@ -139,45 +124,39 @@ def get(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -
     return awaited(request, prefer, whole(uow), observe=partial(_observed, sweep_id=sweep_id), render=whole)
 
 
-@router.get(
-    "/{sweep_id}/events",
-    operation_id="follow_sweep",
-    summary="Follow a sweep's progress as events",
-    response_class=StreamingResponse,
-    responses=responses(
-        requests.SweepNotFound,
-        others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the sweep has ended"}},
-    ),
+@router.operation(
+    "GET /{sweep_id}/events",
+    requests.SweepNotFound,
+    others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the sweep has ended"}},
 )
-def follow(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
-    """Server-sent events: `progress` when scenarios have been scored, and a last one named after the final state."""
+def follow_sweep(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
+    """Follow a sweep's progress as events.
+
+    Server-sent events: `progress` when scenarios have been scored, and a last one named after the final state.
+    """
     uow.sweeps.get(sweep_id)
     return events(request, partial(_observed, sweep_id=sweep_id))
 
 
-@router.delete(
-    "/{sweep_id}",
-    operation_id="cancel_sweep",
-    summary="Cancel a sweep",
-    response_model=SweepDocument,
-    responses=responses(requests.SweepNotFound),
-    dependencies=[Security(principal, scopes=["sweep"])],
-)
-def cancel(uow: Uow, sweep_id: SweepId) -> Response:
-    """End the sweep within seconds, in Spark as well. Scored scenarios stay; a sweep that has ended is not changed."""
+@router.operation("DELETE /{sweep_id}", requests.SweepNotFound, answer=SweepDocument, scope="sweep")
+def cancel_sweep(uow: Uow, sweep_id: SweepId) -> Response:
+    """Cancel a sweep.
+
+    End the sweep within seconds, in Spark as well. Scored scenarios stay; a sweep that has ended is not changed.
+    """
     return json_response(_document(uow, sweeps.cancel(uow, sweep_id)))
 
 
-@router.post(
-    "/{sweep_id}/clones",
-    status_code=202,
-    operation_id="clone_sweep",
-    summary="Clone a sweep, with changes",
-    dependencies=[Depends(json_only)],
-    response_model=SweepDocument,
-    responses=responses(*_REJECTED, requests.SweepNotFound, others=_ENDED),
+@router.operation(
+    "POST /{sweep_id}/clones",
+    *_REJECTED,
+    requests.SweepNotFound,
+    answer=SweepDocument,
+    status=202,
+    takes=json_only,
+    others=_ENDED,
 )
-def clone(
+def clone_sweep(
     request: Request,
     uow: Uow,
     caller: Annotated[str, Security(principal, scopes=["sweep"])],
@@ -187,7 +166,9 @@ def clone(
     sweep_id: SweepId,
     body: Annotated[ChangesRequest, Body(openapi_examples=examples.CLONE_REQUEST)],
 ) -> Response:
-    """Run the same sweep with the given fields changed; `{}` changes none.
+    """Clone a sweep, with changes.
+
+    Run the same sweep with the given fields changed; `{}` changes none.
 
     The fields that can be changed: of a capacity sweep axes, sample, objective and constraints; of draws the seeds; of
     groups the assignors and the numbers of members lost and added; of a key skew the partitioners and partition counts;

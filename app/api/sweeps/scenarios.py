@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request, Response, Security
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from app.api import examples
-from app.api.http.auth import RequestLimits, Uow, principal
+from app.api.http.auth import RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
-from app.api.http.json_bodies import JsonRoute
 from app.api.http.negotiation import chosen, json_response
+from app.api.http.operations import Operations
 from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
 from app.api.planned import created
-from app.api.problems.responses import responses
 from app.api.sweeps.documents import FrontDocument, ScenariosPage
 from app.errors import access, kafka, reassignments, requests
 from app.formats.tables import scenario_tables
@@ -25,7 +24,7 @@ from app.services.sweeps import results
 from app.services.sweeps.answers import BestDocument, ComparisonDocument, ScenarioDocument, SummaryDocument
 from app.services.sweeps.results import ScenarioFilter
 
-router = APIRouter(route_class=JsonRoute, prefix="/v1/sweeps", tags=["sweeps"])
+router = Operations("/v1/sweeps", "sweeps")
 
 JSON = "application/json"
 TABLES = {table.media_type: table.write for table in scenario_tables.TABLES.values()}
@@ -47,23 +46,19 @@ AxisFilter = Annotated[
 ]
 
 
-@router.get(
-    "/{sweep_id}/scenarios",
-    operation_id="list_scenarios",
-    summary="List scored scenarios",
-    response_model=ScenariosPage,
-    responses=responses(
-        requests.SweepNotFound,
-        access.InvalidPageToken,
-        access.NotAcceptable,
-        requests.UnknownFigure,
-        requests.UnknownAxis,
-        requests.NotForThisKind,
-        others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
-    ),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{sweep_id}/scenarios",
+    requests.SweepNotFound,
+    access.InvalidPageToken,
+    access.NotAcceptable,
+    requests.UnknownFigure,
+    requests.UnknownAxis,
+    requests.NotForThisKind,
+    answer=ScenariosPage,
+    scope="read",
+    others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
 )
-def scenarios(
+def list_scenarios(
     request: Request,
     uow: Uow,
     sweep_id: SweepId,
@@ -77,7 +72,10 @@ def scenarios(
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the scenarios, or return all that match the filter as CSV, Parquet or Arrow (`Accept`)."""
+    """List scored scenarios.
+
+    Page through the scenarios, or return all that match the filter as CSV, Parquet or Arrow (`Accept`).
+    """
     media_type = chosen(request, [JSON, *TABLES])
     selection = ScenarioFilter(feasible, _named_axes(axis))
 
@@ -90,49 +88,49 @@ def scenarios(
     return json_response({"items": [row for _, row in page.items], "next_page_token": token})
 
 
-@router.get(
-    "/{sweep_id}/scenarios/{index}",
-    operation_id="get_scenario",
-    summary="Read one scored scenario",
-    response_model=ScenarioDocument,
-    responses=responses(requests.SweepNotFound, requests.ScenarioNotFound),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{sweep_id}/scenarios/{index}",
+    requests.SweepNotFound,
+    requests.ScenarioNotFound,
+    answer=ScenarioDocument,
+    scope="read",
 )
-def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
-    """Return all figures of one scenario."""
+def get_scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
+    """Read one scored scenario.
+
+    Return all figures of one scenario.
+    """
     return json_response(results.one(uow, sweep_id, index))
 
 
-@router.post(
-    "/{sweep_id}/scenarios/{index}/plan",
-    status_code=201,
-    operation_id="open_scenario",
-    summary="Store a scenario as a plan",
-    response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
-    responses=responses(
-        requests.SweepNotFound,
-        requests.ScenarioNotFound,
-        requests.SnapshotNotFound,
-        requests.NotForThisKind,
-        requests.LimitExceeded,
-        requests.ConflictingFields,
-        kafka.ArithmeticOverflow,
-        kafka.OwnedPartitionMissing,
-        kafka.SubscribedTopicMissing,
-        kafka.PartitionsLeftUnassigned,
-        kafka.AssignorLosesCount,
-        kafka.AssignorNeverEnds,
-        requests.ImpossibleValue,
-        kafka.InvalidReplicationFactor,
-        kafka.BrokersWithoutRack,
-        reassignments.NotFeasible,
-        access.IdempotencyKeyInFlight,
-    ),
+@router.operation(
+    "POST /{sweep_id}/scenarios/{index}/plan",
+    requests.SweepNotFound,
+    requests.ScenarioNotFound,
+    requests.SnapshotNotFound,
+    requests.NotForThisKind,
+    requests.LimitExceeded,
+    requests.ConflictingFields,
+    kafka.ArithmeticOverflow,
+    kafka.OwnedPartitionMissing,
+    kafka.SubscribedTopicMissing,
+    kafka.PartitionsLeftUnassigned,
+    kafka.AssignorLosesCount,
+    kafka.AssignorNeverEnds,
+    requests.ImpossibleValue,
+    kafka.InvalidReplicationFactor,
+    kafka.BrokersWithoutRack,
+    reassignments.NotFeasible,
+    access.IdempotencyKeyInFlight,
+    answer=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
+    status=201,
 )
 def open_scenario(
     uow: Uow, once: OnceOnly, limits: RequestLimits, sweep_id: SweepId, index: examples.ScenarioIndex
 ) -> Response:
-    """Create a plan of the placement, group or reassignment that was scored, with its measures, picture and exports.
+    """Store a scenario as a plan.
+
+    Create a plan of the placement, group or reassignment that was scored, with its measures, picture and exports.
 
     Scenarios of a key skew place nothing that a plan could contain.
 
@@ -141,72 +139,70 @@ def open_scenario(
     return once(lambda: created(results.opened(uow, sweep_id, index, limits)))
 
 
-@router.get(
-    "/{sweep_id}/summary",
-    operation_id="summarise_sweep",
-    summary="Get the distributions of a sweep's figures",
-    response_model=SummaryDocument,
-    responses=responses(requests.SweepNotFound, requests.UnknownAxis, requests.NotForThisKind),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{sweep_id}/summary",
+    requests.SweepNotFound,
+    requests.UnknownAxis,
+    requests.NotForThisKind,
+    answer=SummaryDocument,
+    scope="read",
 )
-def summary(
+def summarise_sweep(
     uow: Uow,
     sweep_id: SweepId,
     feasible: FeasibleFilter = None,
     axis: AxisFilter = None,
 ) -> Response:
-    """Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,
+    """Get the distributions of a sweep's figures.
+
+    Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,
     over all that has been scored, or over the scenarios of some axes' values.
     """
     return json_response(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
 
 
-@router.get(
-    "/{sweep_id}/front",
-    operation_id="get_front",
-    summary="Read the Pareto front",
-    response_model=FrontDocument,
-    responses=responses(requests.SweepNotFound, requests.NotForThisKind),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{sweep_id}/front", requests.SweepNotFound, requests.NotForThisKind, answer=FrontDocument, scope="read"
 )
-def front(uow: Uow, sweep_id: SweepId) -> Response:
-    """The Pareto front over cost, headroom and cross-rack bytes, of what is feasible and keeps the constraints.
+def get_front(uow: Uow, sweep_id: SweepId) -> Response:
+    """Read the Pareto front.
+
+    The Pareto front over cost, headroom and cross-rack bytes, of what is feasible and keeps the constraints.
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """
     return json_response({"items": results.front(uow, sweep_id)})
 
 
-@router.get(
-    "/{sweep_id}/best",
-    operation_id="get_best",
-    summary="Get the best scenario, and why cheaper neighbours are not acceptable",
-    response_model=BestDocument,
-    responses=responses(requests.SweepNotFound, requests.NotForThisKind),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{sweep_id}/best", requests.SweepNotFound, requests.NotForThisKind, answer=BestDocument, scope="read"
 )
-def best(uow: Uow, sweep_id: SweepId) -> Response:
-    """The best by the sweep's objective; for each cheaper neighbour, the limit that breaks or the violated constraint.
+def get_best(uow: Uow, sweep_id: SweepId) -> Response:
+    """Get the best scenario, and why cheaper neighbours are not acceptable.
+
+    The best by the sweep's objective; for each cheaper neighbour, the limit that breaks or the violated constraint.
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """
     return json_response(results.best(uow, sweep_id))
 
 
-@router.get(
-    "/{sweep_id}/comparison",
-    operation_id="compare_sweeps",
-    summary="Compare two sweeps",
-    response_model=ComparisonDocument,
-    responses=responses(requests.SweepNotFound, requests.NotForThisKind),
-    dependencies=[Security(principal, scopes=["read"])],
+@router.operation(
+    "GET /{sweep_id}/comparison",
+    requests.SweepNotFound,
+    requests.NotForThisKind,
+    answer=ComparisonDocument,
+    scope="read",
 )
-def comparison(
+def compare_sweeps(
     uow: Uow,
     sweep_id: SweepId,
     against: Annotated[Id, Query(description="Another sweep.", examples=[str(examples.EXAMPLE_SWEEP_ID)])],
 ) -> Response:
-    """Return the best scenario of each of two capacity sweeps, and the number of acceptable scenarios."""
+    """Compare two sweeps.
+
+    Return the best scenario of each of two capacity sweeps, and the number of acceptable scenarios.
+    """
     return json_response(results.compared(uow, sweep_id, against))
 
 

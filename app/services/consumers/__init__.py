@@ -6,7 +6,8 @@ snapshot_series.py  rates of a series from stored snapshots
 answers.py          the answer: its declaration
 planning.py         the planner and its answer
 differences.py      intervals with another number of consumers
-exports.py          the plan as files: tables, KEDA, Kubernetes; cron_job.yaml sets the minimum of an autoscaler
+exports.py          the plan as files: tables, KEDA (scaled_object.yaml), Kubernetes; cron_job.yaml sets the minimum of
+                    an autoscaler
 """
 
 from app.services.consumers.differences import ConsumerCounts, IntervalConsumers, difference

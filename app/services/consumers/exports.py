@@ -8,19 +8,20 @@ from typing import Any
 
 from app.formats.tables import topic_tables
 from app.services.plans import Plan, Write
+from app.services.plans.templates import filled
 from app.store.records import NewPlan
 
-_CRON_JOB = Path(__file__).with_name("cron_job.yaml")
+_CRON_JOB, _SCALED_OBJECT = map(Path(__file__).with_name, ("cron_job.yaml", "scaled_object.yaml"))
 _COLUMNS = ("consumers", "lower_bound", "bytes_per_s", "moved_bytes_per_s", "moved_lower_bound", "lost_bytes_per_s")
 _DAYS = 86_400
 
 
 def _answer(plan: Plan | NewPlan) -> Any:
-    return (plan.head if isinstance(plan, Plan) else plan).answer
+    return plan.head.answer
 
 
 def _workload(plan: Plan | NewPlan) -> Any:
-    return (plan.head if isinstance(plan, Plan) else plan).request["workload"]
+    return plan.head.request["workload"]
 
 
 def _csv(plan: Plan | NewPlan) -> bytes:
@@ -60,30 +61,19 @@ def _steps(plan: Plan | NewPlan) -> Iterator[tuple[str, str, int]]:
 
 
 def _keda(plan: Plan | NewPlan) -> bytes:
-    name, counts = _workload(plan), [step["consumers"] for step in _answer(plan)["schedule"]]
-    lines = [
-        "apiVersion: keda.sh/v1alpha1",
-        "kind: ScaledObject",
-        f'metadata: {{name: "{name}"}}',
-        "spec:",
-        f'  scaleTargetRef: {{name: "{name}"}}',
-        f"  minReplicaCount: {min(counts)}",
-        f"  maxReplicaCount: {max(counts)}",
-        "  triggers:",
-    ]
-    for begin, end, count in _steps(plan):
-        times = f'timezone: Etc/UTC, start: "{begin}", end: "{end}"'
-        lines.append(f'    - {{type: cron, metadata: {{{times}, desiredReplicas: "{count}"}}}}')
-    return "\n".join([*lines, ""]).encode()
+    counts = [step["consumers"] for step in _answer(plan)["schedule"]]
+    row = '    - {{type: cron, metadata: {{timezone: Etc/UTC, start: "{}", end: "{}", desiredReplicas: "{}"}}}}'
+    triggers = "\n".join(row.format(*step) for step in _steps(plan))
+    name, least, most = _workload(plan), min(counts), max(counts)
+    return filled(_SCALED_OBJECT, name=name, least=least, most=most, triggers=triggers).encode()
 
 
 def _hpa(plan: Plan | NewPlan) -> bytes:
-    template, name = _CRON_JOB.read_text("utf-8"), _workload(plan)
-    jobs = []
-    for number, (begin, _, count) in enumerate(_steps(plan), 1):
-        job = template.replace("@JOB@", f"{name[:43]}-{number}").replace("@NAME@", name)
-        jobs.append(job.replace("@TIMES@", begin).replace("@CONSUMERS@", str(count)))
-    return "---\n".join(jobs).encode()
+    name = _workload(plan)
+    return "---\n".join(
+        filled(_CRON_JOB, job=f"{name[:43]}-{number}", name=name, times=begin, consumers=count)
+        for number, (begin, _, count) in enumerate(_steps(plan), 1)
+    ).encode()
 
 
 EXPORTS: Mapping[str, Write] = {

@@ -28,7 +28,7 @@ EXPORTS: Mapping[str, Write] = {
 
 def _readers(plan: Plan | NewPlan, cluster_of: ClusterOf) -> tuple[Sequence[Reader], Iterator[TopicReaders]]:
     """The members, and the readers of each of the plan's partitions."""
-    group = stored_group(plan.head if isinstance(plan, Plan) else plan, cluster_of())
+    group = stored_group(plan.head, cluster_of())
     table = partition_table(group.metadata)
     racks = rack_table(group.members, group.metadata, table)
     members = [Reader(member.id, member.rack_id or None) for member in group.members]

@@ -235,7 +235,7 @@ _WITH_REPLICA_LISTS = frozenset({"replicas", "reassignment"})
 
 def plan_json(plan: Plan | NewPlan) -> bytes:
     """The plan as the API writes it. One that is not stored has neither id nor time. No planner is imported for it."""
-    head = plan.head if isinstance(plan, Plan) else plan
+    head = plan.head
     unstored: dict[str, Any] = {"id": None, "created_at": None, "status": PROPOSED, "notes": None, "history": []}
     whole = WholePlan.of(
         head,

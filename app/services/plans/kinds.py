@@ -28,7 +28,7 @@ KINDS = Registry[Kind](
 
 def kind_of(plan: Plan | NewPlan) -> Kind:
     """The kind of a plan."""
-    return KINDS[(plan.head if isinstance(plan, Plan) else plan).kind]
+    return KINDS[plan.head.kind]
 
 
 def export(

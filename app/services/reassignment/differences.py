@@ -230,8 +230,7 @@ def _snapshot(uow: "UnitOfWork", snapshot_id: UUID | None) -> Cluster:
 
 def compared(plan: Plan | NewPlan, cluster: Cluster) -> Transfers:
     """What the plan moves of the whole cluster; of what it does not name nothing."""
-    head = plan.head if isinstance(plan, Plan) else plan
-    return compared_assignments(before_of(cluster), planned(plan.placements), brokers_of(head, cluster), cluster)
+    return compared_assignments(before_of(cluster), planned(plan.placements), brokers_of(plan.head, cluster), cluster)
 
 
 def compared_assignments(

@@ -46,7 +46,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def one_batch(plan: Plan | NewPlan, number: int, is_inverse: bool) -> bytes:
     """The execute file of the batch of that number, from 1 on, or of its inverse. Raises `NotExportable`."""
-    steps = batches_of(plan.head if isinstance(plan, Plan) else plan)
+    steps = batches_of(plan.head)
     require_batch(steps, number)
     return batch_file(steps, number - 1, is_inverse=is_inverse)
 
@@ -71,17 +71,15 @@ def _of_differences(write: Callable[..., str]) -> Write:
     """A writer of plans from a writer of their transfers and loads."""
 
     def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-        head = plan.head if isinstance(plan, Plan) else plan
         moved = compared(plan, _known(cluster_of))
-        return write(moved, _loads(plan), head.answer.get("log_dirs"), limit=MARKDOWN_ROWS).encode()
+        return write(moved, _loads(plan), plan.head.answer.get("log_dirs"), limit=MARKDOWN_ROWS).encode()
 
     return written
 
 
 def _loads(plan: Plan | NewPlan) -> Loads:
     """The loads of the answer; empty of a plan that was stored before it had some."""
-    head = plan.head if isinstance(plan, Plan) else plan
-    loads: Any = head.answer.get("loads") or {}
+    loads: Any = plan.head.answer.get("loads") or {}
     return cast("Loads", loads)
 
 
@@ -93,16 +91,14 @@ def _known(cluster_of: ClusterOf) -> Cluster:
 
 
 def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    head = plan.head if isinstance(plan, Plan) else plan
     cluster = _known(cluster_of)
-    return _archive(head, compared(plan, cluster), cluster)
+    return _archive(plan.head, compared(plan, cluster), cluster)
 
 
 def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    head = plan.head if isinstance(plan, Plan) else plan
     cluster = _known(cluster_of)
-    files = _Files(head, compared(plan, cluster), cluster)
-    return kubernetes.write(head, dict(files.executed()))
+    files = _Files(plan.head, compared(plan, cluster), cluster)
+    return kubernetes.write(plan.head, dict(files.executed()))
 
 
 def _replica_assignment(moved: Transfers) -> bytes:
@@ -146,8 +142,7 @@ def _at_once(*, is_inverse: bool) -> Write:
     """The whole plan as one file, or its rollback; with the log directories, if the plan chooses them."""
 
     def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-        head = plan.head if isinstance(plan, Plan) else plan
-        return at_once_file(batches_of(head), compared(plan, _known(cluster_of)), is_inverse=is_inverse)
+        return at_once_file(batches_of(plan.head), compared(plan, _known(cluster_of)), is_inverse=is_inverse)
 
     return written
 

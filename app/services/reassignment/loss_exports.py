@@ -25,11 +25,10 @@ def losses_of(plan: Plan | NewPlan, cluster_of: ClusterOf, lost: LossSelection) 
 
     Raises `NotExportable` of a plan that was made from no snapshot, and what `loss_table` does.
     """
-    head = plan.head if isinstance(plan, Plan) else plan
     cluster = cluster_of()
     if cluster is None:
         raise NotExportable("the plan was made from no snapshot, so that its loads are unknown")
-    request = restored(head.request)
+    request = restored(plan.head.request)
     limits = Limits(max_partitions=_NO_LIMIT, max_replicas=_NO_LIMIT)
     version = release_of(request.kafka_version, cluster.kafka_version)
     problem = resolve(request, cluster, Allowance(limits, is_job=True), version)

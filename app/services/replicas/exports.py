@@ -31,7 +31,7 @@ def _replica_assignment(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
 
 
 def _script(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    head = plan.head if isinstance(plan, Plan) else plan
+    head = plan.head
     title = f"Plan {head.hash}" + (f" on the cluster {head.cluster}" if head.cluster else "")
     answer: Any = head.answer
     fragile = [(violation["topic"], violation["detail"]) for violation in answer["violations"]]

@@ -5,7 +5,7 @@ problem.py      the request and the cluster as the problem of the core, and what
 planning.py     the planner and its answer
 reports.py      the answer: its declaration; waves, certificate and blocked partitions
 differences.py  brokers whose wave differs
-exports.py      the plan as files; restart.sh restarts the waves
+exports.py      the plan as files; restart.sh restarts the waves, in Kubernetes with config_map.yaml
 """
 
 from app.services.plans import Kind

@@ -7,21 +7,18 @@ from typing import Any
 
 from app.core.model import Cluster
 from app.formats.tables import topic_tables
-from app.services.plans import Plan, Write
+from app.services.plans import Write
+from app.services.plans.templates import filled
 from app.store.records import NewPlan, PlanHead
 
-_SCRIPT = Path(__file__).with_name("restart.sh")
+_SCRIPT, _CONFIG_MAP = map(Path(__file__).with_name, ("restart.sh", "config_map.yaml"))
 
 EXPORTS: Mapping[str, Write] = {
-    "script": lambda plan, _: _script(_head(plan)).encode(),
-    "kubernetes": lambda plan, _: _config_map(_head(plan)).encode(),
-    "csv": lambda plan, cluster_of: _csv(_head(plan), cluster_of()),
+    "script": lambda plan, _: _script(plan.head).encode(),
+    "kubernetes": lambda plan, _: _config_map(plan.head).encode(),
+    "csv": lambda plan, cluster_of: _csv(plan.head, cluster_of()),
 }
 """The formats of a restart. It moves no replica, so that it cannot be a reassignment."""
-
-
-def _head(plan: Plan | NewPlan) -> PlanHead | NewPlan:
-    return plan.head if isinstance(plan, Plan) else plan
 
 
 def _waves(head: PlanHead | NewPlan) -> Any:
@@ -34,20 +31,13 @@ def _pod(head: PlanHead | NewPlan, broker: int) -> str:
 
 
 def _script(head: PlanHead | NewPlan) -> str:
-    lines = (" ".join(map(str, wave["brokers"])) for wave in _waves(head))
-    text = _SCRIPT.read_text("utf-8").replace("@POD_NAME@", str(head.request["pod_name"]))
-    return text.replace("@WAVES@", "\n".join(lines))
+    waves = "\n".join(" ".join(map(str, wave["brokers"])) for wave in _waves(head))
+    return filled(_SCRIPT, pod_name=head.request["pod_name"], waves=waves)
 
 
 def _config_map(head: PlanHead | NewPlan) -> str:
-    pods = "".join(" ".join(_pod(head, broker) for broker in wave["brokers"]) + "\n" for wave in _waves(head))
-    return (
-        "# waves.txt has the pods of a wave in each line. restart.sh restarts them, in a container with Kafka's tools\n"
-        "# and kubectl: bash restart.sh 'kubectl delete pod \"$POD\"'\n"
-        "apiVersion: v1\nkind: ConfigMap\n"
-        f"metadata:\n  name: rackplan-restart-{head.hash[:12]}\n"
-        f"data:\n  waves.txt: |\n{indent(pods, '    ')}  restart.sh: |\n{indent(_script(head), '    ')}"
-    )
+    pods = "\n".join(" ".join(_pod(head, broker) for broker in wave["brokers"]) for wave in _waves(head))
+    return filled(_CONFIG_MAP, hash=head.hash[:12], pods=indent(pods, "    ")) + indent(_script(head), "    ")
 
 
 def _csv(head: PlanHead | NewPlan, cluster: Cluster | None) -> bytes:

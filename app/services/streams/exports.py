@@ -16,5 +16,5 @@ EXPORTS: Mapping[str, Write] = {
 
 
 def _rows(plan: Plan | NewPlan) -> list[TaskRow]:
-    answer: Any = (plan.head if isinstance(plan, Plan) else plan).answer
+    answer: Any = plan.head.answer
     return [TaskRow(task["task"], task["active"], task["standby"], task["warmup"]) for task in answer["tasks"]]

@@ -7,14 +7,17 @@ Applying it again goes on where it stopped.
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from app.core.kafka_versions import KafkaVersion
 from app.errors.quotation import escaped
 from app.errors.requests import NotExportable
+from app.services.plans.templates import filled
 from app.services.reassignment.files.script import COPIES
 from app.store.records import NewPlan, PlanHead
 
+_JOB = Path(__file__).with_name("job.yaml")
 MOST_BYTES = 1_000_000
 """The most bytes of the files of a ConfigMap, below the 1,048,576 of all that it has."""
 MOST_CONFIG_MAPS = 50
@@ -43,14 +46,13 @@ def write(head: PlanHead | NewPlan, files: Mapping[str, bytes]) -> bytes:
         raise NotExportable(detail, config_maps=len(maps), limit=MOST_CONFIG_MAPS)
     names = [f"{name}-{number}" for number in range(1, len(maps) + 1)]
     documents = [_config_map(one, content) for one, content in zip(names, maps, strict=True)]
-    documents.append(_job(head, name, names))
     text = yaml.dump_all(documents, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=sys.maxsize)
     where = f" of the cluster {escaped(head.cluster)}" if head.cluster else ""
     head_lines = (
         f"# Executes plan {head.hash[:12]}{where} batch by batch.\n"
         "# Before it is applied: KAFKA_BOOTSTRAP and image are those of your cluster.\n"
     )
-    return (head_lines + str(text)).encode()
+    return f"{head_lines}{text}---\n{_job(head, name, names)}".encode()
 
 
 def _maps(files: Mapping[str, bytes]) -> Iterator[dict[str, str]]:
@@ -73,29 +75,11 @@ def _config_map(name: str, content: Mapping[str, str]) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": dict(content)}
 
 
-def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> dict[str, Any]:
+def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> str:
     request: Any = head.request
     version = max(KafkaVersion.of(request["kafka_version"]), _OLDEST_IMAGE)
-    environment = {"KAFKA_BOOTSTRAP": "kafka-bootstrap:9092", "RUN_LOG": "/dev/null"}
-    container = {
-        "name": "batches",
-        "image": f"apache/kafka:{version}",
-        "command": ["/bin/bash", "/batches/run.sh"],
-        "env": [{"name": variable, "value": value} for variable, value in environment.items()],
-        "volumeMounts": [{"name": "batches", "mountPath": "/batches", "readOnly": True}],
-    }
-    sources = [{"configMap": {"name": one}} for one in config_maps]
-    pod = {
-        "restartPolicy": "Never",
-        "containers": [container],
-        "volumes": [{"name": "batches", "projected": {"sources": sources}}],
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name},
-        "spec": {"backoffLimit": 0, "template": {"spec": pod}},
-    }
+    sources = "\n".join(f"          - configMap:\n              name: {one}" for one in config_maps)
+    return filled(_JOB, name=name, version=version, sources=sources)
 
 
 def _dumper() -> Any:
