@@ -112,7 +112,7 @@ def _submission(database: Database, requests: Requests) -> Callable[[str, Mappin
             return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
         if typed.keys() & {"preview", "fields", "json"}:
             if "json" in typed:
-                typed = {"body": body}
+                typed = {"body": body, "cluster": typed.get("cluster", "")}
             return _page(database, requests, kind, body, typed)
         try:
             with database.begin() as uow:
