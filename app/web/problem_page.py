@@ -8,14 +8,6 @@ from fastapi import Response
 
 from app.web.pages import page
 
-_NO_KEY = "An API key is required"
-_ENTER_KEY = (
-    "Load the page again and enter an API key as the password, with any user name. The operator of this service makes "
-    "keys, with rackplan keys create or on the page of keys"
-)
-_NOT_SIGNED_IN = "Sign in to see this page"
-_SIGN_IN = "Sign in with the account of your organisation, or use an API key if you have one"
-
 
 def problem_page(
     document: Mapping[str, Any],
@@ -36,10 +28,9 @@ def problem_page(
     """
     errors = [{**error, "place": _place(str(error.get("pointer") or ""))} for error in document.get("errors") or ()]
     shown = {**document, "detail": str(document["detail"]).rstrip("."), "errors": errors}
-    if status == HTTPStatus.UNAUTHORIZED and not has_credentials:
-        shown["title"], shown["detail"] = (_NOT_SIGNED_IN, _SIGN_IN) if sign_in else (_NO_KEY, _ENTER_KEY)
+    asks: dict[str, Any] = {"sign_in": sign_in, "no_key": status == HTTPStatus.UNAUTHORIZED and not has_credentials}
     retry_after = headers.get("Retry-After", "")
-    answer = page("problem.html", status=HTTPStatus(status), problem=shown, retry_after=retry_after, sign_in=sign_in)
+    answer = page("problem.html", status=HTTPStatus(status), problem=shown, retry_after=retry_after, **asks)
     answer.headers.update(headers)
     return answer
 

@@ -1,17 +1,17 @@
 """`/search`: clusters, brokers, topics, groups, plans and studies by a part of their name or id."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Response
 
 from app.services import snapshots
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
-from app.web.clusters.view import ClusterView
+from app.web.clusters.view import ClusterView, place
 from app.web.pages import page
+from app.web.plans.selection import twins
 
 MOST_FOUND = 20
 """Results of each kind."""
@@ -41,25 +41,25 @@ def router(database: Database) -> APIRouter:
     ) -> Response:
         wanted = q.strip().casefold()
         with database.begin() as uow:
-            found = list(islice(_of_lists(uow, wanted), 3 * MOST_FOUND)) if wanted else []
-            within, left_out = in_clusters(uow, wanted, first=cluster) if wanted else ([], [])
-        listed = sorted([*found, *within], key=lambda each: (each.name.casefold() != wanted, each.cluster != cluster))
-        return page("search.html", query=q, found=listed, left_out=left_out, most=MOST_FOUND, listed=MOST_LISTED)
+            where = place(uow, ClusterView(cluster, "search")) if cluster else None
+            results = _results(uow, wanted, cluster) if wanted else {}
+        return page("search.html", query=q.strip(), most=MOST_FOUND, listed=MOST_LISTED, place=where, **results)
 
     return routes
 
 
-def _of_lists(uow: UnitOfWork, wanted: str) -> Iterator[Found]:
-    """Clusters by name, plans by title and id, studies by name and id."""
-    clusters = (name for name in sorted(uow.snapshots.clusters()) if wanted in name.casefold())
-    yield from (Found("cluster", name, ClusterView(name).address) for name in islice(clusters, MOST_FOUND))
-    plans = uow.plans.selected(PlanFilter(), before=None, size=MOST_LISTED).items
-    named = (plan for plan in plans if wanted in f"{plan.title} {plan.id}".casefold())
-    for plan in islice(named, MOST_FOUND):
-        yield Found("plan", plan.title, f"/plans/{plan.id}", plan.cluster or "")
+def _results(uow: UnitOfWork, wanted: str, cluster: str) -> dict[str, Any]:
+    """Clusters and parts of them by name, equal names first; plans by title and id, studies by name and id."""
+    within, left_out = in_clusters(uow, wanted, first=cluster)
+    named = [name for name in sorted(uow.snapshots.clusters()) if wanted in name.casefold()][:MOST_FOUND]
+    found = [*(Found("cluster", name, ClusterView(name).address) for name in named), *within]
+    found.sort(key=lambda each: (each.name.casefold() != wanted, each.cluster != cluster))
+    listed = uow.plans.selected(PlanFilter(), before=None, size=MOST_LISTED).items
+    plans = [plan for plan in listed if wanted in f"{plan.title} {plan.id}".casefold()][:MOST_FOUND]
     sweeps = uow.sweeps.page(kind=None, state=None, before=None, size=MOST_LISTED).items
-    for sweep in (each for each in sweeps if wanted in f"{each.labels.get('study', '')} {each.id}".casefold()):
-        yield Found("study", sweep.labels.get("study") or sweep.kind, f"/sweeps/{sweep.id}")
+    studies = [each for each in sweeps if wanted in f"{each.labels.get('study', '')} {each.id}".casefold()]
+    rest = {"plans": plans, "twins": twins(uow, plans), "studies": studies[:MOST_FOUND]}
+    return {"found": found, "left_out": left_out, **rest}
 
 
 def in_clusters(
@@ -70,9 +70,9 @@ def in_clusters(
     newest.sort(key=lambda snapshot: (snapshot.cluster != first, _size(snapshot)))
     found: dict[str, list[Found]] = {"broker": [], "topic": [], "group": []}
     left_out, partitions = [], 0
-    for place, snapshot in enumerate(newest):
+    for position, snapshot in enumerate(newest):
         partitions += _size(snapshot)
-        if snapshot.cluster != first and (place >= MOST_CLUSTERS or partitions > most_partitions):
+        if snapshot.cluster != first and (position >= MOST_CLUSTERS or partitions > most_partitions):
             left_out.append(snapshot.cluster)
             continue
         _, cluster = snapshots.load(uow, snapshot.id)

@@ -1,6 +1,7 @@
 """The process that draws charts: started by the first one, and ended when there is nothing to draw."""
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 
@@ -8,7 +9,7 @@ import psutil
 import pytest
 
 from app.web.chart_process import ChartFailed, ChartProcess
-from app.web.charts import bars
+from app.web.charts import bars, points, response
 
 SPEC = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **bars([{"x": "a", "y": 1}], x="name", y="count")}
 ENDED_WITHIN_S = 60
@@ -63,3 +64,12 @@ def test_a_chart_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(ChartFailed, match="has ended with status -9"):
         engine.draw("svg", SPEC)
     assert engine.pid is None
+
+
+def test_every_named_mark_of_a_picture_has_a_label() -> None:
+    """Also a chart without the line of a Pareto front: an empty line has no label."""
+    rows = [{"x": 1.0, "y": 2.0, "series": "scenario", "front": None}]
+    picture = bytes(response(points(rows, x="x", y="y", tooltips={}), "svg").body).decode()
+    symbols = re.findall(r'<[^>]*role="graphics-symbol"[^>]*>', picture)
+    assert len(symbols) == 3
+    assert [symbol for symbol in symbols if "aria-label=" not in symbol] == []

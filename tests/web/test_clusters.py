@@ -11,6 +11,7 @@ from app.core.recorded import RecordedGroup, RecordedMember
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
+from app.web import search
 from app.web.clusters.directories import directories
 from app.web.search import in_clusters
 from tests.core.test_partition_table import topic
@@ -320,6 +321,9 @@ def test_a_search_finds_what_has_a_part_of_the_name(browser: Browser) -> None:
         "/clusters/nine/topics/orders",
         "/clusters/example-shop/topics/orders",
     ]
+    assert "Update snapshot" in page.text
+    assert page.form()["cluster"] == "nine"
+    assert [mark.text for mark in page.all("mark")] == ["orders", "orders"]
     for query, address in (
         ("shop", "/clusters/example-shop"),
         ("105", "/clusters/nine/brokers/105"),
@@ -341,3 +345,14 @@ def test_large_clusters_are_searched_in_their_context_alone(browser: Browser, da
         found, left_out = in_clusters(uow, "orders", first="example-shop", most_partitions=1)
     assert [each.cluster for each in found] == ["example-shop"]
     assert left_out == ["small"]
+
+
+def test_a_cluster_that_is_not_searched_leads_to_a_search_in_it(
+    browser: Browser, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "MOST_CLUSTERS", 1)
+    keep(database, small())
+    keep(database, replace(small(), name="other"))
+    page = browser.get("/search?q=a%26b")
+    assert "were not searched" in page.text
+    assert "/search?q=a%26b&cluster=small" in [link.attributes["href"] for link in page.all("a")]

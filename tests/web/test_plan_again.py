@@ -1,35 +1,54 @@
 """A stored request in its form: changed, and planned or submitted again."""
 
-from uuid import UUID, uuid4
+from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 
 from app.api.examples import (
+    CONSUMERS_REQUEST,
     EXAMPLE_GROUP_PLAN_ID,
-    EXAMPLE_REASSIGNMENT_PLAN_ID,
-    EXAMPLE_STREAMS_PLAN_ID,
     EXAMPLE_SWEEP_ID,
+    GROUP_REQUEST,
+    PLACE,
+    PLACE_REQUEST,
+    REASSIGNMENT_REQUEST,
+    RESTART_REQUEST,
+    STREAMS_REQUEST,
 )
 from app.web.forms.requests import FIELDS_OF
 from tests.web.browser import Page
 
+CONFIGURED: dict[str, Any] = PLACE | {"topics": [PLACE["topics"][0] | {"configs": {"min.insync.replicas": "2"}}]}
+REQUESTS = {
+    "reassignment": REASSIGNMENT_REQUEST,
+    "replicas": PLACE_REQUEST | {"configs": {"value": CONFIGURED}},
+    "group": GROUP_REQUEST,
+    "streams": STREAMS_REQUEST,
+    "restart": RESTART_REQUEST,
+    "consumers": CONSUMERS_REQUEST,
+}
 
-@pytest.mark.parametrize(
-    ("kind", "plan"), [("reassignment", EXAMPLE_REASSIGNMENT_PLAN_ID), ("streams", EXAMPLE_STREAMS_PLAN_ID)]
-)
-def test_a_stored_request_is_changed_and_planned_again(client: httpx.Client, kind: str, plan: UUID) -> None:
-    """As fields that are sent as they are, it is the same plan; the page of the plan leads to it. A plan of another
-    kind is a 404.
-    """
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in REQUESTS for name in REQUESTS[kind]])
+def test_a_stored_request_is_changed_and_planned_again(client: httpx.Client, kind: str, name: str) -> None:
+    """The page of the plan leads to the form, which can be sent as it is: it then makes the same plan."""
+    plan = client.post(f"/v1/plans/{kind}", json=REQUESTS[kind][name]["value"]).json()["id"]
     assert f'href="/plan/{kind}?again={plan}"' in client.get(f"/plans/{plan}").text
     form = client.get(f"/plan/{kind}?again={plan}")
     page = Page(form.status_code, form.headers, form.text)
-    made = client.post(f"/plan/{kind}", data={name: page.form()[name] for name in FIELDS_OF[kind]})
-    assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan}"), made.text[:2000]
+    controls = {each: value for each, value in page.form().items() if each in (*FIELDS_OF[kind], "body")}
+    missing = [each for each in page.all("input") if "required" in each.attributes and not each.attributes["value"]]
+    assert [each.attributes["name"] for each in missing if each.attributes["id"] in controls] == []
+    made = client.post(f"/plan/{kind}", data=controls)
+    assert made.status_code == 303, Page(made.status_code, made.headers, made.text).by_id("body-problem").text
+    assert made.headers["location"] == f"/plans/{plan}"
+
+
+def test_a_request_of_another_kind_is_not_found(client: httpx.Client) -> None:
     for wrong in ("x", uuid4(), EXAMPLE_GROUP_PLAN_ID):
-        assert client.get(f"/plan/{kind}?again={wrong}").status_code == 404
-        assert client.get(f"/plan/group?again={wrong}").status_code == 404
+        assert client.get(f"/plan/streams?again={wrong}").status_code == 404
 
 
 def test_a_sweep_is_changed_and_submitted_again(client: httpx.Client) -> None:

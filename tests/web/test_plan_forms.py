@@ -155,6 +155,8 @@ def test_a_form_is_fields_or_json_both_ways(browser: Browser, database: Database
     as_json = browser.post(f"/plan/{kind}", {**fields, "json": "1"})
     body = as_json.by_id("body").text.strip()
     assert json.loads(body)["labels"]["team"] == "x"
+    assert as_json.form()["cluster"] == "small"
+    assert "Update snapshot" in as_json.text
     as_fields = browser.post(f"/plan/{kind}", {"body": body, "fields": "1"})
     assert as_fields.by_id("cluster").attributes["value"] == "small"
     assert json.loads(as_fields.by_id("more").text) == {"labels": {"team": "x"}}
@@ -322,9 +324,14 @@ def test_a_study_of_groups_is_submitted_and_planned_again_as_fields(browser: Bro
 
 
 def test_a_topic_is_placed_on_a_stored_cluster(browser: Browser, database: Database) -> None:
-    """By its name, partitions and factor alone; errors are beside their fields."""
+    """By its name, partitions and factor alone, of which the name has the focus; errors are beside their fields."""
     keep(database, small())
-    form = browser.get("/plan/replicas?cluster=small").form()
+    page = browser.get("/plan/replicas?cluster=small")
+    assert [each.attributes["name"] for each in page.all("input") if "autofocus" in each.attributes] == ["topics_name"]
+    assert page.by_id("topics_replication_factor-hint").text == "3 brokers in 2 racks"
+    optional = next(each for each in page.all("details") if each.text.startswith("Algorithm, racks, seed"))
+    assert "open" not in optional.attributes
+    form = page.form()
     typed = {name: form[name] for name in ("cluster", "topics_partitions", "topics_replication_factor")}
     made = browser.ask("POST", "/plan/replicas", data=typed | {"topics_name": "new"})
     assert made.status_code == 303
@@ -339,6 +346,8 @@ def test_a_topic_is_placed_on_a_stored_cluster(browser: Browser, database: Datab
         page = browser.post("/plan/replicas", typed | wrong)
         assert page.status == 422
         assert page.by_id(field).attributes.get("aria-invalid") == "true", (field, page.text)
+        optional = next(each for each in page.all("details") if each.text.startswith("Algorithm, racks, seed"))
+        assert ("open" in optional.attributes) == (field == "seed")
 
 
 def test_errors_of_the_service_name_the_field(browser: Browser, database: Database) -> None:

@@ -79,4 +79,6 @@ def test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_
         "replicas tight, of the snapshot 07540754",
         "replicas keep, of the snapshot 6c1f6c1f",
     ]
+    clients = [{"clients": [{"id": "a", "tags": []}, {"id": "b", "capacity": capacity}]} for capacity in (1, 2)]
+    assert distinctions([dict(fields_of("", each)) for each in clients]) == ["capacity 1", "capacity 2"]
     assert distinctions([{"topics": "t" * 200}, {}]) == [f"topics {'t' * 93}…", "without further options"]

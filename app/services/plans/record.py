@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 from hashlib import sha256
 
-_RESOLVED = ("kind", "engine_version", "snapshot_content_hash")
+_RESOLVED = ("kind", "engine_version", "snapshot_content_hash", "previous_snapshot_content_hash")
 """Fields of a stored request that its caller did not state."""
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
 
@@ -140,17 +140,27 @@ def as_json(record: object) -> Any:
 
 
 def request_of(head: PlanHead) -> dict[str, Json]:
-    """The body of a request that makes a plan of one of these kinds again, on the newest snapshot of its cluster:
-    a reassignment, a Streams plan, a restart, consumers over time.
-
-    Stored requests of the other kinds have another form than those of the API.
-    """
-    body: dict[str, Json] = {
-        name: value for name, value in head.request.items() if name not in _RESOLVED and value is not None
+    """The body of a request that makes a plan again, on the newest snapshot of its cluster."""
+    body: dict[str, Any] = {
+        name: value for name, value in head.request.items() if name not in _RESOLVED and value not in (None, {}, [])
     }
     if head.cluster is not None and "brokers" not in body:
         body["cluster"] = head.cluster
+    if head.kind == "replicas" and head.answer["prediction"] != "replay":
+        body.pop("seed", None)  # that of the hash of the request
+    if "assignors" in body:
+        body["assignor"] = body.pop("assignors")
+    configs = body.pop("configs", {})
+    for name in body.keys() & {"topics", "events"}:
+        body[name] = [_requested(each, configs) if isinstance(each, Mapping) else each for each in body[name]]
     return body
+
+
+def _requested(item: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
+    """A topic or an event of a stored request as the API has it."""
+    replicas = [{"partition": at, "replicas": row} for at, row in enumerate(item.get("replicas") or ())]
+    stated = {"partitions": replicas or item.get("partitions"), "configs": configs.get(item.get("name", ""))}
+    return {name: value for name, value in {**item, **stated, "replicas": None}.items() if value not in (None, 0)}
 
 
 def made_on(uow: "UnitOfWork", head: PlanHead) -> Cluster:

@@ -18,7 +18,7 @@ from app.core.measures.partition_table import Bools, BrokerLoads, PartitionTable
 from app.core.model import Cluster
 from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
-from app.services.snapshots.records import Recent, memory_of
+from app.services.snapshots.records import Recent
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
 from app.web import charts
@@ -36,39 +36,36 @@ from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twins
 from app.web.sweeps import plots
 
-MOST_BYTES = 240 * 2**20
-"""Memory of all cached tables, each with its cluster: some two million partitions with three replicas."""
+MOST_BYTES = 120 * 2**20
+"""Memory of all cached tables: some three million partitions with three replicas."""
 _OF_LISTED = 250
 """Bytes of a broker in the table, and of a loss in the list of losses."""
 
-Read: TypeAlias = tuple[Cluster, PartitionTable, ListedLosses]
+Table: TypeAlias = tuple[PartitionTable, ListedLosses]
 
 
 class RecentTables:
     """Tables by the id of their snapshot, which never changes; those used least recently are dropped first."""
 
     def __init__(self) -> None:
-        self._tables: Recent[UUID, Read] = Recent(MOST_BYTES)
+        self._tables: Recent[UUID, Table] = Recent(MOST_BYTES)
 
-    def of(self, uow: UnitOfWork, snapshot_id: UUID) -> Read:
+    def of(self, uow: UnitOfWork, snapshot_id: UUID) -> tuple[Cluster, PartitionTable, ListedLosses]:
         """The cluster of a snapshot, its partitions, and what each loss costs. Raises `SnapshotNotFound`."""
-        uow.snapshots.get(snapshot_id)  # it may have been deleted
-        cached = self._tables.get(snapshot_id)
-        if cached is not None:
-            return cached
         _, cluster = snapshots.load(uow, snapshot_id)
-        table = PartitionTable.of(cluster)
-        made = cluster, table, listed_losses(table)
-        self._tables.keep(snapshot_id, made, _memory_of(made))
-        return made
+        cached = self._tables.get(snapshot_id)
+        if cached is None:
+            table = PartitionTable.of(cluster)
+            cached = table, listed_losses(table)
+            self._tables.keep(snapshot_id, cached, _memory_of(*cached))
+        return cluster, *cached
 
 
-def _memory_of(made: Read) -> int:
-    """The memory of a table with its cluster and losses, in bytes, about as `memory_of` has it."""
-    cluster, table, losses = made
+def _memory_of(table: PartitionTable, losses: ListedLosses) -> int:
+    """The memory of a table with its losses, in bytes."""
     parts: list[Any] = [getattr(table, field.name) for field in fields(table)]
     listed = 2 * len(table.brokers.brokers) + len(losses.racks) + len(losses.brokers)
-    return memory_of(cluster) + sum(getattr(part, "nbytes", 0) for part in parts) + _OF_LISTED * (8 + listed)
+    return sum(getattr(part, "nbytes", 0) for part in parts) + _OF_LISTED * (8 + listed)
 
 
 MOST_TOPICS = 500

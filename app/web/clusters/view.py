@@ -141,11 +141,6 @@ class ClusterView:
         lost = tuple(each for each in self.lost if each != loss) if loss in self.lost else (*self.lost, loss)
         return replace(self, lost=lost).address
 
-    @property
-    def intact(self) -> str:
-        """The address of the page without a loss."""
-        return replace(self, lost=()).address
-
     def _query(self, first: Sequence[tuple[str, str]] = ()) -> str:
         stated = [
             *first,

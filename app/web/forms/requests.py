@@ -1,7 +1,7 @@
 """`/plan` and `/plan/{kind}`: a request for a plan or a study as a form; the same as curl, Python and JSON."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -31,8 +31,6 @@ from app.web.words import counted
 
 KINDS: Mapping[str, tuple[str, str]] = short.TABLE["kinds"]
 """The title and the purpose of each kind of request, in the order of the page."""
-_PLANNED_AGAIN = ("reassignment", "streams", "restart", "consumers")
-"""The kinds of plans whose stored requests a form can begin with."""
 _SWEEP = "sweep"
 """The form of a study of capacity; those of other kinds are `sweep-{kind}`."""
 FIELDS_OF: Mapping[str, dict[str, str]] = {
@@ -77,13 +75,13 @@ def router(
     @routes.get("/plan/{kind}")
     def form(request: Request, kind: str) -> Response:
         typed = _opened(database, _examples(requests, kind), kind, _typed(request.query_params.multi_items()))
-        return submitted(kind, {**typed, "preview": "1"}, "")
+        return submitted(kind, {**typed, "preview": "1"})
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
         typed = {"cluster": pasted.cluster, "text": pasted.text}
         return _page(database, requests, kind, "", typed, refused=problem)
 
-    submitted = _submission(database, requests)
+    submitted = partial(_submitted, database, requests)
     routes.include_router(members.router(database, limits, refused, access))
 
     @routes.post("/plan/sweep{of_kind:path}")
@@ -101,44 +99,45 @@ def router(
     return routes
 
 
-def _submission(database: Database, requests: Requests) -> Callable[[str, Mapping[str, str], str], Response]:
+def _submitted(
+    database: Database, requests: Requests, kind: str, typed: Mapping[str, str], person: str = ""
+) -> Response:
     """What answers a form that was sent: where its result is, or the form with its errors."""
-
-    def submitted(kind: str, typed: Mapping[str, str], person: str) -> Response:
-        _examples(requests, kind)
-        try:
-            body = _body(kind, typed)
-        except Mistaken as mistaken:
-            return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
-        if typed.keys() & {"preview", "fields", "json"}:
-            if "json" in typed:
-                typed = {"body": body}
-            return _page(database, requests, kind, body, typed)
-        try:
-            with database.begin() as uow:
-                answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person)
-        except Failure as failure:
-            errors: Sequence[Mapping[str, Json]] = [
-                {"pointer": "/" + "/".join(map(str, failure.path)), "detail": failure.detail}
-            ]
-            return _page(database, requests, kind, body, typed, errors=errors)
-        if isinstance(answer, str):
-            return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
-        return _page(database, requests, kind, body, typed, errors=answer)
-
-    return submitted
+    _examples(requests, kind)
+    try:
+        body = _body(kind, typed)
+    except Mistaken as mistaken:
+        return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
+    if typed.keys() & {"preview", "fields", "json"}:
+        if "json" in typed:
+            typed = {"body": body, "cluster": typed.get("cluster", "")}
+        return _page(database, requests, kind, body, typed)
+    try:
+        with database.begin() as uow:
+            answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person)
+    except Failure as failure:
+        pointer = "/" + "/".join(map(str, failure.path))
+        answer = [{"pointer": pointer, "detail": failure.detail}]
+    if isinstance(answer, str):
+        return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
+    return _page(database, requests, kind, body, typed, errors=answer)
 
 
 def _opened(database: Database, known: Mapping[str, Any], kind: str, typed: Mapping[str, str]) -> Mapping[str, str]:
     """The fields that the form of an address begins with: those in it, an example, a stored request, or a cluster."""
     if typed.get("example") in known:
-        body = known[typed["example"]]["value"]
-        is_of_fields = not short.typed_of(kind, body)["more"]
-        return {"body": _pretty(body), **({"fields": "1"} if is_of_fields else {})}
+        return _filled_in(kind, known[typed["example"]]["value"])
     with database.begin() as uow:
         if again := typed.get("again"):
-            return {"body": _pretty(_stored(uow, kind, again)), "fields": "1"}
+            return _filled_in(kind, _stored(uow, kind, again))
         return {**typed, **_study_of(uow, typed["cluster"])} if kind == _SWEEP and [*typed] == ["cluster"] else typed
+
+
+def _filled_in(kind: str, body: Mapping[str, Any]) -> Mapping[str, str]:
+    """A request in a form: as fields if it has those that are required, else as JSON."""
+    typed = short.typed_of(kind, body)
+    has_required = all(field.is_optional or typed[field.name] for field in short.SHORT[kind])
+    return {"body": _pretty(body), **({"fields": "1"} if has_required else {})}
 
 
 def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
@@ -155,7 +154,7 @@ def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
             body["cluster"] = uow.snapshots.get(UUID(str(snapshot))).cluster
         return body
     head = uow.plans.get(known)
-    if head.kind != kind or kind not in _PLANNED_AGAIN:
+    if head.kind != kind:
         raise HTTPException(404)
     return plans.request_of(head)
 

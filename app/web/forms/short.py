@@ -24,6 +24,7 @@ class ShortField:
         have the same value. errors : further parts whose errors are beside the field. named : its name in the form; if
         empty, the end of the path.
     rows : lines of the text area; 0 is a field of one line. is_fixed : not shown; its value is `initial`.
+    group : the heading over it and its neighbours; a group of optional fields is closed while they are empty.
     codec : of `CODECS`. choices : values with their words; empty for a text. listed : what the newest snapshot of the
         cluster suggests: `groups`; empty for nothing.
     """
@@ -41,6 +42,7 @@ class ShortField:
     named: str = ""
     rows: int = 0
     is_fixed: bool = False
+    group: str = ""
 
     @property
     def name(self) -> str:
@@ -50,7 +52,7 @@ class ShortField:
 
 _CHOICES = {
     "placements": (
-        ("", "as the cluster’s controller places: KRaft or ZooKeeper"),
+        ("", "that of the cluster’s controller"),
         *((each.name, each.summary) for each in PLACEMENTS.values()),
     ),
     "rack_modes": (("", "Kafka’s default"), *((mode.value, mode.value) for mode in RackMode)),

@@ -127,13 +127,15 @@ def distinctions(requests: Sequence[Mapping[str, str]]) -> list[str]:
 
 def fields_of(path: str, value: object) -> Iterator[tuple[str, str]]:
     """The fields of a stored request with their values, by path with dots; of a snapshot the start of its hash."""
+    if isinstance(value, list) and isinstance(next(iter(value), None), Mapping):
+        value = dict(enumerate(value))
     if isinstance(value, Mapping):
         for name, each in value.items():
             if name == "snapshot_content_hash":
                 yield _SNAPSHOT, str(each)[:8]
             elif name != "snapshot_id":
                 yield from fields_of(f"{path}.{name}" if path else str(name), each)
-    elif value is not None:
+    elif value not in (None, []):
         yield path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
