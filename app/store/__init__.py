@@ -29,7 +29,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
 
 The Postgres that `rackplan serve` starts unless a database is configured:
 
-    embedded.py         runs it over a data folder, for as long as a context lasts
+    embedded.py         runs it over a data folder, for as long as a context lasts, with the settings of postgres.conf
     data_folder.py      chooses the data folder, and locks it
     scratch.py          temporary folders that the next process removes if this one is killed
     server_programs.py  the Postgres programs that the server's account can execute

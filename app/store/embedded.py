@@ -7,6 +7,7 @@ other users of the machine, needs the password. A socket in a closed folder woul
 """
 
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import psycopg
@@ -36,30 +38,14 @@ _LOG_KEPT_BYTES = 2**20
 _START_ATTEMPTS = 6
 _ANSWER_WITHIN_S = 15.0
 
-# For one small service on a shared machine. Committed transactions are on disk (`fsync`, `synchronous_commit`). The log
-# has only lines for the operator: no statements, no values of users.
-_SETTINGS: dict[str, str | int] = {
-    "unix_socket_directories": "",
-    "max_connections": 60,
-    "shared_buffers": "128MB",
-    "wal_buffers": "16MB",
-    "max_wal_size": "512MB",
-    "fsync": "on",
-    "synchronous_commit": "on",
+_LINES = re.findall(r"^(\w+) =(.*)$", files("app.store").joinpath("postgres.conf").read_text("utf-8"), re.MULTILINE)
+_SETTINGS: dict[str, str] = {name: value.strip() for name, value in _LINES}
+if sys.platform == "linux":
     # Before it recovers, a server that was killed syncs its files: a thousand by name, or their file system at once,
     # which takes 0.1 s instead of up to 4 s on a busy disk.
-    "recovery_init_sync_method": "syncfs" if sys.platform == "linux" else "fsync",
+    _SETTINGS["recovery_init_sync_method"] = "syncfs"
     # A statement of a process that was killed, such as a slot at its deadline, ends soon after it.
-    "client_connection_check_interval": "5s" if sys.platform == "linux" else 0,
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-    "log_destination": "stderr",
-    "logging_collector": "off",
-    "log_checkpoints": "off",
-    "log_error_verbosity": "terse",
-    "log_min_error_statement": "panic",
-    "cluster_name": DATABASE,
-}
+    _SETTINGS["client_connection_check_interval"] = "5s"
 
 
 @dataclass(frozen=True, slots=True)

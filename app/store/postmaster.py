@@ -119,7 +119,7 @@ def start(
     *,
     account: Account,
     programs: Programs,
-    settings: Mapping[str, str | int],
+    settings: Mapping[str, str],
     log: Path,
     port: int | None = None,
 ) -> Postmaster:
@@ -133,7 +133,7 @@ def start(
     EmbeddedPostgresFailed : the program cannot be executed.
     """
     command: list[str | Path] = [programs.postgres, "-D", cluster]
-    for name, value in {**settings, "listen_addresses": "127.0.0.1", "port": port or _free_port()}.items():
+    for name, value in {**settings, "listen_addresses": "127.0.0.1", "port": str(port or _free_port())}.items():
         command += ["-c", f"{name}={value}"]
     # Opened here and inherited, so that the log can be in the caller's folder, where the account may not write.
     with log.open("ab") as output:

@@ -83,51 +83,46 @@ def of_failure(request: Request, failure: Failure) -> Response:
     status = status_of(type(failure))
     if status is None:
         return _of_unexpected(request, failure)
-    named = failure.context.get("errors")
-    field_errors = named if isinstance(named, Sequence) else ()
+    errors: Json = None
     if failure.path:
         extra = {name: value for name, value in failure.context.items() if name not in ("errors", "detail", "pointer")}
         # GET and HEAD have no body: the offending value is in the query.
         where = "#query" if request.method in ("GET", "HEAD") else ""
-        field_errors = ({"pointer": where + pointer(failure.path), "detail": failure.detail, **extra},)
-    headers = dict(HEADERS.get(type(failure), {}))
-    if "retry_after_s" in failure.context:
-        headers["Retry-After"] = str(failure.context["retry_after_s"])
-    return problem(
-        request,
-        status,
-        code=failure.code,
-        title=failure.title,
-        detail=failure.detail,
-        field_errors=field_errors,  # type: ignore[arg-type] # the context is JSON; `errors` in it a list of objects
-        context={**failure.context, **_kafkas_own(failure)},
-        headers=headers,
-    )
+        errors = [{"pointer": where + pointer(failure.path), "detail": failure.detail, **extra}]
+    context = {**failure.context, **_kafkas_own(failure)}
+    return _of_kind(request, type(failure), failure.detail, context, status=status, errors=errors)
 
 
 def of_stored_failure(request: Request, document: Mapping[str, Json]) -> Response:
     """The problem document of a failure that a job stored, as `document_of` wrote it."""
-    code = str(document["code"])
-    failure = FAILURES.get(code)
-    status = None if failure is None else status_of(failure)
-    if failure is None or status is None:
-        return problem(
-            request,
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-            code="internal_error",
-            title="The service failed",
-            detail=str(document["detail"]),
-        )
-    named = document.get("errors")
+    kind, detail = FAILURES.get(str(document["code"])), str(document["detail"])
+    status = None if kind is None else status_of(kind)
+    if kind is None or status is None:
+        return _internal_error(request, detail)
+    return _of_kind(request, kind, detail, document, status=status)
+
+
+def _of_kind(
+    request: Request,
+    kind: type[Failure],
+    detail: str,
+    context: Mapping[str, Json],
+    *,
+    status: int,
+    errors: Json = None,
+) -> Response:
+    """The problem document of a failure of a class; its field errors are stated, or those of the context."""
+    named = errors or context.get("errors")
+    wait = {"Retry-After": str(context["retry_after_s"])} if "retry_after_s" in context else {}
     return problem(
         request,
         status,
-        code=code,
-        title=failure.title,
-        detail=str(document["detail"]),
+        code=kind.code,
+        title=kind.title,
+        detail=detail,
         field_errors=named if isinstance(named, Sequence) else (),  # type: ignore[arg-type] # a list of objects
-        context=document,
-        headers=HEADERS.get(failure),
+        context=context,
+        headers={**HEADERS.get(kind, {}), **wait},
     )
 
 
@@ -200,13 +195,12 @@ class OrProblem:
 
 def _of_unexpected(request: Request, unexpected: Exception) -> Response:
     structlog.get_logger().error("request.failed", exc_info=unexpected, request_id=request_id(request))
-    return problem(
-        request,
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        code="internal_error",
-        title="The service failed",
-        detail="This is a fault of the service; its log has the details under this request_id.",
-    )
+    return _internal_error(request, "This is a fault of the service; its log has the details under this request_id.")
+
+
+def _internal_error(request: Request, detail: str) -> Response:
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    return problem(request, status, code="internal_error", title="The service failed", detail=detail)
 
 
 def _rendered(document: Mapping[str, object]) -> bytes:
