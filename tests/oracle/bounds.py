@@ -100,9 +100,11 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
         loads.goals(examined, model, after)
         return
     exact = with_limits(instance, model)
-    if engine == "soft limits" and not loads.excess(examined, model, exact, after):
-        return
-    if engine == "loads" and not loads.band(examined, model, exact):
+    if engine == "soft limits":
+        rows = examined.answer.document["balance"]["resources"] or []
+        if not (loads.excess(examined, model, exact, after) and loads.require_goals(exact, model, rows, after)):
+            return
+    if engine == "loads" and not loads.band(examined, model, exact, after):
         return
     if engine == "leaders" and not _require_leader_band(exact, model):
         return

@@ -37,22 +37,25 @@ def total_of(model: Model, resource: str) -> int:
     return sum(replica * factor + leader for (replica, leader), factor in each)
 
 
-def least_largest(model: Model, resource: str) -> int | None:
-    """The smallest largest load of a broker."""
+def least_largest(model: Model, resource: str, after: Replicas, topics: list[str] | None) -> int | None:
+    """The smallest largest load of a broker; partitions of topics that are not to change keep their leaders."""
     exact = Exact(model)
+    for row in model.partitions:
+        if topics is not None and row.key[0] not in topics:
+            exact.require(exact.leads[row.key, after[row.key][0]] == 1)
     largest = exact.bounded(0, max(1, total_of(model, resource)))
     for load in of_brokers(exact, model, resource).values():
         exact.require(load <= largest)
     return exact.minimised(largest)
 
 
-def band(examined: Examined, model: Model, exact: Exact) -> bool:
+def band(examined: Examined, model: Model, exact: Exact, after: Replicas) -> bool:
     """The largest load beside the exact one; then the exact model is held within the reported band."""
     request, replicas = examined.instance.request, examined.answer.document["balance"]["replicas"]
     if replicas["low"] is None or examined.answer.document["balance"].get("sets"):
         return False
     resource = "disk" if replicas["by"] == "bytes" else "nic_in"
-    least = least_largest(model, resource)
+    least = least_largest(model, resource, after, request.get("topics"))
     if least is None:
         return False
     detail = f"largest {replicas['largest']}, bound {replicas['largest_bound']}, exact {least}"
@@ -75,7 +78,7 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
     is_joint = len(rows) > 1 and not isinstance(request.get("objective"), dict)
     for place, row in enumerate(rows):
         total = 0 if row["goal"] == "topic_replicas" else total_of(model, row["goal"])
-        least = least_largest(model, row["goal"]) if total else None
+        least = least_largest(model, row["goal"], after, request.get("topics")) if total else None
         if document["balance"].get("sets") or least is None:
             continue
         share = least * len(model.brokers.staying) / total
@@ -86,19 +89,26 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
             # A tolerance bounds the distance from the ideal load on both sides.
             reached = max(share, 1 + row["tolerance"], 2 - row["smallest"] if row["tolerance"] else 0)
             examined.hold("the first goal is the exact least", row["largest"] <= reached + error, detail)
-    if rows and not document["balance"].get("sets") and all(row["tolerance"] == 0 for row in rows):
+    if rows and not document["balance"].get("sets"):
         _least_for_goals(examined, model, rows, after)
+
+
+def require_goals(exact: Exact, model: Model, rows: list[Document], after: Replicas) -> bool:
+    """Hold the loads of tight goals at what was reached; False if a goal has a tolerance or is of topics."""
+    for row in rows:
+        if row["goal"] == "topic_replicas" or row["tolerance"]:
+            return False
+        most = max(_reached(model, row["goal"], broker, after) for broker in model.brokers.staying)
+        for load in of_brokers(exact, model, row["goal"]).values():
+            exact.require(load <= most)
+    return True
 
 
 def _least_for_goals(examined: Examined, model: Model, rows: list[Document], after: Replicas) -> None:
     """The movement beside the least one of all placements whose largest loads are those that were reached."""
     exact = Exact(model)
-    for row in rows:
-        if row["goal"] == "topic_replicas":
-            return
-        most = max(_reached(model, row["goal"], broker, after) for broker in model.brokers.staying)
-        for load in of_brokers(exact, model, row["goal"]).values():
-            exact.require(load <= most)
+    if not require_goals(exact, model, rows, after):
+        return
     certificate = examined.answer.document["certificate"]
     least = exact.minimised(exact.moved(lambda row: row.size or 0))
     if certificate["minimised"] == "bytes" and least is not None:
