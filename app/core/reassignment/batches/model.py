@@ -183,6 +183,11 @@ class Batches:
         """The slice of a batch in `rows`, `before` and `after`."""
         return slice(int(self.offsets[batch]), int(self.offsets[batch + 1]))
 
+    @property
+    def batch_of(self) -> Int64s:
+        """(steps,) int64 the batch of each step."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
 
 def changes_racks(before: Int32s, after: Int32s, rack_of: Int32s) -> NDArray[np.bool_]:
     """(rows,) bool: whether the racks of the replicas, sorted, with repeats, differ between two lists.

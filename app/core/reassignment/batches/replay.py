@@ -62,7 +62,7 @@ def replay(reassigned: ReassignedPartitions, batches: Batches) -> StepReplay:
     every = (reassigned.before, reassigned.after, batches.before, batches.after)
     width = max(1, *(lists.shape[1] for lists in every))
     origin, goal = widened(reassigned.before, width), widened(reassigned.after, width)
-    batch = np.repeat(np.arange(len(batches)), np.diff(batches.offsets))
+    batch = batches.batch_of
     order = np.lexsort((batch, batches.rows))
     row = batches.rows[order].astype(np.int64)
     before, after = widened(batches.before, width)[order], widened(batches.after, width)[order]

@@ -445,8 +445,9 @@ def _rack_of(brokers: BrokerTable) -> Int32s:
 def _by_topic(batches: Batches, scope: PartitionScope, changes: NDArray[np.bool_]) -> Mapping[str, Sequence[int]]:
     """The batches with a step of each topic that changes its racks."""
     at = np.flatnonzero(changes)
-    batch_of = np.repeat(np.arange(len(batches)), np.diff(batches.offsets))[at]
     found: dict[str, list[int]] = defaultdict(list)
-    for topic, batch in np.unique(np.column_stack([scope.topic_of[batches.rows[at]], batch_of]), axis=0).tolist():
+    for topic, batch in np.unique(
+        np.column_stack([scope.topic_of[batches.rows[at]], batches.batch_of[at]]), axis=0
+    ).tolist():
         found[scope.topics[topic]].append(batch)
     return found

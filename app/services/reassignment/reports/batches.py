@@ -228,10 +228,9 @@ def _set_moves(requested: Int32s, lists: Int32s, steps: Batches, of_moves: Int32
     moves = steps.log_dir_moves
     if moves is None:
         return
-    batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
     # Steps are by batch and then by row, so that their keys ascend.
     n_rows = int(max(steps.rows.max(initial=0), moves.row.max(initial=0))) + 1
-    at = np.searchsorted(batch_of * n_rows + steps.rows, moves.batch * n_rows + moves.row)
+    at = np.searchsorted(steps.batch_of * n_rows + steps.rows, moves.batch * n_rows + moves.row)
     column = (lists[at] == moves.broker[:, None]).argmax(axis=1) if len(at) else at
     requested[at, column] = of_moves
 
@@ -384,8 +383,7 @@ def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverComple
     """Apply the rule of the problem's release to every step: see `core/reassignment/completion.py`."""
     never = np.zeros(len(steps), np.bool_)
     found = problem.batches.completion.incomplete(steps.rows, steps.before, steps.after)
-    batch_of = np.repeat(np.arange(len(steps)), np.diff(steps.offsets))
-    never[batch_of[found.waits | found.has_no_source]] = True
+    never[steps.batch_of[found.waits | found.has_no_source]] = True
     return NeverCompleted(never, tuple(_cautions(problem, steps, found)))
 
 
@@ -421,7 +419,7 @@ def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -
 
 def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_]) -> str:
     """The batches and partitions of some steps."""
-    numbers = np.unique(np.repeat(np.arange(len(steps)), np.diff(steps.offsets))[among]) + 1
+    numbers = np.unique(steps.batch_of[among]) + 1
     rows = np.unique(steps.rows[among]).tolist()
     names = first_of([*map(problem.scope.name, rows)], NAMED_IN_WARNINGS)
     of_batches = f"{'batch' if len(numbers) == 1 else 'batches'} {first_of(numbers.tolist(), NAMED_BATCHES)}"
@@ -476,7 +474,7 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
     gained, column = np.nonzero(not_among(steps.after, steps.before))
     rows = steps.rows[gained]
     copies = BatchCopies(
-        batch=np.repeat(np.arange(len(steps)), np.diff(steps.offsets))[gained],
+        batch=steps.batch_of[gained],
         source=steps.before[gained, 0],
         target=steps.after[gained, column],
         size_bytes=np.maximum(problem.batches.size_bytes[rows], 0),
