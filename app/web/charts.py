@@ -52,9 +52,12 @@ def _axes(rows: Rows, names: Sequence[str]) -> dict[str, Any]:
     axes = {}
     for column, name in zip("xy", names, strict=True):
         is_whole = all(isinstance(row[column], int | None) for row in rows)
-        suffixes = (suffix for suffix in SPECS["axes"] if name.endswith(suffix))
-        axes[f"{column}_axis"] = SPECS["axes"][next(suffixes, "whole" if is_whole else "other")]
+        axes[f"{column}_axis"] = _labels(name, "whole" if is_whole else "other")
     return axes
+
+
+def _labels(name: str, otherwise: str) -> Any:
+    return SPECS["axes"][next((suffix for suffix in SPECS["axes"] if name.endswith(suffix)), otherwise)]
 
 
 def steps(rows: Rows, *, y: str) -> Spec:
@@ -86,9 +89,12 @@ def fronts(
     return spec if joined else {**spec, "layer": spec["layer"][1:]}
 
 
-def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str]) -> Spec:
-    """A cell for each pair: columns `x`, `y` (texts) and `value`. `order` is that of the texts of both axes."""
-    return _spec("heat_map", rows, x=x, y=y, value=value, order=order)
+def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str], name: str = "") -> Spec:
+    """A cell for each pair: columns `x`, `y` (texts) and `value`. `order` is that of the texts of both axes.
+
+    The `name` of the figure determines the labels of the legend.
+    """
+    return _spec("heat_map", rows, x=x, y=y, value=value, order=order, legend=_labels(name, "other"))
 
 
 def bars(rows: Rows, *, x: str, y: str, is_count: bool = False) -> Spec:

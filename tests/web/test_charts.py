@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from app.web.chart_process import ChartFailed, ChartProcess
-from app.web.charts import bars, points, response
+from app.web.charts import bars, heat_map, points, response
 
 SPEC = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **bars([{"x": "a", "y": 1}], x="name", y="count")}
 ENDED_WITHIN_S = 60
@@ -73,3 +73,9 @@ def test_every_named_mark_of_a_picture_has_a_label() -> None:
     symbols = re.findall(r'<[^>]*role="graphics-symbol"[^>]*>', picture)
     assert len(symbols) == 3
     assert [symbol for symbol in symbols if "aria-label=" not in symbol] == []
+
+
+def test_the_legend_of_a_heat_map_has_the_unit_of_its_figure() -> None:
+    cells = [{"x": "a", "y": str(number), "value": number * 2.0**34} for number in (1, 2, 3)]
+    drawn = heat_map(cells, x="x", y="y", value="mean moved bytes", order=["1", "2", "3"], name="moved_bytes")
+    assert re.search(r">[0-9.]+ GiB<", bytes(response(drawn, "svg").body).decode())

@@ -10,6 +10,7 @@ from app.core.model import NO_LEADER, Broker, BrokerCapacity, Cluster
 from app.core.recorded import RecordedGroup, RecordedMember
 from app.services import snapshots
 from app.services.limits import Limits
+from app.settings import Settings
 from app.store.database import Database
 from app.web import search
 from app.web.clusters.directories import directories
@@ -45,6 +46,8 @@ def cells(page: Page) -> dict[str, str]:
 
 
 def test_a_new_service_offers_a_form_and_an_example(browser: Browser) -> None:
+    """No start stores one unless the operator asks for those of the documentation; the button stores one, once."""
+    assert Settings.model_fields["examples"].default is False
     page = browser.get("/")
     assert page.status == 200
     assert "No cluster yet" in page.text

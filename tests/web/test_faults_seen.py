@@ -16,6 +16,9 @@
 | a list of topics with CRLF read as bytes | test_the_list_of_topics_is_recognized_with_both_ends_of_lines |
 | 9 of 11 batches on paper | test_every_row_is_printed |
 | a reference without a way back, light only | test_swagger_ui_is_readable_and_fits |
+| a time left of 9 min, 5 min, 82 s, 10 s | test_the_time_left_is_shown_once_a_tenth_is_scored |
+| proposed after 6 of 11 batches | test_a_plan_of_which_a_part_is_executed_is_marked_as_executing |
+| "error None, binding None, feasible True" | test_a_scenario_has_no_value_of_python |
 | a running job with the title Queued | test_a_sweep_is_followed_live_and_cancelled_on_its_page |
 | jobs and studies listed by UUID | test_a_study_is_listed_by_its_name |
 | ranges of axes blank in a comparison | test_ranges_of_axes_are_compared |
@@ -173,6 +176,14 @@ def test_a_study_is_listed_by_its_name(browser: Browser, database: Database) -> 
     sweep = scored(database, labels={"study": "Next year"})
     links = {link.attributes["href"]: link.text.strip() for link in browser.get("/sweeps").all("a")}
     assert links[f"/sweeps/{sweep}"] == "Next year"
+
+
+def test_a_scenario_has_no_value_of_python(browser: Browser, database: Database) -> None:
+    sweep = scored(database)
+    for index in range(4):
+        text = browser.get(f"/sweeps/{sweep}/scenarios/{index}").text
+        assert "feasible yes" in text or "feasible no" in text
+        assert not re.search("None|True|False", text)
 
 
 def test_ranges_of_axes_are_compared(browser: Browser, database: Database) -> None:

@@ -97,3 +97,7 @@ def test_every_row_is_printed(client: httpx.Client, visit: Visit) -> None:
     visit.page.emulate_media(media="print")
     assert region.evaluate("each => each.scrollHeight <= each.clientHeight + 1")
     assert not visit.page.get_by_role("navigation", name="Main").is_visible()
+    visit.page.set_viewport_size({"width": 794, "height": 1123})  # A4 at 96 dots an inch
+    for address in ("/", "/clusters/nine/topics", "/clusters/nine/what-if"):
+        visit.open(address, until="table")
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 794, address

@@ -66,6 +66,21 @@ def test_a_pasted_state_is_compared_with_the_plan(browser: Browser, database: Da
     assert "not started" in browser.get(f"{plan}/execute?progress={chosen[0].attributes['value']}").text
 
 
+def test_a_plan_of_which_a_part_is_executed_is_marked_as_executing(
+    browser: Browser, database: Database, plan: str
+) -> None:
+    """By the next button, whatever its status was before; the step has the number of batches that are done."""
+    goal = list(planned(database, plan).items())
+    for moved in range(len(goal)):
+        state = after(TOPICS, dict(goal[:moved]))
+        page = browser.get(browser.ask("POST", f"{plan}/progress", data={"text": state}).headers["location"])
+        if started := re.search(r"Executing ([123])/4", page.text):
+            break
+    assert started is not None
+    assert "Mark as executing" in [button.text for button in page.all("button")]
+    assert "Approve" not in [button.text for button in page.all("button")]
+
+
 def test_what_the_text_lacks_is_of_the_state_before(browser: Browser, database: Database, plan: str) -> None:
     with database.begin() as uow:
         before = uow.snapshots.newest("nine")

@@ -36,6 +36,24 @@ def test_a_sweep_is_followed_live_and_cancelled_on_its_page(
     assert visit.complaints == []
 
 
+def test_the_time_left_is_shown_once_a_tenth_is_scored(client: httpx.Client, database: Database, visit: Visit) -> None:
+    """The first chunks are slower than the rest: 2 scenarios in 18 s of 40 would be 342 s left."""
+    axes = {"topology.brokers_per_rack": {"from": 1, "to": 40}}
+    sweep_id = client.post("/v1/sweeps", json={"kind": "capacity", **DEFINITION, "axes": axes}).json()["id"]
+    visit.page.goto(f"{client.base_url}".rstrip("/") + f"/sweeps/{sweep_id}")
+    with database.begin() as uow:
+        sweep = uow.sweeps.get(sweep_id)
+        uow.sweeps.start(sweep.id)
+        rows = [(row.index, orjson.dumps(row.document)) for row in KINDS["capacity"].score(sweep.definition, 0, 20)]
+        uow.sweeps.record(sweep.id, 0, rows[:2], stop=2, seconds=18)
+    visit.page.wait_for_selector("[data-words]:has-text('running: 2 of 40')")
+    assert " left" not in visit.page.locator("[data-words]").inner_text()
+    with database.begin() as uow:
+        uow.sweeps.record(sweep.id, 2, rows[2:], stop=20, seconds=2)
+    visit.page.wait_for_selector("[data-words]:has-text('running: 20 of 40 scored, 1 a second, 20 s left')")
+    client.post(f"/v1/sweeps/{sweep_id}/cancel")
+
+
 @pytest.mark.parametrize("has_clipboard", [True, False])
 def test_texts_and_files_are_copied(client: httpx.Client, visit: Visit, *, has_clipboard: bool) -> None:
     """Also on a page over plain HTTP from another machine, for which browsers have no clipboard."""

@@ -81,4 +81,6 @@ def test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_
     ]
     clients = [{"clients": [{"id": "a", "tags": []}, {"id": "b", "capacity": capacity}]} for capacity in (1, 2)]
     assert distinctions([dict(fields_of("", each)) for each in clients]) == ["capacity 1", "capacity 2"]
+    soft = [dict(fields_of("", {"soft": value})) for value in (True, False)]
+    assert distinctions(soft) == ["soft yes", "soft no"]
     assert distinctions([{"topics": "t" * 200}, {}]) == [f"topics {'t' * 93}…", "without further options"]

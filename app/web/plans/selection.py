@@ -136,7 +136,11 @@ def fields_of(path: str, value: object) -> Iterator[tuple[str, str]]:
             elif name != "snapshot_id":
                 yield from fields_of(f"{path}.{name}" if path else str(name), each)
     elif value not in (None, []):
-        yield path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield path, ", ".join(map(_word, value)) if isinstance(value, list) else _word(value)
+
+
+def _word(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 LONGEST_NAME, LONGEST_VALUE = 63, 255

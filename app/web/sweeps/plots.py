@@ -90,9 +90,8 @@ def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
         return charts.bars(rows, x=words(view.axis), y=f"mean {words(view.figure)}")
     cells = [{"x": x, "y": y, "value": mean} for (x, y), mean in _ordered(means)]
     order = sorted({text for pair in means for text in pair}, key=_order)
-    return charts.heat_map(
-        cells, x=words(view.axis), y=words(view.across), value=f"mean {words(view.figure)}", order=order
-    )
+    named = {"x": words(view.axis), "y": words(view.across), "value": f"mean {words(view.figure)}"}
+    return charts.heat_map(cells, **named, order=order, name=view.figure)
 
 
 def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:

@@ -46,12 +46,13 @@ class SweepView:
         numbers, axes = list(kind.numbers), list(axes_of(kind, sweep))
         axis = _known(query.get("axis"), axes, axes[:1])
         others = [name for name in axes if name != axis]
+        compared = pair(sweep.kind, query.get("x"), query.get("y"))
         return cls(
             str(sweep.id),
-            *pair(sweep.kind, query.get("x"), query.get("y")),
+            *compared,
             axis=axis,
             across=_known(query.get("across"), others, others[:1]),
-            figure=_known(query.get("figure"), numbers, numbers[:1]),
+            figure=_known(query.get("figure"), numbers, compared),
             sort=_known(query.get("sort"), [*numbers, BY_INDEX], [BY_INDEX]),
             descending=query.get("descending") == "1",
             feasible=_known(query.get("feasible"), _FEASIBLE, [""]) if kind.ranking is not None else "",
@@ -102,6 +103,4 @@ def pair(kind: str, x: str | None, y: str | None) -> tuple[str, str]:
 
 
 def _known(value: str | None, known: Sequence[str], default: Sequence[str]) -> str:
-    if value is not None and value in known:
-        return value
-    return default[0] if default else ""
+    return value if value is not None and value in known else next(iter(default), "")
