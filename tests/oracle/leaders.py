@@ -22,7 +22,9 @@ def fewest_changes(examined: Examined, model: Model, after: Replicas) -> None:
     engine = "receivers" if restricts_receivers(request) else None
     if stated in ("moved", "preferred") or not is_balanced_alone or not is_in_sync or request.get("broker_sets"):
         return
-    if not is_decided(examined.instance, model):
+    # What is reported is of brokers that may receive replicas; others lead as well if leaders alone are chosen.
+    is_reported = not (request.get("leaders_only") and request.get("forbid_brokers"))
+    if not (is_reported and is_decided(examined.instance, model)):
         return
     exact = _leaders_alone(model, after, request)
     loads = _loads(exact, model, after, request)

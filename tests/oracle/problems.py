@@ -24,6 +24,7 @@ REJECTED_FOR_ITS_FORM = frozenset(
         "broker_exists",
         "capacity_missing",
         "unknown_topic",
+        "duplicate_broker",
     ]
 )
 """Problems that say nothing of optima."""
