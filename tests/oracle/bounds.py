@@ -97,8 +97,6 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
     if not is_decided(instance, model) or engine == "topics" or is_other:
         return
     if engine == "goals":
-        if "weights" in instance.request.get("balance", {}):
-            return
         loads.goals(examined, model, after)
         return
     exact = with_limits(instance, model)
