@@ -26,8 +26,8 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule, and
     # what never completes is in batches of its own at the end.
     # Searches over resources with a constant cost of each move; models of small problems without a limit in seconds.
-    # Models of small problems with large sums are not presolved.
-    engine_version = 17
+    # Models of small problems with large sums are not presolved. Models of regions have whole partitions.
+    engine_version = 18
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -41,14 +41,6 @@ CLOSE = 1e-3
 """Relative gap at which the search for better prices ends."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MovementBound:
-    """A lower bound on the moved weight. prices : (brokers, bounded resources) float64 that prove it, or none do."""
-
-    value: int
-    prices: Float64s = field(repr=False)
-
-
 def moved_lower_bound(
     problem: ResourceProblem,
     rules: LoadRules,
@@ -58,7 +50,7 @@ def moved_lower_bound(
     is_over: Callable[[], bool],
     *,
     known: int = 0,
-) -> MovementBound:
+) -> int:
     """A lower bound on the moved weight of placements within the bounds, widened to `placement` where it is outside.
 
     Parameters
@@ -69,15 +61,13 @@ def moved_lower_bound(
     least, moved = max(known, moved_weight(rules, start)), placement.moved
     dual = _Dual.of(problem, rules, bounds, placement)
     if least >= moved or not dual.unit.size or is_over():
-        return MovementBound(min(least, moved), np.zeros_like(dual.unit))
-    tried = [(dual.value(prices)[0], prices) for prices in dual.first_prices(start)]
-    best, prices = max(tried, key=lambda each: each[0])
+        return min(least, moved)
+    best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
     steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
     for ascent in ASCENTS if steps >= MIN_STEPS else ():
         if moved - max(best, least) > WIDE * moved and not is_over():
-            reached = _ascended(dual, dual.balanced_prices(start), steps, ascent, moved, is_over)
-            best, prices = max((best, prices), reached, key=lambda each: each[0])
-    return MovementBound(min(moved, max(least, ceil(best - 0.5))), prices)
+            best = max(best, _ascended(dual, dual.balanced_prices(start), steps, ascent, moved, is_over))
+    return min(moved, max(least, ceil(best - 0.5)))
 
 
 def _ascended(
@@ -87,19 +77,18 @@ def _ascended(
     ascent: tuple[float, float, float, float],
     moved: int,
     is_over: Callable[[], bool],
-) -> tuple[float, Float64s]:
-    """The best bound on the way from some prices, by one of `ASCENTS`, and its prices; ends near `moved`, and at the
-    deadline.
+) -> float:
+    """The best bound on the way from some prices, by one of `ASCENTS`; ends near `moved`, and at the deadline.
 
     Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
     """
     unit, largest = dual.unit, dual.weight_of_broker()
     longest, shortest, steady, steady_squares = ascent
-    best, highest, first, second = -np.inf, prices, np.zeros_like(prices), np.zeros_like(prices)
+    best, first, second = -np.inf, np.zeros_like(prices), np.zeros_like(prices)
     for step in range(steps):
         done = step / steps
         value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
-        best, highest = max((best, highest), (value, prices), key=lambda each: each[0])
+        best = max(best, value)
         if is_over() or moved - best <= CLOSE * moved:
             break
         scaled = slope * unit
@@ -108,7 +97,7 @@ def _ascended(
         deviation = np.sqrt(second / (1 - steady_squares ** (step + 1))) + 1e-3
         length = largest * longest * (shortest / longest) ** done
         prices = dual.allowed(prices, prices + length * first / (1 - steady ** (step + 1)) / deviation * unit)
-    return best, highest
+    return best
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,7 +79,7 @@ def reach_goals(
         best, reached = aims.with_less_movement(best, reached, ends, is_from_start)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
-    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over).value
+    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 
 

@@ -41,7 +41,7 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     bounds = Bounds.none(problem)
     placement = least_of_searches(problem, rules, start, bounds, is_over)
     proof, placement = proven_excess(problem, rules, bounds, placement, is_over)
-    least = moved_lower_bound(problem, rules, start, bounds, placement, is_over).value
+    least = moved_lower_bound(problem, rules, start, bounds, placement, is_over)
     return answer(problem, rules, placement.at, ranges=(), moved_bound=least, proof=proof)
 
 

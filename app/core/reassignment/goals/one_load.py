@@ -110,9 +110,8 @@ class OneLoad:
         rules, base = self.rules, self._base
         known = min(best.moved, heavy_movement_bound(rules, base, self.within.high))
         bound = moved_lower_bound(self.problem, rules, self.start, self.bounds, best, is_over, known=known)
-        prices = bound.prices[:, 0] if bound.prices.shape[1] else np.zeros(len(base))
         begun = candidate(rules, best.at, best.loads[:, self.column])
-        placed, proven = search_regions(rules, base, begun, self.within, bound.value, prices, is_over)
+        placed, proven = search_regions(rules, base, begun, self.within, bound, is_over)
         if placed.moved < best.moved:
             best = self._searched(rules, placed.at, is_over)
         return best, min(best.moved, proven)

@@ -33,7 +33,7 @@ def placed_under(problem: LogDirProblem, ceiling: Int64s) -> Int32s | None:
     for fits_tightly in (False, True):
         placed = _packed(problem, log_dirs, order, ceiling, fits_tightly=fits_tightly)
         if placed is not None:
-            return _returned(problem, placed, ceiling)
+            return placed
     return None
 
 
@@ -81,19 +81,6 @@ def _packed(
             best = min(fitting, key=lambda directory: ((loads[directory] + size) / capacity[directory], directory))
         placed[replica] = best
         loads[best] += size
-    return placed
-
-
-def _returned(problem: LogDirProblem, placed: Int32s, ceiling: Int64s) -> Int32s:
-    """Undo moves that the ceiling does not need, the largest first."""
-    loads = problem.loads(placed)
-    could = np.flatnonzero(~problem.has_to_move & (placed != problem.current))
-    for replica in could[np.argsort(-problem.size_bytes[could], kind="stable")].tolist():
-        current, size = problem.current[replica], problem.size_bytes[replica]
-        if loads[current] + size <= ceiling[current]:
-            loads[placed[replica]] -= size
-            loads[current] += size
-            placed[replica] = current
     return placed
 
 

@@ -1,9 +1,8 @@
 """Less movement within bounds by exact models of regions, and its lower bound.
 
-1. Each region is solved over cores that grow: the cells that an optimal placement may use (`core_cells`). If the last
-   one has all cells, the solver's bound is one for every placement.
-2. The bound of a region that is left with a gap is also that of a relaxation: a core in Booleans, all other partitions
-   in fractions. If few large partitions move, it is closer than the bound by dual prices.
+A model has the partitions of a region that move, and those that shed the most load for their cost, on all its brokers.
+The other partitions stay, which gives a placement, or load brokers in fractions, which gives a bound on the movement of
+every placement. A model of all partitions gives both. Models grow.
 
 Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
 
@@ -16,23 +15,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bounds.heavy_bound import heavy_places
 from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.rules import LoadRules, Region, regions_of
 from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
-from app.core.reassignment.solvers.exact.core_cells import PricedRegion, priced_regions
 from app.core.reassignment.solvers.exact.heavy_starts import HeavyStarts
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
 
 MOST_CELLS = 2_000_000
-"""Rows times brokers of a region, at most: regrets of all of them are computed at once."""
-CORES = {300: 0.3, 2_000: 0.5, 10_000: 1.0}
-"""Free cells of a region's cores, about, and the deterministic time of their solves, about seconds."""
-RELAXED_CELLS = 2_000
-"""Cells of a region that are Booleans where the other partitions are fractions."""
-RELAXED_WORK, WORK = 0.5, 1.6
-"""Deterministic time, about seconds, of the solve of a relaxation, and of all solves."""
+"""Rows times brokers of a region, at most."""
+SIZES = {300: 0.2, 1_000: 0.3, 10_000: 1.0}
+"""Free cells of a region's models, about, and the deterministic time of their solves, about seconds."""
+RELAXED_CELLS = 1_000
+"""The size of models that also bound the movement, with the other partitions in fractions."""
+RELAXED_WORK, WORK = 0.2, 2.0
+"""Deterministic time, about seconds, of the solve of a bound, and of all solves."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
 
@@ -45,43 +43,42 @@ class RegionSearch:
     ----------
     base_load : (brokers,) int64 of partitions outside the problem. within : of the loads.
     best : the placement with the least movement so far; it is within the bounds.
-    bounds : of each region's movement. work : deterministic time that is left.
+    bound : known so far. bounds : of each region's movement. work : deterministic time that is left.
     """
 
     rules: LoadRules = field(repr=False)
     base_load: Int64s = field(repr=False)
     within: BrokerBounds
-    regions: list[PricedRegion] = field(repr=False)
     best: CandidatePlacement = field(repr=False)
+    bound: int
     is_over: Callable[[], bool]
+    regions: list[Region] = field(init=False, repr=False)
     bounds: list[int] = field(init=False)
     work: float = WORK
 
     def __post_init__(self) -> None:
-        self.bounds = [region.bound(0, 0) for region in self.regions]
-        for place, region in enumerate(self.regions):
-            heavy = heavy_places(self.rules, self.base_load, self.within.high, region.region)
-            if heavy is not None:
-                self.bounds[place] = max(self.bounds[place], heavy.bound)
+        self.regions = regions_of(self.rules)
+        heavy = [heavy_places(self.rules, self.base_load, self.within.high, region) for region in self.regions]
+        self.bounds = [0 if each is None else each.bound for each in heavy]
 
     @property
     def lower_bound(self) -> int:
         """The bound on the movement of every placement within the bounds."""
-        return min(self.best.moved, sum(self.bounds))
+        return min(self.best.moved, max(self.bound, sum(self.bounds)))
 
     def run(self) -> None:
-        """Solve cores until every region is close to its bound, none moves less, or the work is done."""
+        """Solve models until every region is close to its bound, none moves less, or the work is done."""
         before = None
         while (before is None or self.best.moved < before) and not self._is_done():
             before = self.best.moved
-            for cells, work in CORES.items():
+            for cells, work in SIZES.items():
                 for place in self._open_regions():
-                    self._solve_core(place, cells, work)
-                for place in self._open_regions() if cells == min(CORES) else ():
+                    self._solve(place, cells, work)
+                for place in self._open_regions() if cells == RELAXED_CELLS else ():
                     self._relax(place)
 
     def _is_done(self) -> bool:
-        close = self.best.moved - sum(self.bounds) <= CLOSE * self.best.moved
+        close = self.best.moved - self.lower_bound <= CLOSE * self.best.moved
         return close or self.work <= 0 or self.is_over()
 
     def _open_regions(self) -> Iterator[int]:
@@ -91,18 +88,24 @@ class RegionSearch:
             if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
                 yield place
 
-    def _solve_core(self, place: int, cells: int, work: float) -> None:
+    def _solve(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
         elsewhere = self.best.moved - self._moved(region)
-        free, threshold = region.core(self.best, self.rules.load, cells)
-        bound = self._solve(free, work)
-        self.bounds[place] = max(self.bounds[place], region.bound(bound - elsewhere, threshold))
+        free = cells_worth_moving(self.rules, self.best, region, cells)
+        if free is None:
+            return
+        solved = CellModel(self.rules, self.best, free).less_movement(self.within, min(work, self.work), self.is_over)
+        self.work -= solved.work
+        if len(free.rows) == len(self.rules.load):
+            self.bounds[place] = max(self.bounds[place], solved.bound - elsewhere)
+        if solved.placement.moved < self.best.moved:
+            self.best = solved.placement
 
     def _relax(self, place: int) -> None:
-        region = self.regions[place].region
-        elsewhere = self.best.moved - self._moved(self.regions[place])
+        region = self.regions[place]
+        elsewhere = self.best.moved - self._moved(region)
         free = cells_worth_moving(self.rules, self.best, region, RELAXED_CELLS)
-        if free is None:
+        if free is None or len(free.rows) == len(self.rules.load):
             return
         bound, work = CellModel(self.rules, self.best, free).movement_lower_bound(
             self.within, min(RELAXED_WORK, self.work), self.is_over
@@ -110,18 +113,8 @@ class RegionSearch:
         self.work -= work
         self.bounds[place] = max(self.bounds[place], bound - elsewhere)
 
-    def _solve(self, free: FreeCells, work: float) -> int:
-        if not len(free.rows):
-            return self.best.moved
-        model = CellModel(self.rules, self.best, free)
-        solved = model.less_movement(self.within, min(work, self.work), self.is_over)
-        self.work -= solved.work
-        if solved.placement.moved < self.best.moved:
-            self.best = solved.placement
-        return solved.bound
-
-    def _moved(self, region: PricedRegion) -> int:
-        return _moved_within(self.rules, self.best, region.region)
+    def _moved(self, region: Region) -> int:
+        return _moved_within(self.rules, self.best, region)
 
 
 def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Region) -> int:
@@ -213,20 +206,17 @@ def search_regions(
     start: CandidatePlacement,
     within: BrokerBounds,
     bound: int,
-    prices: Float64s,
     is_over: Callable[[], bool],
 ) -> tuple[CandidatePlacement, int]:
     """The placement with the least movement that is found, and a lower bound on that of every placement within bounds.
 
     Parameters
     ----------
-    start : a legal placement within the bounds. bound : known so far. prices : as of `priced_regions`.
-    is_over : whether the deadline has passed.
+    start : a legal placement within the bounds. bound : known so far. is_over : whether the deadline has passed.
     """
     largest = max((len(rules.load) * len(region.brokers) for region in regions_of(rules)), default=0)
     if largest > MOST_CELLS or start.moved - bound <= CLOSE * start.moved or is_over():
         return start, bound
-    regions = priced_regions(rules, base_load, within, prices)
-    search = RegionSearch(rules, base_load, within, regions, start, is_over)
+    search = RegionSearch(rules, base_load, within, start, bound, is_over)
     search.run()
-    return search.best, max(min(bound, search.best.moved), search.lower_bound)
+    return search.best, search.lower_bound
