@@ -74,7 +74,7 @@ def _movement_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPat
         yield ("batches", "hottest"), "spread", detail
     if request.balance.replicas_by != "count":
         for name in ("max_moved_bytes", "trade_off"):
-            if getattr(request, name):
+            if _is_given(request, name):
                 by = request.balance.replicas_by
                 detail = f"{name} trades movement for balanced counts, and replicas are balanced by {by}"
                 yield (name,), by, detail
@@ -86,8 +86,8 @@ def _width_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, 
         return
     together = "a scatter width has equally many partitions on each set, by count"
     for name in ("max_moved_bytes", "trade_off", "leaders_only"):
-        if value := getattr(request, name):
-            yield (name,), value, f"{together}, and {name} is given"
+        if _is_given(request, name):
+            yield (name,), getattr(request, name), f"{together}, and {name} is given"
     balance, per_topic = request.balance, request.balance.per_topic
     for name, is_given in (
         ("replicas", balance.replicas not in (None, "keep")),
@@ -178,7 +178,7 @@ def _per_topic_conflicts(
             detail = "balance.per_topic balances counts alone, and balance.replicas_by is given"
             yield path, request.balance.replicas_by, detail
         for name in ("leaders_only", "max_moved_bytes", "trade_off"):
-            if getattr(request, name):
+            if _is_given(request, name):
                 detail = f"balance.per_topic balances counts alone, and {name} is given"
                 yield path, str(getattr(request, name)), detail
     if per_topic.leaders is not None:
@@ -234,7 +234,13 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
         "max_moved_bytes",
         "trade_off",
     )
-    return (name for name in names if getattr(request, name))
+    return (name for name in names if _is_given(request, name))
+
+
+def _is_given(request: ReassignmentRequest, name: str) -> bool:
+    """Whether a field is neither null, false nor empty; a budget of 0 is given."""
+    value = getattr(request, name)
+    return bool(value) or type(value) is int
 
 
 def _check_brokers(request: ReassignmentRequest) -> None:
