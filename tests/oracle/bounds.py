@@ -137,7 +137,7 @@ def _require_band(examined: Examined, model: Model, exact: Exact, after: Replica
     """Hold counts within the reported bands; brokers that receive nothing may stay as they are."""
     balance = examined.answer.document["balance"]
     sets: Mapping[str | None, Document] = {each["set"]: each["replicas"] for each in balance.get("sets") or ()}
-    before = Counter(broker for row in model.partitions for broker in row.before)
+    before = Counter(broker for row in model.partitions for broker in row.before if broker in row.eligible)
     planned = Counter(broker for replicas in after.values() for broker in replicas)
     for name, band in (sets or {None: balance["replicas"]}).items():
         brokers = model.brokers.staying & model.groups[name] if sets else model.brokers.staying
