@@ -150,11 +150,13 @@ def test_a_loss_is_switched_in_place_and_has_an_address(client: httpx.Client, da
     assert "lose=rack%3Aa" in visit.page.url
     visit.page.reload()
     visit.page.wait_for_selector('[role="status"] dt:text-is("leaders elected elsewhere") + dd:text-is("1")')
+    visit.page.wait_for_load_state("networkidle")  # the script has run
     visit.page.get_by_role("link", name="Leaders").focus()
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_selector(
         '[aria-current]:has-text("Leaders"):focus'
     )  # the new link has the focus of the old one
+    visit.page.wait_for_load_state("networkidle")  # a click on what is being replaced is none
     visit.page.get_by_title("broker 3").click()
     visit.page.wait_for_selector('h1:has-text("Brokers / 3")')
     visit.page.go_back()
