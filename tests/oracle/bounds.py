@@ -106,7 +106,7 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
             return
     if engine == "loads" and not loads.band(examined, model, exact, after):
         return
-    if engine == "leaders" and not _require_leader_band(exact, model):
+    if engine == "leaders" and not _require_leader_band(exact, model, after, instance.request.get("topics")):
         return
     if engine == "weights" and not weights.bands(examined, model, exact):
         return
@@ -177,8 +177,9 @@ def _narrowest(examined: Examined, model: Model, band: Document) -> None:
     examined.hold("the band is the narrowest", (band["low"], band["high"]) == (low, high), detail)
 
 
-def _require_leader_band(exact: Exact, model: Model) -> bool:
-    """The narrowest band of leaders, if replicas may move for it."""
+def _require_leader_band(exact: Exact, model: Model, after: Replicas, topics: list[str] | None) -> bool:
+    """The narrowest band of leaders, if replicas may move for it; other topics keep theirs."""
+    exact.keep_leaders(after, topics)
     largest, smallest = exact.bounded(0, len(model.partitions)), exact.bounded(0, len(model.partitions))
     for broker in sorted(model.brokers.staying):
         load = exact.load(broker, lambda _: 0, lambda _: 1)

@@ -1,6 +1,6 @@
 """The exact optimum of the small model, by CP-SAT: stages in order, each optimal given the earlier optima."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from ortools.sat.python import cp_model
@@ -92,6 +92,12 @@ class Exact:
     def require(self, condition: Any) -> None:
         """Add a constraint."""
         self._cp.add(condition)
+
+    def keep_leaders(self, replicas: Replicas, topics: Collection[str] | None) -> None:
+        """Leave the leaders of all topics but these; None is all of them."""
+        for partition in self._model.partitions:
+            if topics is not None and partition.key[0] not in topics:
+                self._cp.add(self.leads[partition.key, replicas[partition.key][0]] == 1)
 
     def fix(self, replicas: Replicas) -> None:
         """Place the replicas as given, so that leaders alone are left to choose."""

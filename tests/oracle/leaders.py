@@ -1,5 +1,6 @@
 """Laws of leaders: the narrowest band, the fewest changes, evacuated brokers and preferred racks."""
 
+from collections import Counter
 from math import ceil, floor
 from typing import Any
 
@@ -22,24 +23,24 @@ def fewest_changes(examined: Examined, model: Model, after: Replicas) -> None:
     engine = "receivers" if restricts_receivers(request) else None
     if stated in ("moved", "preferred") or not is_balanced_alone or not is_in_sync or request.get("broker_sets"):
         return
-    # What is reported is of brokers that may receive replicas; others lead as well if leaders alone are chosen.
-    is_reported = not (request.get("leaders_only") and request.get("forbid_brokers"))
-    if not (is_reported and is_decided(examined.instance, model)):
+    if not is_decided(examined.instance, model):
         return
     exact = _leaders_alone(model, after, request)
     loads = _loads(exact, model, after, request)
     if stated != "keep":
         low, high = _narrowest(_leaders_alone(model, after, request), model, after, request)
-        reported = document["balance"]["leaders"]
+        # What is reported is of brokers that may receive replicas; others are balanced as well.
+        leads = Counter(replicas[0] for replicas in after.values())
+        counts = [leads[broker] for broker in _balanced(model, after, request)]
         if isinstance(stated, dict):
             mean, below = len(model.partitions) / len(loads), stated.get("below")
             below = stated["tolerance"] if below is None else below
             low = min(low, ceil(mean * (1 - below) - 1e-9))
             high = max(high, floor(mean * (1 + stated["tolerance"]) + 1e-9))
-            is_within = low <= reported["smallest"] and reported["largest"] <= high
+            is_within = low <= min(counts) and max(counts) <= high
         else:
-            is_within = (low, high) == (reported["smallest"], reported["largest"])
-        detail = f"{reported['smallest']} to {reported['largest']}, exact {low} to {high}"
+            is_within = (low, high) == (min(counts), max(counts))
+        detail = f"{min(counts)} to {max(counts)}, exact {low} to {high}"
         examined.hold("leaders are within the narrowest band", is_within, detail, engine)
         for load in loads:
             exact.require(load >= low)
@@ -99,10 +100,14 @@ def _leaders_alone(model: Model, after: Replicas, request: dict[str, Any]) -> Ex
     return exact
 
 
-def _loads(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> list[Any]:
-    """The leaders of each broker that balances them: one that may not receive and has nothing does not."""
+def _balanced(model: Model, after: Replicas, request: dict[str, Any]) -> list[int]:
+    """The brokers that balance leaders: one that may not receive and has nothing does not."""
     without = set(request.get("forbid_brokers", ())).difference(*after.values())
-    return [exact.load(broker, lambda _: 0, lambda _: 1) for broker in sorted(model.brokers.staying - without)]
+    return sorted(model.brokers.staying - without)
+
+
+def _loads(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> list[Any]:
+    return [exact.load(broker, lambda _: 0, lambda _: 1) for broker in _balanced(model, after, request)]
 
 
 def _narrowest(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> tuple[int, int]:

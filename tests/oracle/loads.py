@@ -40,9 +40,7 @@ def total_of(model: Model, resource: str) -> int:
 def least_largest(model: Model, resource: str, after: Replicas, topics: list[str] | None) -> int | None:
     """The smallest largest load of a broker; partitions of topics that are not to change keep their leaders."""
     exact = Exact(model)
-    for row in model.partitions:
-        if topics is not None and row.key[0] not in topics:
-            exact.require(exact.leads[row.key, after[row.key][0]] == 1)
+    exact.keep_leaders(after, topics)
     largest = exact.bounded(0, max(1, total_of(model, resource)))
     for load in of_brokers(exact, model, resource).values():
         exact.require(load <= largest)
