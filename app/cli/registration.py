@@ -23,7 +23,7 @@ _TYPES: Mapping[str, Any] = {
     "files": (list[Path] | None, None),
     "flag": (bool, False),
 }
-_OF_TYPER = ("help", "min", "max", "exists", "dir_okay", "file_okay", "envvar", "formats", "metavar")
+_TYPER_KEYS = ("help", "min", "max", "exists", "dir_okay", "file_okay", "envvar", "formats", "metavar")
 TABLE: Mapping[str, Any] = json.loads(files("app.cli").joinpath("options.json").read_bytes())
 app = typer.Typer(
     name="rackplan",
@@ -54,9 +54,9 @@ def described(path: str, parameters: Iterable[inspect.Parameter]) -> Sequence[in
 
 def _described(typed: inspect.Parameter, row: Mapping[str, Any]) -> inspect.Parameter:
     value = ... if typed.default is inspect.Parameter.empty else typed.default
-    told = {key: row[key] for key in _OF_TYPER if key in row}
-    spelled = row.get("spelled", [f"--{typed.name.replace('_', '-')}"])
-    info = typer.Argument(value, **told) if "argument" in row else typer.Option(value, *spelled, **told)
+    settings = {key: row[key] for key in _TYPER_KEYS if key in row}
+    names = row.get("spelled", [f"--{typed.name.replace('_', '-')}"])
+    info = typer.Argument(value, **settings) if "argument" in row else typer.Option(value, *names, **settings)
     return typed.replace(kind=inspect.Parameter.KEYWORD_ONLY, default=info)
 
 

@@ -156,7 +156,7 @@ def test_a_loss_is_switched_in_place_and_has_an_address(client: httpx.Client, da
     visit.page.wait_for_selector(
         '[aria-current]:has-text("Leaders"):focus'
     )  # the new link has the focus of the old one
-    visit.page.wait_for_load_state("networkidle")  # a click on what is being replaced is none
+    visit.page.wait_for_load_state("networkidle")  # while the map is replaced a click is lost
     visit.page.get_by_title("broker 3").click()
     visit.page.wait_for_selector('h1:has-text("Brokers / 3")')
     visit.page.go_back()

@@ -35,7 +35,7 @@ def plain(text: str) -> str:
     """The text with plain characters and line ends."""
     if "<" in text or "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub("", _LINE_TAG.sub("\n", text)))
-    if "\x1b" in text or "[0" in text:
+    if "\x1b" in text or "[0m" in text or "[0K" in text:
         text = _ESCAPE.sub("", text)
     if not text.isascii():
         text = text.translate(_PLAIN)

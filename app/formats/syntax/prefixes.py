@@ -55,7 +55,7 @@ _PREFIXES = (
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
-_MOST_PREFIXES, _MOST_HOSTS, _LEAST_FRAMED, _MOST_LINES = 4, 64, 2, 0.9
+_MOST_PREFIXES, _MOST_HOSTS, _LEAST_FRAMED, _LEAST_SHARE = 4, 64, 2, 0.9
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
@@ -139,16 +139,16 @@ def _has_arrays(text: str) -> bool:
 
 def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
     """The text of JSON strings of lines, or without the quotes or the box around its lines, and an example."""
-    if (said := _of_strings(text)) is not None and any(map(is_known, said.split("\n"))):
-        return said, '"…\\n"'
+    if (joined := _of_strings(text)) is not None and any(map(is_known, joined.split("\n"))):
+        return joined, '"…\\n"'
     lines = _sample(text)
     if text.lstrip().startswith(("{", "[")) or len(lines) < _LEAST_FRAMED:
         return text, ""
-    most = _MOST_LINES * len(lines)
+    least = _LEAST_SHARE * len(lines)
     quoted = [quotation["line"] for quotation in map(_QUOTED.match, lines) if quotation is not None]
-    if len(quoted) >= most or sum(map(is_known, quoted)) > sum(map(is_known, lines)):
+    if len(quoted) >= least or sum(map(is_known, quoted)) > sum(map(is_known, lines)):
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
-    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= most:
+    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
     return text, ""
 
@@ -159,8 +159,8 @@ def _of_strings(text: str) -> str | None:
         return None
     if _AROUND_LINES.sub("", _STRING_OF_LINES.sub('""', text)).strip():
         return None
-    said = [json.loads(string["lines"], strict=False) for string in _STRING_OF_LINES.finditer(text)]
-    return ("" if any("\n" in one for one in said) else "\n").join(said)  # Docker divides long lines
+    strings = [json.loads(string["lines"], strict=False) for string in _STRING_OF_LINES.finditer(text)]
+    return ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
 
 
 def _unboxed(line: str) -> str:

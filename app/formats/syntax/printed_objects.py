@@ -38,7 +38,7 @@ def as_json(text: str) -> str:
 
 
 def _value(text: str, start: int) -> tuple[str, int]:
-    """The object that starts there as JSON, and its end; if it is none, the lines to where that shows, as they are."""
+    """The object at `start` as JSON, and its end. Text that is no object is unchanged, up to the line that shows it."""
     written: list[str] = []
     depth, position = 0, start
     while (token := _TOKEN.match(text, position)) is not None:
