@@ -171,6 +171,15 @@ class TestHashMap:
         build = computed if insert_first else mapped
         assert [keys[index] for index in order] == list(build(keys, initial_capacity=initial_capacity))
 
+    @given(keys=st.lists(st.integers(0, 60), min_size=1), initial_capacity=st.none() | st.integers(0, 60))
+    def test_a_call_with_a_known_key_may_double_the_table(self, keys: list[int], initial_capacity: int | None) -> None:
+        """`computeIfAbsent` looks at the table before it looks for the key."""
+        distinct, is_known = [*dict.fromkeys(keys)], keys[-1] in keys[:-1]
+        order = hash_order(
+            np.array(distinct, np.int32), initial_capacity=initial_capacity, computed=True, recomputed=is_known
+        )
+        assert [distinct[index] for index in order] == list(computed(keys, initial_capacity=initial_capacity))
+
     @given(
         multiples=st.lists(st.integers(0, 200), unique=True, min_size=8),
         bits=st.integers(4, 16),

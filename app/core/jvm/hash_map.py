@@ -237,6 +237,7 @@ def hash_order(
     initial_capacity: int | None = None,
     order: Callable[[int], Any] | None = None,
     computed: bool = False,
+    recomputed: bool = False,
 ) -> Int64s:
     """In which order a HashMap iterates over distinct keys that were inserted in listed order.
 
@@ -246,6 +247,7 @@ def hash_order(
     initial_capacity : as in `JavaHashMap`.
     order : the sort key of the key at an index, if their class is Comparable; called only if a bin becomes a tree.
     computed : inserted by `computeIfAbsent`, `compute` or `merge` instead of `put`.
+    recomputed : whether such a call with a known key followed the last insertion, which may double the table as well.
 
     Returns
     -------
@@ -258,7 +260,7 @@ def hash_order(
     limit = CHAIN_LIMIT - computed
     # The number of keys with which each table was left for the next: no bin of any of them may have been full.
     while not _is_full(bins[: size * 3 // 4 + 1], size, limit):
-        if size * 3 // 4 + computed >= len(bins):
+        if size * 3 // 4 + (computed and not recomputed) >= len(bins):
             return _sorted_by_bin(bins & np.uint32(size - 1), newest_first=computed)
         size *= 2
     by_index: KeyType[int] = KeyType("index", hash_codes.tolist().__getitem__, order)
@@ -268,16 +270,21 @@ def hash_order(
             exact.compute_if_absent(index, lambda: True)
         else:
             exact[index] = True
+    if recomputed:
+        exact.compute_if_absent(0, lambda: True)
     return np.fromiter(exact, np.int64, len(bins))
 
 
-def string_hash_order(texts: Sequence[str], *, initial_capacity: int | None = None, computed: bool = False) -> Int64s:
+def string_hash_order(
+    texts: Sequence[str], *, initial_capacity: int | None = None, computed: bool = False, recomputed: bool = False
+) -> Int64s:
     """`hash_order` of distinct strings: (texts,) int64 indices."""
     return hash_order(
         string_hash_codes(texts),
         initial_capacity=initial_capacity,
         order=lambda index: utf16_order(texts[index]),
         computed=computed,
+        recomputed=recomputed,
     )
 
 

@@ -120,10 +120,12 @@ def placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[NewTopic]:
     numbers = np.concatenate([np.empty(0, np.int32), *(np.arange(count, dtype=np.int32) for count in counts)])
     order = hash_order(topic_partition_hash_codes(string_hash_codes(names)[topic_of], numbers))
     first: dict[str, int] = {}
+    is_known = False
     for topic, number in zip(topic_of[order].tolist(), numbers[order].tolist(), strict=True):
+        is_known = names[topic] in first
         first.setdefault(names[topic], number)
     listed = list(first)
-    ordered = (listed[index] for index in string_hash_order(listed, computed=True).tolist())
+    ordered = (listed[index] for index in string_hash_order(listed, computed=True, recomputed=is_known).tolist())
     return [NewTopic(name, len(factors_of[name]), factors_of[name][first[name]]) for name in ordered]
 
 

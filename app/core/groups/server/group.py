@@ -4,6 +4,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from hashlib import sha256
 from math import ceil, log2
 from typing import Protocol, Self
@@ -123,7 +124,11 @@ def by_name(assign: AssignById, *, depends_on_order: bool = True) -> Assign:
         if translated.shares_bucket and any(len(owned_topics(member)) > 1 for member in members):
             others.append(next(_filled(_Translated(id_of, is_reversed=True).members(members))))
         answer = assign(filled, topics)
-        is_decided = not depends_on_order or all(_is_answer(answer, assign, other, topics) for other in others)
+        # Topics of one bucket that a member gets in another order decide in the next rebalance.
+        by_member = partial(_by_member, in_order=translated.shares_bucket)
+        is_decided = not depends_on_order or all(
+            by_member(_answer(assign, other, topics)) == by_member(answer) for other in others
+        )
         return replace(
             answer,
             topics=[name_of[topic_id] for topic_id in answer.topics],
@@ -151,21 +156,24 @@ def _filled(members: Sequence[Member]) -> Iterator[list[Member]]:
             yield [members[place] for place in order.tolist()]
 
 
-def _is_answer(
-    answer: GroupAssignment, assign: AssignById, members: Sequence[Member], topics: Mapping[str, int]
-) -> bool:
-    """Whether the members in another order get the same partitions."""
+def _answer(assign: AssignById, members: Sequence[Member], topics: Mapping[str, int]) -> GroupAssignment | None:
+    """The assignment to members in another order; None if Kafka rejects it."""
     try:
-        other = assign(members, topics)
+        return assign(members, topics)
     except KafkaRefuses:
-        return False
-    return _by_member(other) == _by_member(answer)
+        return None
 
 
-def _by_member(answer: GroupAssignment) -> dict[str, tuple[list[int], list[int]]]:
+def _by_member(answer: GroupAssignment | None, *, in_order: bool) -> Mapping[str, tuple[list[int], ...]] | None:
+    """The topics and partitions of each member, and with `in_order` the topics of added partitions as they come."""
+    if answer is None:
+        return None
     parts = zip(answer.members, answer.offsets[:-1].tolist(), answer.offsets[1:].tolist(), strict=True)
+    added: dict[str, list[int]] = {member: [] for member in answer.members}
+    for member, topic in answer.insertions.tolist() if in_order and answer.insertions is not None else ():
+        added[answer.members[member]].append(topic)
     return {
-        member: (answer.topic_index[first:end].tolist(), answer.partitions[first:end].tolist())
+        member: (answer.topic_index[first:end].tolist(), answer.partitions[first:end].tolist(), added[member])
         for member, first, end in parts
     }
 

@@ -75,9 +75,11 @@ class ShareTopics:
             ((31 * self._codes[pairs[:, 0]].astype(np.int64) + pairs[:, 1]) & _UINT32).astype(np.uint32).view(np.int32)
         )
 
-    def map_order(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """Distinct partitions in the order of a hash map to which `computeIfAbsent` added them as keys."""
-        return [partitions[index] for index in hash_order(self.codes(partitions), computed=True).tolist()]
+    def map_order(self, computed: Sequence[TopicPartition]) -> list[TopicPartition]:
+        """The keys of a hash map in its order. computed : the keys of all calls of `computeIfAbsent`, with repeats."""
+        keys, is_last_known = list(dict.fromkeys(computed)), bool(computed) and computed[-1] in computed[:-1]
+        order = hash_order(self.codes(keys), computed=True, recomputed=is_last_known)
+        return [keys[index] for index in order.tolist()]
 
     def assignment(
         self,

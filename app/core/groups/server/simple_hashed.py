@@ -17,7 +17,7 @@ partitions decides which of them an owner keeps.
 Source: KIP-932; `org.apache.kafka.coordinator.group.assignor.SimpleAssignor` of Apache Kafka 4.1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 
 from app.core.groups.model import GroupAssignment, Member
@@ -80,8 +80,9 @@ def _homogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[Topi
         lists[member][partition] = None
     assigned = set(hashed.values())
     topics = {shared.index_of[topic] for topic in subscribed}
-    owners_of = _owners(group, shared)
-    for partition in shared.map_order(list(owners_of)):
+    owned = _owned(group, shared)
+    owners_of = _owners(owned)
+    for partition in shared.map_order([partition for partition, _ in owned]):
         if partition[0] in topics and partition not in assigned:
             for member in owners_of[partition]:
                 if len(lists[member]) < share:
@@ -126,7 +127,7 @@ def _heterogeneous(group: ServerGroup, shared: ShareTopics) -> dict[str, dict[To
             subscribers_of.setdefault(topic, {})[member] = None
         lists[member] |= dict.fromkeys(_hashed([member], own).values())
     assigned = frozenset[TopicPartition]().union(*lists.values())
-    owners_of = _owners(group, shared)
+    owners_of = _owners(_owned(group, shared))
     turns = {topic: cycle(line) for topic, line in subscribers_of.items()}
     for partition in targets:
         if partition not in assigned and partition not in owners_of:
@@ -146,10 +147,14 @@ def _hashed(members: Sequence[str], targets: Sequence[TopicPartition]) -> dict[s
     return {member: targets[abs(code) % len(targets)] for member, code in zip(members, codes, strict=True)}
 
 
-def _owners(group: ServerGroup, shared: ShareTopics) -> dict[TopicPartition, list[str]]:
-    """The owners of each owned partition, in the order in which the members' lists name them first."""
+def _owned(group: ServerGroup, shared: ShareTopics) -> list[tuple[TopicPartition, str]]:
+    """The owned partitions and their members, as the members' lists name them."""
+    return [(partition, member.id) for member in group.members for partition in shared.owned(member)]
+
+
+def _owners(owned: Iterable[tuple[TopicPartition, str]]) -> dict[TopicPartition, list[str]]:
+    """The owners of each owned partition, in the order in which it is named first."""
     owners_of: dict[TopicPartition, list[str]] = {}
-    for member in group.members:
-        for partition in shared.owned(member):
-            owners_of.setdefault(partition, []).append(member.id)
+    for partition, member in owned:
+        owners_of.setdefault(partition, []).append(member)
     return owners_of

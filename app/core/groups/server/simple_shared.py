@@ -154,9 +154,17 @@ class _Sharing:
             for member in list(sharers)[: max(len(sharers) - sharing, 0)]:
                 sharers.discard(member)
                 del self.lists[member][partition]
+        is_known = not self.targets or self.targets[-1] in members_of
         for partition in self.targets:
             members_of.setdefault(partition, JavaHashSet(INTEGER))
-        self._assign_missing(sharing, wanted, members_of)
+        order = hash_order(
+            self.codes(list(members_of)),
+            initial_capacity=sized_for(len(self.targets)),
+            computed=True,
+            recomputed=is_known,
+        )
+        partitions = list(members_of)
+        self._assign_missing(sharing, wanted, {partitions[index]: members_of[partitions[index]] for index in order})
 
     def _wanted(self, sharing: int) -> list[int]:
         """How many of the targets each member is to have; 0 if it does not subscribe to them."""
@@ -181,14 +189,13 @@ class _Sharing:
         unfilled = [member for member in self.subscribers if len(self.lists[member]) < wanted[member]]
         capacity = sized_for(len(self.lists))
         unfilled = [unfilled[index] for index in hash_order(np.array(unfilled, np.int32), initial_capacity=capacity)]
-        order = hash_order(self.codes(list(members_of)), initial_capacity=sized_for(len(self.targets)), computed=True)
-        partitions = list(members_of)
         turn, has_assigned = 0, False
-        for partition in (partitions[index] for index in order.tolist()):
+        for partition, sharers in members_of.items():
             if not unfilled:
                 return
-            sharers = members_of[partition]
-            while len(sharers) < sharing:
+            # Kafka notes no new sharers: a second round may give a partition to the same members again.
+            missing = sharing - len(sharers)
+            while missing > 0:
                 if turn == len(unfilled):
                     if not has_assigned:
                         break
@@ -198,7 +205,7 @@ class _Sharing:
                 member = unfilled[turn]
                 turn += 1
                 if member not in sharers:
-                    sharers.add(member)
+                    missing -= 1
                     self.lists[member][partition] = None
                     has_assigned = True
                     if len(self.lists[member]) >= wanted[member]:
