@@ -7,7 +7,7 @@
     handing.py      from a running cluster to a plan, and from its archive back to the cluster
     kills.py        kills at random while a plan is executed
     vectors.py      the stored vectors, answered by the classes of a release, which `oracle/` asks
-    fresh_cases.py  random variants of the stored cases
+    fresh_cases.py  random variants of the stored cases; built_cases.py: cases from scratch
     producers/      clients in C and Go, which send keys
 
 `make test-kafka` runs the tests here (VERSION=4.2.2 for another release, VERSIONS=all for each of them) but the long

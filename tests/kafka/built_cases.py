@@ -88,7 +88,9 @@ def coordinator_group(stored: Case, chance: random.Random) -> Case:
 
 def client_group(stored: Case, chance: random.Random) -> Case:
     """A group for an assignor of clients; sticky ones read what members own."""
-    racks = chance.choice([[None], ["a"], ["a", "b", "c"], ["a", "b", None], ["r1", "r2", "r3", "r4"]])
+    racks: list[str | None] = chance.choice(
+        [[None], ["a"], ["a", "b", "c"], ["a", "b", None], ["r1", "r2", "r3", "r4"]]
+    )
     brokers = range(chance.choice([1, 2, 3, 4, 6, 9]))
     topics = _names(chance.choice([1, 1, 2, 3, 4, 6, 8]), chance)
     sizes = {topic: chance.choice([size for size in SIZES if size]) for topic in topics}
@@ -96,10 +98,10 @@ def client_group(stored: Case, chance: random.Random) -> Case:
         sizes = dict.fromkeys(topics, sizes[topics[0]])
     members = _names(chance.choice([1, 2, 3, 4, 5, 6, 8, 9, 12, 17]), chance)
     owned, subscribed = _owned(sizes, members, chance), _subscriptions(topics, members, chance)
-    generations = chance.choice([[5], [5, 5, 5, 4, None, -1]])
+    generations: list[int | None] = chance.choice([[5], [5, 5, 5, 4, None, -1]])
     rows = []
     for member in members:
-        row = {
+        row: Case = {
             "id": member,
             "topics": subscribed[member] + ["no-such"] * (chance.random() < 0.05),
             "rack_id": chance.choice([*racks, "zz"]),
@@ -136,7 +138,7 @@ def streams_group(stored: Case, chance: random.Random) -> Case:
             roles[other]["standby"].append(task)
     rows = []
     for member in members:
-        row = {"id": member, "process_id": chance.choice(processes)}
+        row: Case = {"id": member, "process_id": chance.choice(processes)}
         row |= {role: _listed(held) for role, held in roles[member].items() if held}
         if chance.random() < 0.4:
             offsets: dict[str, list[list[int]]] = defaultdict(list)
@@ -191,7 +193,9 @@ def streams_clients(stored: Case, chance: random.Random) -> Case:
 
 def placements(stored: Case, chance: random.Random) -> Case:
     """Brokers for the placer of KRaft, of which any may be fenced."""
-    racks = chance.choice([[None], ["a", "b", "c"], ["Aa", "BB", "AaAa", "BBBB"], ["a", None], [*"abcdefghi"]])
+    racks: list[str | None] = chance.choice(
+        [[None], ["a", "b", "c"], ["Aa", "BB", "AaAa", "BBBB"], ["a", None], [*"abcdefghi"]]
+    )
     brokers = chance.sample(range(40), chance.choice([1, 2, 3, 4, 5, 7, 9, 12, 20]))
     fenced = chance.choice([0, 0, 0.2, 0.5, 1])
     return {
@@ -213,7 +217,7 @@ def placements(stored: Case, chance: random.Random) -> Case:
 
 def generated(stored: Case, chance: random.Random) -> Case:
     """Topics for `kafka-reassign-partitions --generate`; some have partitions of several replication factors."""
-    racks = chance.choice([[None], ["a", "b", "c"], ["x", None], ["z1", "z2"]])
+    racks: list[str | None] = chance.choice([[None], ["a", "b", "c"], ["x", None], ["z1", "z2"]])
     brokers = chance.sample(range(50), chance.choice([1, 2, 3, 4, 6, 9, 15]))
     topics = []
     for name in (f"t{chance.getrandbits(30)}" for _ in range(chance.choice([1, 1, 2, 3, 5, 12, 13, 20, 25]))):
@@ -230,7 +234,59 @@ def generated(stored: Case, chance: random.Random) -> Case:
     }
 
 
+def replicas(stored: Case, chance: random.Random) -> Case:
+    """Brokers for AdminUtils; a start index that is fixed, random, or near the largest number."""
+    racks: list[str | None] = chance.choice(
+        [[None], ["a", "b", "c"], ["Aa", "BB", "AaAa", "BBBB"], ["a", None], [*"abcdefghi"]]
+    )
+    brokers = chance.sample(range(40), chance.choice([1, 2, 3, 4, 5, 7, 9, 12, 20]))
+    return {
+        **{name: stored[name] for name in ("kafka_version",) if name in stored},
+        "brokers": [{"id": broker, "rack": chance.choice(racks)} for broker in brokers],
+        "n_partitions": chance.choice([0, 1, 2, 3, 7, 20, 50]),
+        "replication_factor": chance.choice([0, 1, 2, 3, 3, 4, len(brokers), len(brokers) + 1]),
+        "fixed_start_index": chance.choice([-1, 0, 1, 7, 40_323, 2**31 - 1 - chance.randrange(6)]),
+        "start_partition_id": chance.choice([-1, 0, 1, 13]),
+        "random_seed": chance.randrange(-(2**63), 2**63),
+    }
+
+
+def alternated(_stored: Case, chance: random.Random) -> Case:
+    """Brokers of a few racks, whose names come in the order of a hash map."""
+    racks = _names(chance.randrange(1, 14), chance)
+    brokers = chance.sample(range(60), chance.randrange(1, 30))
+    return {"brokers": [{"id": broker, "rack": chance.choice(racks)} for broker in brokers]}
+
+
+def records(stored: Case, chance: random.Random) -> Case:
+    """Records without a key for partitions of which some have no leader, with queues of some length or without."""
+    racks: list[str | None] = chance.choice([[None], ["a", "b"], ["a", "b", "c", None]])
+    brokers = chance.sample(range(40), chance.randrange(1, 9))
+    leaders = [chance.choice([*brokers, None]) for _ in range(chance.choice([1, 2, 3, 5, 9, 17]))]
+    case = {
+        "kafka_version": stored["kafka_version"],
+        "brokers": [{"id": broker, "rack": chance.choice(racks)} for broker in brokers],
+        "leaders": leaders,
+        "rack_aware": chance.random() < 0.6,
+        "client_rack": chance.choice(["", "a", "elsewhere"]),
+        "randoms": [*range(12), *(chance.randrange(2**31) for _ in range(12)), 2**31 - 1],
+    }
+    led = [number for number, leader in enumerate(leaders) if leader is not None]
+    if chance.random() < 0.6 and led:
+        count = chance.randrange(1, len(led) + 1)
+        padding = [0] * (len(leaders) - count)
+        case |= {
+            "queue_sizes": [chance.choice([0, 0, 2, 5, 16]) for _ in range(count)] + padding,
+            "partition_ids": chance.sample(led, count) + padding,
+            "length": count,
+        }
+    return case
+
+
 BUILDERS: Mapping[str, Builder] = {
+    "admin_utils": replicas,
+    "rack_alternated": alternated,
+    "builtin_partitioner": records,
     **dict.fromkeys(("server_range", "server_uniform", "server_simple"), coordinator_group),
     **{f"consumer_{name}": client_group for name in ("range", "roundrobin", "sticky", "cooperative_sticky")},
     "streams_group_sticky": streams_group,

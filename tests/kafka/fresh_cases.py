@@ -12,15 +12,18 @@ from typing import Any
 
 from tests.kafka.built_cases import BUILDERS, Case
 
+BUILT_ONLY = {"admin_utils", "rack_alternated", "builtin_partitioner"}
+"""Kinds without variants."""
+
 
 def fresh(cases: Sequence[Case], kind: str, *, count: int, seed: int) -> list[Case]:
-    """As many cases, each from one case of a kind, every other one built anew; `expected` is for Kafka to answer."""
+    """As many cases, each from one case of a kind, or built anew; `expected` is for Kafka to answer."""
     chance = random.Random(f"{kind} {seed}")
     found = []
     for number in range(count):
         case = copy.deepcopy(chance.choice(cases))
         given = case["input"]
-        if number % 2 and kind in BUILDERS:
+        if kind in BUILDERS and (number % 2 or kind in BUILT_ONLY):
             found.append({"name": f"built {number}", "input": BUILDERS[kind](given, chance)})
             continue
         if kind == "murmur2":

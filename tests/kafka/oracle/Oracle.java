@@ -74,6 +74,11 @@ public final class Oracle {
         kinds.put("consumer_protocol", ProtocolBytes::answered);
         kinds.put("streams_client", StreamsClients::assigned);
         kinds.put("striped_placer", Oracle::placed);
+        kinds.put("admin_utils", Placements::assigned);
+        kinds.put("rack_alternated", Placements::alternated);
+        kinds.put("builtin_partitioner", input -> (JsonNode) // since Kafka 4.4
+            Class.forName("org.apache.kafka.clients.producer.internals.Partitioners")
+                .getMethod("chosen", JsonNode.class).invoke(null, input));
         kinds.put("streams_group_sticky", input -> (JsonNode) Class.forName("StreamsGroups")
             .getDeclaredMethod("assigned", JsonNode.class).invoke(null, input));
         for (String kind : List.of("generate", "topic_hash")) { // since Kafka 4.1

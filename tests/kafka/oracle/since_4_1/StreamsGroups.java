@@ -11,7 +11,7 @@ import org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor;
 import org.apache.kafka.coordinator.group.streams.assignor.TaskId;
 import org.apache.kafka.coordinator.group.streams.assignor.TopologyDescriber;
 
-/** The sticky task assignor of streams groups, with the classes that it has in Kafka 4.2 and 4.3. */
+/** The sticky task assignor of streams groups, with the classes that it has in Kafka 4.1 to 4.3. */
 public final class StreamsGroups {
     private static final ObjectMapper JSON = new ObjectMapper();
 
