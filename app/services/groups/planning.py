@@ -93,7 +93,8 @@ class GroupProblem:
 
 class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     kind, reader = KIND, READER
-    engine_version = 3  # small groups are balanced by load exactly
+    # Small groups are balanced by load exactly. Share groups: hash maps that grow late, members of a second round.
+    engine_version = 4
     certificate_path = ("optimum", "certificate")
 
     def check_site(self, request: GroupRequest) -> None:
