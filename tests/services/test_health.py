@@ -154,3 +154,9 @@ def test_a_rate_that_is_missing_is_a_warning() -> None:
     found = health(cluster)
     assert [caution.code for caution in found.cautions] == ["unknown_rates"]
     assert np.isclose(float(str(loads(found, 1, "nic_in")["after"])), 110)
+
+
+def test_an_empty_cluster_is_healthy() -> None:
+    """A snapshot may have neither brokers nor topics."""
+    found = health_of(Cluster("c", ()), HealthRequest(), Allowance(Limits()), NEWEST)
+    assert found.report.of_brokers() == {}

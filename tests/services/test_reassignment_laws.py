@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import event, given, reject
 
 from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Cordon, Topic, padded, unpadded
@@ -17,6 +18,7 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import (
     PLANNER,
+    READER,
     BalanceRequest,
     BatchesRequest,
     EvacuateRequest,
@@ -421,3 +423,17 @@ def test_a_lower_factor_is_of_the_partitions_without_room_alone() -> None:
     assert _after(made) == {("a", 0): [11, 99], ("b", 0): [11], ("b", 1): [11]}
     relaxed: Any = made.answer["relaxed"]
     assert [each["constraint"] for each in relaxed] == ["replication_factor"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"objective": {"goals": [{"goal": "replicas", "tolerance": 0.1}]}},
+        {"balance": {"leaders": "tight", "leaders_move_replicas": True}},
+        {"balance": {"replicas": "tight"}, "copysets": "no_new"},
+    ],
+)
+def test_a_cluster_without_brokers_and_topics_needs_no_change(body: Mapping[str, Any]) -> None:
+    made = draft_plan(PLANNER, READER.validate_python(body), Cluster("c", ()), Limits())
+    assert (made.answer["warnings"], made.placements) == ([], [])

@@ -337,6 +337,32 @@ def loads(
     return _FailureSets(rows, work, topology, clients).loads(failures)
 
 
+def leading(rows: Int32s, work: Workload, brokers: int) -> dict[str, tuple[Float64s, Float64s]]:
+    """The resources that leaders use more of than followers if they serve all consumers, in the units of `BrokerLoads`.
+
+    Parameters
+    ----------
+    rows : (partitions, largest factor) int32 of `positions`.
+
+    Returns
+    -------
+    By resource, (brokers,) float64 loads before any failure, and (partitions,) float64 gains of a new leader.
+    """
+    ingress, sizes, is_replica = work.peak_ingress, np.diff(work.bounds), rows != NO_REPLICA
+    factors = is_replica.sum(axis=1)
+    sent, reads = (factors - 1) * ingress, np.repeat(work.fan_out, sizes) * ingress
+    gains = {
+        "disk_bytes_per_s": np.repeat(work.lagging_share, sizes) * reads,
+        "nic_out": sent + reads,
+        "vcpu": sent + _READ_IS_A_QUARTER_OF_A_WRITE * reads,
+    }
+    received = np.bincount(rows[is_replica], np.repeat(ingress, factors), brokers)
+    led = {
+        name: np.bincount(rows[:, 0], gain, brokers) + received * (name != "nic_out") for name, gain in gains.items()
+    }
+    return {name: (np.asarray(led[name], np.float64), gain) for name, gain in gains.items()}
+
+
 class _FailureSets:
     """Visits the failure sets; records the worst set of each resource and the largest counts of each class."""
 

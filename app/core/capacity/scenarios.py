@@ -66,7 +66,8 @@ class ScenarioReader:
         digits = self._grid.digits(grid_index)
         sections = {name: self.section(name, digits) for name in READERS}
         multiplier, seed = sections.pop("partitions_multiplier"), sections["placement"].seed
-        require_consistent(sections["topology"], sections["topics"], multiplier, sections["clients"])
+        clients, rules = sections["clients"], sections["restart"]
+        require_consistent(sections["topology"], sections["topics"], clients, rules, multiplier)
         sections["topics"] = self.topics(digits)
         return Scenario(**sections, seed=scenario_seed(self._seed, grid_index) if seed is None else seed)
 

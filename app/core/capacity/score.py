@@ -21,6 +21,7 @@ from app.core.capacity.loads import (
     LoadSpread,
     MonthlyCost,
     Workload,
+    leading,
     monthly_cost,
 )
 from app.core.capacity.scenario import (
@@ -35,11 +36,14 @@ from app.core.capacity.scenario import (
 )
 from app.core.jvm import JavaRandom
 from app.core.model import Int32s, Placement
+from app.core.replicas.admin_utils import rack_alternated
 from app.core.replicas.registry import PLACEMENTS, place_topics
 from app.core.restarts import RestartProblem, RestartWaves, restart_waves
 
 ROUNDING = 1e-9
 """The relative tolerance of a limit: sums over ten thousand partitions are not exact."""
+_LIMIT = 1 << 36
+"""A limit as an integer; sums over all partitions fit into 64 bits."""
 _COPIES: dict[str, int] = {"disk_bytes_per_s": 2, "nic_in": 1, "nic_out": 1, "vcpu": 2}
 """How many times the throttle counts: a surviving broker receives and writes copies, and reads and sends others."""
 
@@ -209,14 +213,23 @@ def place(
     )
 
 
-def restart(rows: Int32s, work: Workload, *, topology: Topology, rules: RestartRules) -> RestartWaves:
-    """The fewest waves of a restart of all brokers while all replicas are in sync; limits of brokers do not count.
+def restart(rows: Int32s, work: Workload, scenario: Scenario) -> RestartWaves:
+    """The fewest waves of a restart of all brokers while all replicas are in sync, within the limits of resources that
+    leaders use; without these limits if consumers fetch from followers, since their reads then depend on the wave.
 
     Parameters
     ----------
     rows : (partitions, largest factor) int32 of `positions`.
     """
-    brokers = len(topology.brokers)
+    topology, rules = scenario.topology, scenario.restart or RestartRules()
+    brokers, voters = len(topology.brokers), rules.controllers or 0
+    loads = {} if scenario.clients.follower_fetching else leading(rows, work, brokers)
+    limits = {name: limit for name in loads if (limit := scenario.limit(name)) is not None}
+    slack, gain = np.zeros((brokers, len(limits)), np.int64), np.zeros((len(rows), len(limits)), np.int64)
+    for column, (name, limit) in enumerate(limits.items()):
+        share, added = (in_unit(scenario, name, 1.0) / limit * each for each in loads[name])
+        slack[:, column] = np.clip(1 + ROUNDING - share, -1, 1) * _LIMIT
+        gain[:, column] = np.rint(np.minimum(added, 2) * _LIMIT)
     return restart_waves(
         RestartProblem(
             is_up=np.ones(brokers, np.bool_),
@@ -224,11 +237,11 @@ def restart(rows: Int32s, work: Workload, *, topology: Topology, rules: RestartR
             min_isr=np.repeat(work.min_insync.astype(np.int64), np.diff(work.bounds)),
             leaders=rows[:, 0],
             group_of=topology.rack_of if rules.per == "rack" else np.zeros(brokers, np.int32),
-            is_voter=np.zeros(brokers, np.bool_),
-            most_voters=1,
+            is_voter=np.isin([each.id for each in topology.brokers], rack_alternated(topology.brokers)[:voters]),
+            most_voters=max(1, (voters - 1) // 2),
             most=rules.max_brokers_per_wave or brokers,
-            gain=np.zeros((len(rows), 0), np.int64),
-            slack=np.zeros((brokers, 0), np.int64),
+            gain=gain,
+            slack=slack,
         )
     )
 

@@ -207,7 +207,9 @@ MOST_REPLICAS = 50_000_000
 """Of one scenario. A larger one would exhaust the memory of an executor, which scores other scenarios as well."""
 
 
-def require_consistent(topology: Topology, topics: Sequence[TopicLoad], multiplier: int, clients: Clients) -> None:
+def require_consistent(
+    topology: Topology, topics: Sequence[TopicLoad], clients: Clients, rules: RestartRules | None, multiplier: int
+) -> None:
     """Raise `ConflictingFields` if sections contradict each other, `LimitExceeded` if the scenario is too large.
 
     Parameters
@@ -222,6 +224,9 @@ def require_consistent(topology: Topology, topics: Sequence[TopicLoad], multipli
             value=brokers,
             maximum=MOST_BROKERS,
         )
+    if rules is not None and (rules.controllers or 0) > brokers:
+        detail, path = f"{rules.controllers} brokers are controllers; {brokers} given", ("restart", "controllers")
+        raise ConflictingFields(detail, path=path, value=rules.controllers, maximum=brokers)
     for index, topic in enumerate(topics):
         if topic.replication_factor > brokers:
             raise ConflictingFields(

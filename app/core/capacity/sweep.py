@@ -27,7 +27,7 @@ _RESOLVED = ("resolved", "snapshot_content_hash", "topics_read", "warnings")
 _TOPICS = ("topics", "partitions_multiplier")
 _PLACED = ("topology", *_TOPICS, "placement")
 _LOADED = (*_PLACED, "clients", "failures")
-_RESTARTED = (*_PLACED, "restart")
+_RESTARTED = (*_PLACED, "restart", "broker_profile", "targets", "clients")
 _CACHED = 4
 """Placements and loads in memory: each has arrays of all partitions, and older ones seldom recur."""
 _SMALLEST_SEED, _LARGEST_SEED = -(2**63), 2**63 - 1
@@ -136,7 +136,8 @@ class CapacitySweep:
         scenario = self._reader.scenario(grid_index)
         digits = self.definition.grid.digits(grid_index)
         carried = self._loads(scenario.seed, self._reader.relevant(_LOADED, digits))
-        waves = self._waves(scenario.seed, self._reader.relevant(_RESTARTED, digits))
+        rules, restarted = scenario.restart, self._reader.relevant(_RESTARTED, digits)
+        waves = None if rules is None else self._waves(scenario.seed, restarted)
         scored: Mapping[str, Json] = document(judge(scenario, carried, waves))
         return scored
 
@@ -150,13 +151,10 @@ class CapacitySweep:
             failures=reader.section("failures", digits),
         )
 
-    def _restart(self, seed: int, digits: Digits) -> RestartWaves | None:
-        reader = self._reader
-        rules, topology = reader.section("restart", digits), reader.section("topology", digits)
-        if rules is None:
-            return None
-        rows = self._placements(seed, reader.relevant(_PLACED, digits))
-        return restart(rows, self._workloads(reader.relevant(_TOPICS, digits)), topology=topology, rules=rules)
+    def _restart(self, seed: int, digits: Digits) -> RestartWaves:
+        rows = self._placements(seed, self._reader.relevant(_PLACED, digits))
+        work = self._workloads(self._reader.relevant(_TOPICS, digits))
+        return restart(rows, work, self._reader.scenario(self.definition.grid.index(digits)))
 
     def _place(self, seed: int, digits: Digits) -> Int32s:
         topology = self._reader.section("topology", digits)

@@ -134,10 +134,10 @@ class MovementProblem:
         domains, racks, brokers = self.domains, self.racks, len(self.broker_ids)
         return DomainTable(
             factor=np.array([domain.factor for domain in domains], np.int64),
-            least=np.array([domain.least for domain in domains], np.int64).reshape(-1, racks),
-            most=np.array([domain.most for domain in domains], np.int64).reshape(-1, racks),
-            may_keep=np.array([domain.may_keep for domain in domains], np.bool_).reshape(-1, brokers),
-            may_receive=np.array([domain.may_receive for domain in domains], np.bool_).reshape(-1, brokers),
+            least=np.array([domain.least for domain in domains], np.int64).reshape(len(domains), racks),
+            most=np.array([domain.most for domain in domains], np.int64).reshape(len(domains), racks),
+            may_keep=np.array([domain.may_keep for domain in domains], np.bool_).reshape(len(domains), brokers),
+            may_receive=np.array([domain.may_receive for domain in domains], np.bool_).reshape(len(domains), brokers),
         )
 
     @property

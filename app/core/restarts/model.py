@@ -21,7 +21,7 @@ class RestartProblem:
     """Brokers to restart, and what holds in every wave.
 
     Hard: at most `most` brokers in a wave; at most the cap of a partition of its in-sync brokers; at most `most_voters`
-    controllers; brokers of one group alone; no broker above its slack when the wave's leaders are elsewhere, unless
+    controllers; brokers of one group alone; no broker above its slack when the wave, or a part of it, is down, unless
     a broker breaks that alone, which is then restarted alone. Goal: the fewest waves.
 
     Parameters
@@ -103,30 +103,37 @@ class RestartWaves:
 class Election:
     """The leaders of a wave's partitions go to the first in-sync replica of their list that is up, as Kafka elects.
 
-    A larger wave never gives a remaining broker less, so that limits that hold for a wave hold for its subsets.
+    The brokers of a wave do not stop at the same moment, so that limits hold for every subset of it. A broker that is
+    still up gets the most if all others of the wave are down.
     """
 
     def __init__(self, problem: RestartProblem) -> None:
         self._problem = problem
-        self._limited = np.flatnonzero((problem.slack < NO_SLACK_LIMIT).any(axis=0))
+        lists = problem.in_sync
+        others = np.where(lists == problem.leaders[:, None], NO_REPLICA, lists)
+        row, column = np.nonzero(others != NO_REPLICA)
+        largest = np.zeros_like(problem.slack)  # if a broker leads all partitions that it has
+        np.add.at(largest, others[row, column], problem.gain[row])
+        self._limited = np.flatnonzero(((largest > 0) & (largest > problem.slack)).any(axis=0))
         self.is_limited = len(self._limited) > 0
         order = np.argsort(problem.leaders, kind="stable") if self.is_limited else np.zeros(0, np.int64)
-        self._lists, self._gain = problem.in_sync[order], problem.gain[np.ix_(order, self._limited)]
+        self._lists, self._leaders = problem.in_sync[order], problem.leaders[order]
+        self._gain = problem.gain[np.ix_(order, self._limited)]
         bounds = np.searchsorted(problem.leaders[order], np.arange(len(problem.is_up) + 1)).tolist()
-        self._led = [slice(*of_broker) for of_broker in pairwise(bounds)]
+        self._led = [*pairwise(bounds)]
         self._known: dict[frozenset[int], bool] = {}
 
     def _added(self, wave: list[int]) -> Int64s:
-        """(brokers, limited) int64 load of limited resources that brokers get while a wave is down."""
-        is_up = np.append(self._problem.is_up, False)  # the padding is -1, which indexes the last entry
-        is_up[wave] = False
-        lists, gain = (
-            np.concatenate([rows[self._led[broker]] for broker in wave]) for rows in (self._lists, self._gain)
-        )
-        may_lead = is_up[lists]
-        is_led = may_lead.any(axis=1)
-        elected = np.take_along_axis(lists, may_lead.argmax(axis=1)[:, None], axis=1)[is_led, 0]
-        sums = [np.bincount(elected, weights=column, minlength=len(is_up) - 1) for column in gain[is_led].T]
+        """(brokers, limited) int64 load of limited resources that each broker gets at most while it is up."""
+        is_down = np.zeros(len(self._problem.is_up) + 1, np.bool_)  # the padding is -1, which indexes the last entry
+        is_down[wave] = True
+        led = np.concatenate([np.arange(*self._led[broker]) for broker in wave])
+        lists, gain = self._lists[led], self._gain[led]
+        is_behind_down = np.ones(lists.shape, np.bool_)
+        is_behind_down[:, 1:] = np.logical_and.accumulate(is_down[lists], axis=1)[:, :-1]
+        may_lead = is_behind_down & (lists != NO_REPLICA) & (lists != self._leaders[led, None])
+        row, _ = np.nonzero(may_lead)
+        sums = [np.bincount(lists[may_lead], column[row], len(is_down) - 1) for column in gain.T]
         return np.asarray(np.rint(np.stack(sums, axis=1)), np.int64)
 
     def fits(self, wave: list[int]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int64s
-from app.core.restarts.model import RestartProblem
+from app.core.restarts.model import Election, RestartProblem
 
 _NO_WAVE = -1
 
@@ -77,7 +77,7 @@ def wave_violations(problem: RestartProblem, waves: Sequence[Sequence[int]]) -> 
     outcomes = outcomes_of(problem, waves)
     for row in np.flatnonzero((outcomes.restarting > problem.caps[:, None]).any(axis=1)).tolist():
         yield f"row {row} has more than {problem.caps[row]} in-sync brokers in a wave"
-    is_over = ((outcomes.added > 0) & (outcomes.added > problem.slack)).any(axis=(1, 2))
-    for number in np.flatnonzero(is_over).tolist():
-        if len(waves[number]) > 1:
+    election = Election(problem)
+    for number, wave in enumerate(waves):
+        if len(wave) > 1 and not election.fits(list(wave)):
             yield f"a broker is above a limit in wave {number}"

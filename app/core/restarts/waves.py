@@ -220,7 +220,8 @@ def clique_of(pairs: NDArray[np.bool_]) -> list[int]:
 MOST_TERMS = 40_000
 """The most terms of the model's constraints; larger parts keep the waves and the bound that they have."""
 SOLVER_TIME = 1.0
-_NO_GOODS = 5
+"""Deterministic time of a number of waves, all models with learned limits together."""
+_NO_GOODS = 100
 
 
 def waves_within(part: Part, count: int) -> tuple[list[list[int]] | None, bool]:
@@ -232,8 +233,10 @@ def waves_within(part: Part, count: int) -> tuple[list[list[int]] | None, bool]:
     if count * (int(part.pairs.sum()) + int((part.sets < size).sum()) + size) > MOST_TERMS:
         return None, False
     model, is_in = _model(part, count)
+    left = SOLVER_TIME
     for _ in range(_NO_GOODS):
-        found, is_infeasible = _solved(model, is_in)
+        found, is_infeasible, spent = _solved(model, is_in, left)
+        left -= spent
         broken = [wave for wave in found or () if not part.fits(wave)]
         if not broken:
             return found, is_infeasible
@@ -261,18 +264,18 @@ def _model(part: Part, count: int) -> tuple[Any, list[list[Any]]]:
     return model, is_in
 
 
-def _solved(model: Any, is_in: list[list[Any]]) -> tuple[list[list[int]] | None, bool]:
-    """Waves that are not empty, or None; and whether there are none."""
+def _solved(model: Any, is_in: list[list[Any]], seconds: float) -> tuple[list[list[int]] | None, bool, float]:
+    """Waves that are not empty, or None; whether there are none; the deterministic time of the search."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-    solver = small_model_solver(SOLVER_TIME)
-    status = solver.solve(model)
+    solver = small_model_solver(max(0.0, seconds))
+    status, spent = solver.solve(model), float(solver.response_proto.deterministic_time)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return None, bool(status == cp_model.INFEASIBLE)
+        return None, bool(status == cp_model.INFEASIBLE), spent
     waves = [
         [broker for broker, one in enumerate(of_wave) if solver.value(one)] for of_wave in zip(*is_in, strict=True)
     ]
-    return [wave for wave in waves if wave], False
+    return [wave for wave in waves if wave], False, spent
 
 
 def _limit(model: Any, is_in: list[list[Any]], members: Sequence[int], cap: int) -> None:

@@ -62,7 +62,7 @@ def _in_domains(rules: LoadRules, replicas: Int32s, brokers: int) -> Int64s:
     """(domains, brokers) int64: the load of these replicas, (rows, …) int32, by domain."""
     row, column = np.nonzero(replicas != NO_REPLICA)
     cells = rules.domain_of[row].astype(np.int64) * brokers + replicas[row, column]
-    return sums_by(cells, rules.load[row], len(rules.factor) * brokers).reshape(-1, brokers)
+    return sums_by(cells, rules.load[row], len(rules.factor) * brokers).reshape(len(rules.factor), brokers)
 
 
 def _whole_replica_bound(rules: LoadRules, groups: GroupedLoads) -> int:

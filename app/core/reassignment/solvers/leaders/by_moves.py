@@ -286,7 +286,7 @@ def _width(alone: MovementProblem, narrowest: Band | Levels, leaders: Int32s) ->
 def _placed(
     problem: MovementProblem, lists: Int32s, alone: MovementProblem, found: _Found, spent: int
 ) -> ReplicaPlacement:
-    replicas = with_leaders(problem, lists, found.leaders[:, 0])
+    replicas = with_leaders(problem, lists, found.leaders.reshape(-1))
     # Forced moves could serve leaders as well: then no more than the forced ones is proven.
     proven = min(found.bound, moved_weight(alone, found.leaders)) if not spent else forced_weight(problem)
     band = summary(alone.target, found.bounds)
