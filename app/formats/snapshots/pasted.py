@@ -34,7 +34,7 @@ from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
 from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
-from app.formats.syntax.printed_objects import as_json
+from app.formats.syntax.printed_objects import HEADING, as_json, rows_as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
 from app.formats.syntax.wire_formats import ByteEncoding
@@ -45,7 +45,7 @@ _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = PARTS
 _MARKS = {
     _TOPICS: re.compile(r"\s*Topic:.*\sPartition(?:Count)?:"),
     _BROKERS: re.compile(
-        rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
+        rf"\s*[^\s\"]+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
     ),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{stated_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
@@ -82,6 +82,11 @@ _PROMPT = re.compile(
     r" ?(?P<sign>[$#%>])(?:\s|$)"
 )
 """A shell's prompt. A bare `>` is none: it may be a quotation."""
+_BROKEN_ROW = re.compile(
+    r"^[ \t]*Topic:[^\n]*(?:\n[ \t]*(?:TopicId|PartitionCount|ReplicationFactor|Configs|Partition|Leader"
+    r"|(?:Adding |Removing )?Replicas|Isr|Elr|LastKnownElr|Offline|Observers):[^\n]*)+",
+    re.MULTILINE,
+)
 _SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
 _LEAST_WRAPPED_WIDTH = 40
 # Of a base64 text without a name, so that a word is not taken for one.
@@ -201,7 +206,7 @@ def is_noise(content: str) -> bool:
 
 
 def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
-    """The uploads without what is around their lines, and also with lines joined that a terminal wrapped, if any are.
+    """The uploads without what is around their lines, and also with lines joined that a terminal or a mail wrapped.
 
     A reader takes the first that it can read with the fewest unknown lines.
 
@@ -211,9 +216,10 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     """
     plain = tuple([part for upload in uploads for part in _plain(upload, is_known or _is_known)])
     yield plain
-    unwrapped = tuple([replace(upload, text=_unwrapped(upload.text)) for upload in plain])
-    if unwrapped != plain:
-        yield unwrapped
+    for joined in (_unwrapped, _with_whole_rows):
+        reading = tuple([replace(upload, text=joined(upload.text)) for upload in plain])
+        if reading != plain:
+            yield reading
 
 
 def _split(upload: Upload) -> Split:
@@ -319,12 +325,12 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
     texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    return [replace(upload, text=as_json(older_tables.with_groups(one)), prefix=prefix) for one in texts]
+    return [replace(upload, text=as_json(rows_as_json(older_tables.with_groups(one))), prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
-    if starts_document(line):  # a document may be one line of many megabytes
+    if starts_document(line) or HEADING.match(line):  # a document may be one line of many megabytes
         return True
     part = owner(line)
     if part == _GROUPS:
@@ -353,6 +359,15 @@ def _unwrapped(text: str) -> str:
         else:
             start = number
     return text if 2 * joined < widths.count(width) else "\n".join(lines)
+
+
+def _with_whole_rows(text: str) -> str:
+    """The text with rows of topics joined that have a line break before a column."""
+    return _BROKEN_ROW.sub(_joined, text)
+
+
+def _joined(broken: re.Match[str]) -> str:
+    return re.sub(r"\s*\n\s*", "\t", broken[0]) + "\n" * broken[0].count("\n")
 
 
 def _starts_by_itself(line: str, before: str) -> bool:
