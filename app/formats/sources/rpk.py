@@ -20,6 +20,8 @@
     =======================                   NAMESPACE  TOPIC   PARTITION  LEADER-ID  REPLICA-CORE   DISABLED
     All nodes:   [0 1 2]                      kafka      orders  0          1          [0-1 1-0 2-3]  false
     Nodes down:  [2]                                                     rpk cluster partitions list
+    ID  HOST  PORT  RACK  CORES  MEMBERSHIP  IS-ALIVE  VERSION               rpk redpanda admin brokers list; before:
+    0   rp-0  33145 a     4      active      true      25.2.1                NODE-ID  NUM-CORES  MEMBERSHIP-STATUS …
 
 The column RACK is there if a broker has a rack. `EPOCH`, `OFFLINE-REPLICAS` and `LOAD-ERROR` may be missing. Replicas
 are printed in ascending order and in-sync replicas not at all: the leader is taken for the preferred one, and every
@@ -54,7 +56,8 @@ _COUNTED = re.compile(r"PARTITIONS\s+(?P<count>\d{1,10})\s*")
 _CELLS = re.compile(r"\[[\d -]*\]|\S+")
 _PLACED = re.compile(r"NAMESPACE\s+TOPIC\s+PARTITION\s+LEADER-ID\s+REPLICA-CORE(?:\s+[A-Z-]+){0,9}\s*")
 _HEALTH = re.compile(r"(?P<of>All nodes|Nodes down):\s+(?P<ids>\[[\d ]*\])\s*")
-_HEADERS = (_BROKERS, _TABLE, _PLACED, _TOPICS, _CONFIGS)
+_ALIVE = re.compile(r"(?:NODE-)?ID\s+(?:[A-Z-]+\s+){1,9}IS-ALIVE(?:\s+[A-Z-]+){0,9}\s*")
+_HEADERS = (_BROKERS, _ALIVE, _TABLE, _PLACED, _TOPICS, _CONFIGS)
 _NOTE = Note(
     "replicas_in_ascending_order",
     "rpk prints replicas in ascending order and no in-sync replicas: the leader counts as the preferred one, and every "
@@ -129,6 +132,8 @@ class _Reader:
         elif self.table is _BROKERS:
             broker = _broker(line, content)
             self.brokers[broker.id] = broker
+        elif self.table is _ALIVE:
+            self._broker(line, content)
         elif self.table in (_TABLE, _PLACED):
             self._row(line, content)
         elif self.table is _CONFIGS and self.current is not None:
@@ -136,6 +141,14 @@ class _Reader:
             self.current.configs.append(f"{name}={value}")
         elif self.table is _TOPICS and not self.notes:
             self.notes.append(Note("topics_without_partitions", _WITHOUT_PARTITIONS))
+
+    def _broker(self, line: int, content: str) -> None:
+        cells = dict(zip(self.columns, content.split(), strict=False))
+        broker = whole_number(cells.get(self.columns[0], ""))
+        if broker is None or cells.get("IS-ALIVE") not in ("true", "false"):
+            raise rejection(line, expected=f"a row of the columns {' '.join(self.columns)}", actual=shown(content))
+        rack = cells.get("RACK", "-")
+        self.brokers[broker] = Broker(broker, None if rack == "-" else rack, fenced=cells["IS-ALIVE"] == "false")
 
     def _section(self, line: int, name: str, count: int | None = None) -> _Section:
         known = self.topics.get(name)
@@ -210,8 +223,8 @@ SOURCE = Source(
     "rpk",
     read,
     re.compile(
-        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS|CLUSTER HEALTH OVERVIEW)\s*$|{_BROKERS.pattern}$|{_PLACED.pattern}$"
-        rf"|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
+        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS|CLUSTER HEALTH OVERVIEW)\s*$|{_BROKERS.pattern}$|{_ALIVE.pattern}$"
+        rf"|{_PLACED.pattern}$|\s*PARTITION\s+LEADER\s(?!\s*FOLLOWERS)|{_TOPIC.pattern}$|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
     ),
     re.compile(r"\s*\S+(?: {2,}|\t)\S|={6,}\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d -]*\]"),
 )
