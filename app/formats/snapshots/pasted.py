@@ -23,6 +23,7 @@ The name of an upload (`brokers`, `topics` …) says what its first lines are on
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Self
 
 from app.errors.requests import MalformedText
@@ -216,7 +217,7 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     """
     plain = tuple([part for upload in uploads for part in _plain(upload, is_known or _is_known)])
     yield plain
-    for joined in (_unwrapped, _with_whole_rows):
+    for joined in (_unwrapped, partial(_BROKEN_ROW.sub, _whole)):
         reading = tuple([replace(upload, text=joined(upload.text)) for upload in plain])
         if reading != plain:
             yield reading
@@ -362,12 +363,8 @@ def _unwrapped(text: str) -> str:
     return text if 2 * joined < widths.count(width) else "\n".join(lines)
 
 
-def _with_whole_rows(text: str) -> str:
-    """The text with rows of topics joined that have a line break before a column."""
-    return _BROKEN_ROW.sub(_joined, text)
-
-
-def _joined(broken: re.Match[str]) -> str:
+def _whole(broken: re.Match[str]) -> str:
+    """A row of a topic that has line breaks before its columns, joined."""
     return re.sub(r"\s*\n\s*", "\t", broken[0]) + "\n" * broken[0].count("\n")
 
 

@@ -44,7 +44,7 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = text.translate(_PLAIN)
     if "\r" in text:
-        text = text.replace("\r\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
     if "^I" in text or 3 * text.count("$\n") > 2 * text.count("\n"):
         text = text.replace("^I", "\t").replace("$\n", "\n").removesuffix("$")
     text = _unescaped(text) if "\\n" in text or "\\tPartition" in text else text
