@@ -61,20 +61,11 @@ _CONTINUED = {
 """By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
 _ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+")
 _COMMAND = re.compile(
-    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
-    r"|(?:consumer|share|streams)-groups)(?:\.sh|\.bat)?(?:\s|$)"
+    r"(?:.*[\s/\\$#>])?kafka-(?:consumer-|share-|streams-)?(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs"
+    r"|features|groups)(?:\.sh|\.bat)?(?:\s|$)"
 )
-_TOOLS = {
-    "topics": _TOPICS,
-    "broker-api-versions": _BROKERS,
-    "cluster": _BROKERS,
-    "log-dirs": _LOG_DIRS,
-    "configs": _LOG_DIRS,
-    "features": _FEATURES,
-    "consumer-groups": _GROUPS,
-    "share-groups": _GROUPS,
-    "streams-groups": _GROUPS,
-}
+_TOOLS = {"topics": _TOPICS, "log-dirs": _LOG_DIRS, "configs": _LOG_DIRS, "features": _FEATURES, "groups": _GROUPS}
+"""By the last words of a command; the others are of brokers."""
 _PROMPT = re.compile(
     r"\s*(?:\([\w.-]{1,60}\) ?)?"
     r"(?P<host>\[[^\]\s]{1,200}(?: [^\]\s]{1,200})?\]|[\w.-]{1,100}@[\w.-]{1,253}[: ]?[^\s$#%>]{0,1000}"
@@ -268,7 +259,7 @@ class _Marker:
                 self._header = content
             return Mark(part)
         if (command := _COMMAND.match(content)) is not None:
-            return Mark(_TOOLS[command["tool"]], belongs=False)
+            return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
         if _is_of_shell(content):
             return Mark(belongs=False)
         if current == _GROUPS:

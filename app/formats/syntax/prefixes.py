@@ -237,15 +237,6 @@ def _end(prefix: Prefix, line: str) -> int:
 
 def _sample(text: str) -> list[str]:
     """Lines that are not blank from the start and from the middle of a text."""
-    found: list[str] = []
-    for start in (0, len(text) // 2):
-        position = start if start == 0 else text.find("\n", start) + 1
-        for _ in range(64 if position or start == 0 else 0):
-            end = text.find("\n", position)
-            line = text[position : end if end >= 0 else None]
-            if line and not line.isspace():
-                found.append(line)
-            if end < 0:
-                break
-            position = end + 1
-    return found
+    middle = text.find("\n", len(text) // 2) + 1
+    lines = text.split("\n", 64)[:64] + (text[middle:].split("\n", 64)[:64] if middle else [])
+    return [line for line in lines if line and not line.isspace()]
