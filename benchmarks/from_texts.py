@@ -103,4 +103,4 @@ def _log_dirs(cluster: Cluster) -> LogDirs:
             for broker in row:
                 on[broker].append(LogDirReplica(topic.name, number, size))
     ids = [broker.id for broker in cluster.brokers]
-    return LogDirs(tuple([BrokerLogDirs(id_, (LogDir("/data", tuple(on[id_])),)) for id_ in ids]), tuple(ids))
+    return LogDirs(tuple([BrokerLogDirs(id_, (LogDir("/data", tuple(on[id_])),)) for id_ in ids]))

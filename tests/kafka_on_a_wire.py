@@ -388,7 +388,7 @@ class LiveCluster:
             by_topic: dict[str, list[tuple[int, int, int, int]]] = {}
             for replica in log_dir.replicas:
                 if requested is None or (replica.topic, replica.partition) in requested:
-                    row = (replica.partition, replica.size_bytes, replica.offset_lag, replica.is_future)
+                    row = (replica.partition, replica.size_bytes, 0, replica.is_future)
                     by_topic.setdefault(replica.topic, []).append(row)
             body.array(list(by_topic.items()), lambda topic: write_topic(*topic))
             if request.version >= 4:

@@ -349,6 +349,8 @@ def _reassignment(text: str) -> Reassignment:
         printed = reassignment_output.read(text)
         if printed.reassignment is None:
             raise rejection(1, expected="a reassignment", actual="the output of --verify, which has no lists")
+        for note in printed.notes:
+            typer.echo(f"rackplan: warning: {escaped(note.detail)}", err=True)
         return printed.reassignment
     plan: Any = json_of(text, "reassignment")
     return Reassignment(

@@ -254,7 +254,6 @@ def _log_dir(members: Members) -> LogDir:
                     topic=topic["name"],
                     partition=partition["partition_index"],
                     size_bytes=partition["partition_size"],
-                    offset_lag=partition["offset_lag"],
                     is_future=partition["is_future_key"],
                 )
                 for topic in members["topics"]

@@ -138,6 +138,25 @@ def test_rpk_cluster_info_as_json_and_yaml() -> None:
     assert (len(empty.cluster.brokers), empty.cluster.topics) == (2, ())
 
 
+def test_clients_of_go_and_the_console_of_redpanda() -> None:
+    partition = {"Topic": "orders", "Partition": 0, "Leader": 2, "LeaderEpoch": 4, "Replicas": [1, 2], "ISR": [2]}
+    brokers = [{"NodeID": one, "Host": f"k{one}", "Port": 9092, "Rack": "a"} for one in (1, 2)]
+    topics = {"orders": {"Topic": "orders", "Partitions": {"0": partition}, "Err": None}}
+    console = [{"brokerId": one, "address": f"k{one}:9092", "rack": "a"} for one in (1, 2)]
+    for answer in (
+        {"Cluster": "x", "Controller": 1, "Brokers": brokers, "Topics": topics},
+        {"clusterInfo": {"status": "HEALTHY", "brokers": console}},
+    ):
+        cluster = assemble("c", [Upload(json.dumps(answer))]).cluster
+        assert [(broker.id, broker.rack) for broker in cluster.brokers] == [(1, "a"), (2, "a")]
+        assert [topic.replicas.tolist() for topic in cluster.topics] == [[[1, 2]]] * ("Topics" in answer)
+
+
+@pytest.mark.parametrize("message", [{"id": 1, "name": "x"}, {"id": 1, "name": "a:b"}])
+def test_a_message_with_an_id_and_a_name_is_no_broker(message: dict[str, object]) -> None:
+    assert "JSON of an unknown tool" in rejected(joined, f"{json.dumps(message)}\n" * 2).detail
+
+
 @pytest.mark.parametrize("broken", ['"Parttion": 1', '"BrokerD": 2'])
 def test_an_item_without_the_key_that_names_it_is_rejected(broken: str) -> None:
     """It is not lost in silence."""

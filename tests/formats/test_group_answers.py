@@ -136,6 +136,25 @@ def test_groups_of_the_rest_api() -> None:
     assert assigned(billing(joined(texts[3]))) == ASSIGNED
 
 
+def test_a_group_of_kafka_ui() -> None:
+    group = {"groupId": "billing", "members": 2, "topics": 1, "partitionAssignor": "range", "state": "STABLE"}
+    rows = [
+        {
+            "topic": "orders",
+            "partition": p,
+            "currentOffset": 7,
+            "endOffset": 9,
+            "consumerLag": 2,
+            "consumerId": f"m-{p % 2}",
+        }
+        for p in range(3)
+    ]
+    assembled = joined(json.dumps(group | {"coordinator": {"id": 1, "host": "k"}, "partitions": rows}))
+    assert (billing(assembled).state, billing(assembled).assignor) == ("Stable", "range")
+    assert assigned(billing(assembled)) == ASSIGNED
+    assert [(offset.log_end_offset, offset.lag) for offset in billing(assembled).offsets] == [(9, 2)] * 3
+
+
 def test_groups_of_burrow() -> None:
     assembled = joined(json.dumps(burrow(), indent=2))
     assert assigned(billing(assembled)) == {

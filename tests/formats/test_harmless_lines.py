@@ -3,6 +3,7 @@
 import html
 import json
 from collections.abc import Callable
+from pprint import pformat
 from random import Random
 from typing import Any
 
@@ -214,6 +215,10 @@ def _each(form: str) -> Callable[[str], str]:
     return lambda text: "".join(f"{form.format(line)}\n" for line in text.rstrip("\n").split("\n"))
 
 
+def _stamped(lines: list[str]) -> list[list[str]]:
+    return [[str(1_769_860_800_000_000_000 + at), line] for at, line in enumerate(lines)]
+
+
 FRAMES: dict[str, Callable[[str], str]] = {
     "a JSON string": json.dumps,
     "bytes of Python": lambda text: repr(text.encode()),
@@ -230,6 +235,18 @@ FRAMES: dict[str, Callable[[str], str]] = {
     ),
     "a list of YAML": lambda text: (
         "ok:\n  msg:\n" + "".join(f"    - {json.dumps(line)}\n" for line in text.rstrip("\n").split("\n"))
+    ),
+    "a list of Python": lambda text: repr(text.rstrip("\n").split("\n")),
+    "a string of Python": lambda text: pformat(text, width=60),
+    "strings of Python": lambda text: pformat(text.rstrip("\n").split("\n")),
+    "lines of Go": lambda text: "[" + " ".join(map(json.dumps, text.rstrip("\n").split("\n"))) + "]",
+    "Loki": lambda text: json.dumps(
+        {"data": {"result": [{"stream": {}, "values": [*_stamped(text.rstrip("\n").split("\n"))][::-1]}]}}, indent=1
+    ),
+    "shown tabs and ends": lambda text: text.replace("\t", "^I").replace("\n", "$\n"),
+    "XML": lambda text: f"<system-out><![CDATA[{text}]]></system-out>",
+    "CSV with a time": lambda text: "".join(
+        f'"2026-01-31T12:00:00Z","{line}"\n' for line in text.rstrip("\n").split("\n")
     ),
     "bold": _each("**{}**"),
     "a pager": lambda text: text.replace("\n", "\n--More--\n", 1) + "(END)\n",
@@ -293,6 +310,35 @@ def test_a_table_of_markdown_or_jira(text: str) -> None:
     assert [group.group_id for group in found.cluster.groups] in (["g"], [])
     assert not found.skipped
     assert [note.code for note in found.notes] == ["prefix_removed"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Topic,Partition,Leader,Replicas,Isr\nt,0,1,"1,2","1,2"\nt,1,,"2,3",2\n',
+        "topic\tpartition\tleader\treplicas\tin_sync_replicas\nt\t0\t1\t1,2\t1 2\nt\t1\t-1\t[2, 3]\t[2]\n",
+        """| Topic name | Partition id | Leader | Replicas | ISR |
+|---|--:|--:|---|---|
+| t | 0 | 1 | 1, 2 | 1, 2 |
+| t | 1 | -1 | 2, 3 | 2 |
+""",
+    ],
+)
+def test_a_table_with_a_heading(text: str) -> None:
+    (topic,) = read(text).cluster.topics
+    assert (topic.replicas.tolist(), topic.leaders.tolist()) == ([[1, 2], [2, 3]], [1, -1])
+    assert topic.isr.tolist() == [[1, 2], [2, -1]]
+    assert rejected(read, text.replace("2,3", "2,x").replace("2, 3", "2, x")).line == text.count("\n")
+
+
+@given(
+    st.lists(st.sampled_from(["TopicId", "PartitionCount", "Configs", "Leader", "Replicas", "Isr", "Elr"]), min_size=1)
+)
+def test_rows_with_line_breaks_before_columns(columns: list[str]) -> None:
+    text = broken = TEXTS["kafka-topics-describe.txt"]
+    for column in columns:
+        broken = broken.replace(f"\t{column}:", f"\n   {column}:")
+    assert stored(broken) == stored(text)
 
 
 def _ansible(lines: list[str]) -> str:

@@ -28,7 +28,6 @@ replicas = st.builds(
     topic=topic_names,
     partition=st.integers(0, INT32_MAX),
     size_bytes=st.integers(0, 2**63 - 1),
-    offset_lag=st.integers(-1, 2**63 - 1),
     is_future=st.booleans(),
 )
 
@@ -52,7 +51,6 @@ def brokers(draw: st.DrawFn) -> BrokerLogDirs:
 answers = st.builds(
     LogDirs,
     st.lists(brokers(), max_size=3, unique_by=lambda broker: broker.broker).map(tuple),
-    st.none() | st.lists(broker_ids).map(tuple),
 )
 
 
@@ -65,7 +63,7 @@ def test_what_is_written_reads_back(answer: LogDirs) -> None:
 def test_the_real_capture_comes_back_verbatim() -> None:
     assert write(read(sample(CAPTURE))) == sample(CAPTURE)
     alone = sample(CAPTURE).split("\n", 2)[2]
-    assert write(read(alone)) == alone
+    assert read(alone) == read(sample(CAPTURE))
 
 
 def test_line_ends_log_lines_and_indentation_do_not_matter() -> None:
@@ -233,7 +231,6 @@ def test_a_replica_is_rejected_by_its_place_and_line(partition: str, says: str) 
         ("", 1, "the log directories as JSON"),
         (sample(CAPTURE)[:-40], 3, "the log directories as JSON"),
         (sample(CAPTURE) + "{}", 4, "the log directories as JSON"),
-        ("Received log directory information from brokers 1,x\n{}", 1, "broker ids"),
         ('{"version":2,"brokers":[]}', 1, "version: expected version 1"),
         ('{"brokers":[{"broker":1,"logDirs":[]},\n{"broker":1,"logDirs":[]}]}', 2, "brokers/1/broker: expected each"),
         ('{"brokers":[{"broker":-1,"logDirs":[]}]}', 1, "brokers/0/broker: expected a whole number"),

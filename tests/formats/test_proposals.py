@@ -47,6 +47,24 @@ def test_proposals_are_a_reassignment(text: str, prefix: str) -> None:
     assert output.reassignment.partitions == PROPOSED
 
 
+def test_moves_between_log_directories_are_in_log_dirs_if_they_are_printed() -> None:
+    moved = "[{Broker: 101, Logdir: /d1}, {Broker: 105}] -> [{Broker: 101, Logdir: /d2}, {Broker: 105}]"
+    output = read(f"{{orders-0, oldLeader: 101, {moved}}}\n")
+    assert output.reassignment is not None
+    assert output.reassignment.partitions == (PartitionReassignment("orders", 0, (101, 105), ("/d2", "any")),)
+    assert not output.notes
+    rows = cruise_control()
+    for text in (
+        "{orders-0, oldLeader: 101, [101, 105] -> [101, 105]}\n",
+        json.dumps(rows).replace("[104, 105]", "[101, 105]"),
+    ):
+        output = read(text)
+        assert output.reassignment is not None
+        assert output.reassignment.partitions[0].replicas == (101, 105)
+        assert [note.code for note in output.notes] == ["log_dirs_not_in_source"]
+        assert "orders-0" in output.notes[0].detail
+
+
 def test_a_node_of_zookeeper_is_the_file() -> None:
     node = '{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[104,105]}]}'
     output = read(f"[zk: localhost:2181(CONNECTED) 0] get /admin/reassign_partitions\n{node}\n")

@@ -636,5 +636,42 @@ def test_rpk_lists_partitions_and_health_as_text() -> None:
 
 def test_rpk_describes_a_group_without_members() -> None:
     text = "GROUP        g\nCOORDINATOR  1\nSTATE        Empty\nBALANCER     \nMEMBERS      0\nTOTAL-LAG    0\n"
-    [group] = joined(text).cluster.groups
-    assert (group.group_id, group.state, group.assignor, group.members) == ("g", "Empty", None, ())
+    offsets = (
+        "\nTOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  MEMBER-ID  CLIENT-ID  HOST\norders  0  5  9  4\n"
+    )
+    for rows, lags in (("", []), (offsets, [4]), (offsets.replace("9  4", "9  4  " + " " * 20), [4])):
+        [group] = joined(text + rows).cluster.groups
+        assert (group.group_id, group.state, group.assignor, group.members) == ("g", "Empty", None, ())
+        assert [offset.lag for offset in group.offsets] == lags
+    cut = joined(text.replace("Empty", "Stable").replace("MEMBERS      0", "MEMBERS      1") + offsets)
+    assert cut.unknown[-1].unknown == "orders  0  5  9  4"
+
+
+@pytest.mark.parametrize(
+    ("text", "racks"),
+    [
+        (
+            """
+ID  HOST  PORT   RACK  CORES  MEMBERSHIP  IS-ALIVE  VERSION  UUID
+1   rp-1  33145  a     4      active      true      25.2.1   0a
+2   rp-2  33145  -     4      active      false     25.2.1   0b
+""",
+            ["a", None],
+        ),
+        (
+            """
+NODE-ID  NUM-CORES  MEMBERSHIP-STATUS  IS-ALIVE  BROKER-VERSION
+1        4          active             true      v23.2.1
+2        4          active             false     v23.2.1
+""",
+            [None, None],
+        ),
+    ],
+)
+def test_rpk_lists_brokers_of_its_admin_api(text: str, racks: list[str | None]) -> None:
+    brokers = joined(text).cluster.brokers
+    assert [(broker.id, broker.rack, broker.fenced) for broker in brokers] == [
+        (1, racks[0], False),
+        (2, racks[1], True),
+    ]
+    assert rejected(joined, text.replace(" active ", "")).line == 3

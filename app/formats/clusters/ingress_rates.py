@@ -25,7 +25,7 @@ import numpy as np
 from app.core.capacity.sections import IngressSeries
 from app.core.sweeps.fields import impossible
 from app.errors import FieldPath, Json
-from app.errors.requests import ConflictingFields
+from app.errors.requests import ConflictingFields, MalformedText
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 
 _NEEDED, _OPTIONAL = ("topic", "bytes_in_per_s"), ("partition", "timestamp")
@@ -84,21 +84,18 @@ def _header(row: Sequence[str], line: int, path: FieldPath) -> list[str]:
 
 
 def _sample(fields: Mapping[str, str], line: int, path: FieldPath) -> tuple[_Key, float, float]:
-    topic, partition, time = fields["topic"], None, 0.0
+    def reject(name: str, expected: str) -> MalformedText:
+        return rejection(line, expected=expected, actual=shown(fields[name]), path=path)
+
+    topic, partition, time = fields["topic"], None, _seconds(fields.get("timestamp", "0"))
     if not is_topic_name(topic):
-        raise rejection(line, expected="a topic's name", actual=shown(topic), path=path)
+        raise reject("topic", "a topic's name")
     if "partition" in fields and (partition := whole_number(fields["partition"])) is None:
-        raise rejection(line, expected="a partition's number", actual=shown(fields["partition"]), path=path)
-    if "timestamp" in fields:
-        seconds = _seconds(fields["timestamp"])
-        if seconds is None:
-            expected = "a time as RFC 3339 or in seconds"
-            raise rejection(line, expected=expected, actual=shown(fields["timestamp"]), path=path)
-        time = seconds
-    rate = _rate(fields["bytes_in_per_s"])
-    if rate is None:
-        expected = "bytes/s, a finite number of 0 or more"
-        raise rejection(line, expected=expected, actual=shown(fields["bytes_in_per_s"]), path=path)
+        raise reject("partition", "a partition's number")
+    if time is None:
+        raise reject("timestamp", "a time as RFC 3339 or in seconds")
+    if (rate := _rate(fields["bytes_in_per_s"])) is None:
+        raise reject("bytes_in_per_s", "bytes/s, a finite number of 0 or more")
     return (topic, partition), time, rate
 
 

@@ -32,24 +32,18 @@ from app.core.model import INT32_MAX, INT64_MAX, NO_LOG_DIR, NO_REPLICA, Cordon,
 from app.errors import FieldPath
 from app.formats.clusters.stated_configs import ALL_LOG_DIRS, StatedConfigs, split
 from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import LOG_LINE, is_topic_name, rejection, shown, whole_number, whole_numbers
+from app.formats.syntax.lines import LOG_LINE, is_topic_name, shown, whole_number
 
-_QUERYING = "Querying brokers for log directories information"
-_RECEIVED = "Received log directory information from brokers"
-_PROSE = re.compile(rf"{_QUERYING}|{_RECEIVED}(?P<brokers>.*)")
+_PROSE = re.compile(r"Querying brokers for log directories information|Received log directory information from brokers")
 _DIGITS = len(str(INT32_MAX))
 
 
 class LogDirReplica(NamedTuple):
-    """A replica in a log directory; there can be millions, and tuples are made in a fifth of the time of dataclasses.
-
-    `offset_lag`: how far it is behind its leader, in records; −1 if unknown.
-    """
+    """A replica in a log directory; there can be millions: tuples are made in a fifth of the time of dataclasses."""
 
     topic: str
     partition: int
     size_bytes: int
-    offset_lag: int = 0
     is_future: bool = False
 
 
@@ -86,12 +80,10 @@ class LogDirs:
 
     Parameters
     ----------
-    requested : the broker ids of the prose in their order; None for the JSON document alone.
     configs : of `kafka-configs`; its cordoned log directories are `*` for all (stated_configs.py).
     """
 
     brokers: tuple[BrokerLogDirs, ...]
-    requested: tuple[int, ...] | None = None
     configs: StatedConfigs = field(default_factory=StatedConfigs)
 
 
@@ -105,9 +97,11 @@ def read(text: str) -> LogDirs:
         broker, a negative size, a partition without number.
     """
     document_text, configs = split(text)
-    document_text, requested = _without_prose(document_text)
+    document_text = "\n".join(
+        ["" if _PROSE.match(line) or LOG_LINE.match(line) else line for line in document_text.split("\n")]
+    )
     if configs != StatedConfigs() and not document_text.strip():
-        return LogDirs((), requested, configs)
+        return LogDirs((), configs)
     document = Document.parse(document_text, "the log directories")
     members = _known(document, document.root, (), ("brokers",))
     document.version_one(members)
@@ -120,7 +114,7 @@ def read(text: str) -> LogDirs:
             path = ("brokers", i, "broker")
             raise document.reject(path, expected="each broker once", actual=f"broker {broker.broker} again")
         seen.add(broker.broker)
-    return LogDirs(brokers, requested, configs)
+    return LogDirs(brokers, configs)
 
 
 def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
@@ -128,7 +122,7 @@ def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
     # By topic first: numbers are keys in half the time of pairs.
     largest: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for log_dir in (log_dir for broker in log_dirs.brokers for log_dir in broker.log_dirs):
-        for topic, partition, size_bytes, _, is_future in log_dir.replicas:
+        for topic, partition, size_bytes, is_future in log_dir.replicas:
             if not is_future:
                 of_topic = largest[topic]
                 if size_bytes >= of_topic.get(partition, 0):
@@ -175,20 +169,6 @@ def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
     return found
 
 
-def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
-    """The text with its lines of prose blanked, so that the JSON keeps its line numbers, and the brokers they name."""
-    document_lines: list[str] = []
-    requested: tuple[int, ...] | None = None
-    for line, content in enumerate(text.split("\n"), start=1):
-        prose = _PROSE.fullmatch(content.rstrip()) if content else None
-        if prose and prose["brokers"] is not None:
-            requested = whole_numbers(prose["brokers"].strip())
-            if requested is None:
-                raise rejection(line, expected="broker ids with commas between them", actual=shown(prose["brokers"]))
-        document_lines.append("" if prose or LOG_LINE.match(content) else content)
-    return "\n".join(document_lines), requested
-
-
 def _known(document: Document, value: object, path: FieldPath, required: tuple[str, ...]) -> dict[str, object]:
     members = document.mapping(value, path)
     return document.members(members, path, required=required, optional=members.keys())
@@ -230,7 +210,7 @@ def _require_distinct(
     document: Document, replicas: list[LogDirReplica], path: FieldPath, seen: set[tuple[str, int, bool]]
 ) -> None:
     """Reject a replica that its broker has twice; `seen` are those of its other log directories."""
-    keys = [(topic, partition, is_future) for topic, partition, _, _, is_future in replicas]
+    keys = [(topic, partition, is_future) for topic, partition, _, is_future in replicas]
     distinct = set(keys)
     if len(distinct) == len(keys) and distinct.isdisjoint(seen):
         seen |= distinct
@@ -251,15 +231,14 @@ def _well_formed(items: list[object], names: set[str]) -> list[LogDirReplica] | 
         mappings = cast("list[dict[str, Any]]", items)
         parts = [item["partition"].rpartition("-") for item in mappings]
         sizes = [item["size"] for item in mappings]
-        lags = _column(mappings, "offsetLag", default=0)
-        are_future = _column(mappings, "isFuture", default=False)
+        are_future = [item.get("isFuture", False) for item in mappings]
     except (AttributeError, KeyError, TypeError):
         return None
     topics, numbers = [part[0] for part in parts], [part[2] for part in parts]
     unknown = {*topics} - names
     digits = "".join(numbers)
     is_regular = (
-        {*map(type, sizes), *map(type, lags)} <= {int}
+        {*map(type, sizes)} <= {int}
         and {*map(type, are_future)} <= {bool}
         and all(numbers)
         and digits.isascii()
@@ -271,20 +250,10 @@ def _well_formed(items: list[object], names: set[str]) -> list[LogDirReplica] | 
         return None
     names |= unknown
     partitions = list(map(int, numbers))
-    is_in_range = (
-        min(sizes) >= 0 and min(lags) >= -1 and max(*sizes, *lags) <= INT64_MAX and max(partitions) <= INT32_MAX
-    )
-    columns = zip(topics, partitions, sizes, lags, are_future, strict=True)
+    is_in_range = min(sizes) >= 0 and max(sizes) <= INT64_MAX and max(partitions) <= INT32_MAX
+    columns = zip(topics, partitions, sizes, are_future, strict=True)
     # Half the time of `_make`.
     return list(map(tuple.__new__, repeat(LogDirReplica), columns)) if is_in_range else None
-
-
-def _column(items: list[dict[str, Any]], key: str, *, default: object) -> list[Any]:
-    """The value of a member of each item; nearly all tools print it."""
-    try:
-        return [item[key] for item in items]
-    except KeyError:
-        return [item.get(key, default) for item in items]
 
 
 def _space(document: Document, members: Mapping[str, object], path: FieldPath) -> int | None:
@@ -303,12 +272,10 @@ def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplic
     if partition is None or not is_topic_name(topic):
         expected = "a topic and its partition (`orders-0`)"
         raise document.reject((*path, "partition"), expected=expected, actual=shown(text))
-    lag = members.get("offsetLag", 0)
     return LogDirReplica(
         topic=topic,
         partition=partition,
         size_bytes=document.integer(members["size"], (*path, "size"), most=INT64_MAX),
-        offset_lag=document.integer(lag, (*path, "offsetLag"), least=-1, most=INT64_MAX),
         is_future=document.boolean(members.get("isFuture", False), (*path, "isFuture")),
     )
 

@@ -65,6 +65,8 @@ class GroupAnswers:
             self.described += [_of_kafkajs(group) for group in item.each("groups")]
         elif item.has("error"):
             self._take_burrow(item.child("status"))
+        elif item.has("partitions"):
+            self._take_rpk(item)
         else:
             for one in item.each("data") if item.has("data") else [item]:
                 self._take_rest(one)
@@ -92,12 +94,13 @@ class GroupAnswers:
         return _section(named)
 
     def _take_rpk(self, group: LooseObject) -> None:
-        name = _name(group, "groupname")
+        name = _name(group, "groupname", "groupid")
         coordinator = group.integer("coordinatornode") if group.has("coordinatornode") else 0
         members = group.integer("members") if group.has("members") else 0
-        state = GroupState(f"-:0 ({coordinator})", group.text("state") or "", members, group.text("balancer"), name)
-        self._states.append((self._line, state))
-        self._offsets += [(self._line, _row(row, name, row.text("memberid"))) for row in group.each("partitions")]
+        assignor = group.text("balancer", "partitionassignor")
+        self._states.append((self._line, GroupState(f"-:0 ({coordinator})", _state(group), members, assignor, name)))
+        rows = group.each("partitions")
+        self._offsets += [(self._line, _row(row, name, row.text("memberid", "consumerid"))) for row in rows]
         for member in group.each("membersdetails"):
             member_id = _name(member, "memberid")
             self._add(name, member_id, member)
@@ -109,9 +112,8 @@ class GroupAnswers:
         if item.has("currentoffset"):
             self._offsets.append((self._line, _row(item, group, member)))
         elif member is None:
-            state = (item.text("state") or "").replace("_", " ").title().replace(" ", "")
             assignor = item.text("partitionassignor")
-            self._states.append((self._line, GroupState("-:0 (0)", state, _UNCOUNTED, assignor, group)))
+            self._states.append((self._line, GroupState("-:0 (0)", _state(item), _UNCOUNTED, assignor, group)))
         elif item.has("partitionid"):
             self._assign(group, member, item)
         else:
@@ -148,7 +150,15 @@ def owns(document: object) -> bool:
     if isinstance(groups, list):
         return bool(groups) and isinstance(groups[0], dict) and "groupId" in groups[0]
     is_of_burrow = document.get("error") is False and isinstance(status, dict) and "group" in status
+    if isinstance(document.get("groupId"), str):
+        return isinstance(document.get("partitions"), list)
     return is_of_burrow or str(document.get("kind")).startswith("KafkaConsumer")
+
+
+def _state(group: LooseObject) -> str:
+    """The state as Kafka's tools print it."""
+    state = group.text("state") or ""
+    return state.replace("_", " ").title().replace(" ", "") if state.isupper() else state
 
 
 def _section(rows: Iterable[tuple[int, Record]]) -> Section[Record]:
@@ -163,8 +173,8 @@ def _row(item: LooseObject, group: str, member: str | None, host: str | None = N
         item.required_topic("topicname", "topic"),
         item.integer("partitionid", "partition"),
         _amount(seen, "currentoffset", "offset"),
-        _amount(item, "logendoffset"),
-        _amount(item, "lag", "currentlag"),
+        _amount(item, "logendoffset", "endoffset"),
+        _amount(item, "lag", "currentlag", "consumerlag"),
         member,
         host or item.text("host"),
         item.text("clientid"),

@@ -45,6 +45,7 @@ class _Reader:
         self._group, self._header, self._indent = "", "", ""
         self._is_older = self._has_commas = self._has_owner = False
         self._state: dict[str, str] = {}
+        self._is_empty = False
 
     def take(self, line: str) -> str:
         if (named := group_tables.prose(line) or _NAMED.match(line)) is not None:
@@ -62,6 +63,7 @@ class _Reader:
 
     def _take_state(self, name: str, value: str) -> str:
         self._state[name] = value
+        self._is_empty = self._state.get("MEMBERS") == "0"
         if name == "COORDINATOR":
             return _STATE_HEADER
         if name != "MEMBERS" or len(self._state) < 4:
@@ -89,6 +91,9 @@ class _Reader:
     def _row(self, line: str) -> str:
         row = line.removeprefix(self._indent)
         row = row.replace(", ", " ") if self._has_commas else row
+        row += (
+            " -" * (len(self._header.split()) - len(row.split())) if self._is_empty else ""
+        )  # as rpk leaves them empty
         if not group_tables.may_be_row(row, self._header) or (self._is_older and not self._group):
             return line
         if self._has_owner:

@@ -120,7 +120,8 @@ class _Sources:
 
     def members(self) -> Sequence[_Members]:
         """The members by id that each text names, the one that counts first."""
-        records = [_described(self.described)] if self.described is not None else []
+        described = () if self.described is None else self.described.members
+        records = [{member.member_id: _described(member) for member in described}] if self.described else []
         records += [_listed(self.listed)] if self.listed else []
         records += [_with_tasks(self.streams)] if self.streams else []
         return [*records, _reading(self.rows)]
@@ -198,11 +199,7 @@ def _merged(records: list[RecordedMember]) -> RecordedMember:
     return replace(first, **{name: values[0] for name, values in values_by_name.items() if values})
 
 
-def _described(group: DescribedGroup) -> dict[str, RecordedMember]:
-    return {member.member_id: _described_member(member) for member in group.members}
-
-
-def _described_member(member: DescribedMember) -> RecordedMember:
+def _described(member: DescribedMember) -> RecordedMember:
     subscription, assignment = member.subscription, member.assignment
     return RecordedMember(
         member_id=member.member_id,

@@ -31,7 +31,8 @@ Reassignments as other planners propose them, read as if they were Kafka's file.
 
     {"proposals": [{"topicPartition": {"topic": "orders", "partition": 0}, "oldLeader": 101, "oldReplicas": [101, 105],
      "newReplicas": [104, 105]}], "summary": {…}, …}        Cruise Control with json=true&verbose=true
-    [{orders-0, oldLeader: 101, [101, 105] -> [104, 105]}]  Cruise Control with verbose=true
+    [{orders-0, oldLeader: 101, [101, 105] -> [104, 105]}]  Cruise Control with verbose=true; a replica may also be
+                                                            {Broker: 104, Logdir: /d2}
       orders p0: [101 105] -> [104 105] replaced broker     topicmappr, whose map as JSON is Kafka's file
 
 Source: `ExecutionProposal` of Cruise Control 2.x; `printMapChanges` of topicmappr 4.
@@ -46,7 +47,14 @@ from typing import Literal, TypeAlias
 
 from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment
-from app.formats.kafka_files.reassignment import CURRENT, PROPOSED, SAVE, PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment import (
+    ANY_LOG_DIR,
+    CURRENT,
+    PROPOSED,
+    SAVE,
+    PartitionReassignment,
+    Reassignment,
+)
 from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Place, Upload
 from app.formats.sources.contents import Note, Reject
@@ -63,8 +71,11 @@ from app.formats.syntax.lines import (
 from app.formats.syntax.loose_objects import LooseObject
 
 _TOPIC = r"(?P<topic>[a-zA-Z0-9._-]{1,249})"
+_PLACED = re.compile(r"(\d+)(?:, Logdir: ([^{}\n]+))?")
+_LIST = r"(?:[\d, ]|\{Broker: \d{1,10}(?:, Logdir: [^{}\n]{1,1000})?\})+"
 _CRUISE_CONTROL = re.compile(
-    rf"\{{{_TOPIC}-(?P<partition>\d{{1,10}}), oldLeader: -?\d{{1,10}}, \[[\d, ]*\] -> \[(?P<replicas>[\d, ]+)\]\}}"
+    rf"\{{{_TOPIC}-(?P<partition>\d{{1,10}}), oldLeader: -?\d{{1,10}}, "
+    rf"\[(?P<old>{_LIST})?\] -> \[(?P<replicas>{_LIST})\]\}}"
 )
 _TOPICMAPPR = re.compile(
     rf"\s*{_TOPIC} p(?P<partition>\d{{1,10}}): \[[\d ]*\] -> \[(?P<replicas>[\d ]+)\](?: [a-zA-Z ,-]{{0,80}})?$"
@@ -80,10 +91,16 @@ class Proposals:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int], PartitionReassignment] = {}
+        self._equal = ""
 
     def reassignment(self) -> Reassignment:
         """The proposals as a reassignment, in their order."""
         return Reassignment(tuple(self._found.values()))
+
+    def notes(self) -> tuple[Note, ...]:
+        """Says that a list does not change, as of moves between log directories, of which 2.x prints no more."""
+        detail = f"the replicas of {self._equal} do not change: Cruise Control does not print log directories"
+        return (Note("log_dirs_not_in_source", detail),) if self._equal else ()
 
     def read(self, content: str, line: int) -> bool:
         """Read a line. Returns False if it has none. Raises `MalformedText` for a bad id, or a partition again."""
@@ -94,10 +111,16 @@ class Proposals:
             )
         for found in (_TOPICMAPPR if _TOPICMAPPR.match(content) else _CRUISE_CONTROL).finditer(content):
             partition = whole_number(found["partition"])
-            replicas = whole_numbers(",".join(found["replicas"].replace(",", " ").split()))
+            placed = _PLACED.findall(found["replicas"])
+            replicas = whole_numbers(",".join([broker for broker, _ in placed]))
             if partition is None or not replicas or first_repeated(replicas) is not None:
                 raise rejection(line, expected="a partition with distinct brokers", actual=shown(found[0]))
-            self._add(PartitionReassignment(found["topic"], partition, replicas), partial(rejection, line))
+            log_dirs = tuple([log_dir or ANY_LOG_DIR for _, log_dir in placed]) if "Logdir" in found[0] else None
+            self._add(
+                PartitionReassignment(found["topic"], partition, replicas, log_dirs),
+                partial(rejection, line),
+                is_equal=found.groupdict().get("old") == found["replicas"],
+            )
         return len(self._found) > before
 
     def read_document(self, text: str) -> None:
@@ -112,12 +135,14 @@ class Proposals:
             found = PartitionReassignment(
                 of.required_topic("topic"), of.integer("partition"), document.replicas(replicas, path)
             )
-            self._add(found, partial(document.reject, item.path))
+            self._add(found, partial(document.reject, item.path), is_equal=item.get("oldreplicas")[1] == replicas)
 
-    def _add(self, found: PartitionReassignment, reject: Reject) -> None:
+    def _add(self, found: PartitionReassignment, reject: Reject, *, is_equal: bool) -> None:
         if (key := (found.topic, found.partition)) in self._found:
             raise reject(expected="each partition once", actual=f"{found.topic}-{found.partition} again")
         self._found[key] = found
+        if is_equal:
+            self._equal = self._equal or f"{found.topic}-{found.partition}"
 
 
 Source: TypeAlias = Literal["file", "generate", "execute", "verify"]
@@ -271,7 +296,7 @@ def _read(upload: Upload) -> ToolOutput:
     output = (
         ToolOutput("verify", None, verified) if verified else _of_document(document, headings, proposed, upload.text)
     )
-    return replace(output, skipped=tuple(skipped), notes=pasted.notes_of_prefixes([upload]))
+    return replace(output, skipped=tuple(skipped), notes=(*pasted.notes_of_prefixes([upload]), *proposed.notes()))
 
 
 def _of_document(document: str, headings: Collection[str], proposed: Proposals, text: str) -> ToolOutput:

@@ -23,6 +23,7 @@ The name of an upload (`brokers`, `topics` …) says what its first lines are on
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Self
 
 from app.errors.requests import MalformedText
@@ -34,7 +35,7 @@ from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
 from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
-from app.formats.syntax.printed_objects import as_json
+from app.formats.syntax.printed_objects import HEADING, as_json, rows_as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
 from app.formats.syntax.wire_formats import ByteEncoding
@@ -45,7 +46,7 @@ _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = PARTS
 _MARKS = {
     _TOPICS: re.compile(r"\s*Topic:.*\sPartition(?:Count)?:"),
     _BROKERS: re.compile(
-        rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
+        rf"\s*[^\s\"]+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
     ),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{stated_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
@@ -60,20 +61,11 @@ _CONTINUED = {
 """By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
 _ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+")
 _COMMAND = re.compile(
-    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
-    r"|(?:consumer|share|streams)-groups)(?:\.sh|\.bat)?(?:\s|$)"
+    r"(?:.*[\s/\\$#>])?kafka-(?:consumer-|share-|streams-)?(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs"
+    r"|features|groups)(?:\.sh|\.bat)?(?:\s|$)"
 )
-_TOOLS = {
-    "topics": _TOPICS,
-    "broker-api-versions": _BROKERS,
-    "cluster": _BROKERS,
-    "log-dirs": _LOG_DIRS,
-    "configs": _LOG_DIRS,
-    "features": _FEATURES,
-    "consumer-groups": _GROUPS,
-    "share-groups": _GROUPS,
-    "streams-groups": _GROUPS,
-}
+_TOOLS = {"topics": _TOPICS, "log-dirs": _LOG_DIRS, "configs": _LOG_DIRS, "features": _FEATURES, "groups": _GROUPS}
+"""By the last words of a command; the others are of brokers."""
 _PROMPT = re.compile(
     r"\s*(?:\([\w.-]{1,60}\) ?)?"
     r"(?P<host>\[[^\]\s]{1,200}(?: [^\]\s]{1,200})?\]|[\w.-]{1,100}@[\w.-]{1,253}[: ]?[^\s$#%>]{0,1000}"
@@ -82,6 +74,11 @@ _PROMPT = re.compile(
     r" ?(?P<sign>[$#%>])(?:\s|$)"
 )
 """A shell's prompt. A bare `>` is none: it may be a quotation."""
+_BROKEN_ROW = re.compile(
+    r"^[ \t]*Topic:[^\n]*(?:\n[ \t]*(?:TopicId|PartitionCount|ReplicationFactor|Configs|Partition|Leader"
+    r"|(?:Adding |Removing )?Replicas|Isr|Elr|LastKnownElr|Offline|Observers):[^\n]*)+",
+    re.MULTILINE,
+)
 _SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
 _LEAST_WRAPPED_WIDTH = 40
 # Of a base64 text without a name, so that a word is not taken for one.
@@ -201,7 +198,7 @@ def is_noise(content: str) -> bool:
 
 
 def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
-    """The uploads without what is around their lines, and also with lines joined that a terminal wrapped, if any are.
+    """The uploads without what is around their lines, and also with lines joined that a terminal or a mail wrapped.
 
     A reader takes the first that it can read with the fewest unknown lines.
 
@@ -211,9 +208,10 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     """
     plain = tuple([part for upload in uploads for part in _plain(upload, is_known or _is_known)])
     yield plain
-    unwrapped = tuple([replace(upload, text=_unwrapped(upload.text)) for upload in plain])
-    if unwrapped != plain:
-        yield unwrapped
+    for joined in (_unwrapped, partial(_BROKEN_ROW.sub, _whole)):
+        reading = tuple([replace(upload, text=joined(upload.text)) for upload in plain])
+        if reading != plain:
+            yield reading
 
 
 def _split(upload: Upload) -> Split:
@@ -235,7 +233,8 @@ def _is_encoded(text: str, *, is_named: bool) -> bool:
     """Whether the text is bytes of Kafka's protocol, in hexadecimal digits or base64."""
     # A text of lines is none; its length is not limited here.
     encoded = text.strip()
-    if not is_named and (len(encoded) < _LEAST_ENCODED_CHARACTERS or _is_list(encoded)):
+    has_words = re.search(r"[G-Zg-z]\S* +\S", encoded[:1000]) is not None
+    if not is_named and (len(encoded) < _LEAST_ENCODED_CHARACTERS or has_words or _is_list(encoded)):
         return False
     return ":" not in encoded[:1000] and detect(encoded.encode(errors="replace")) is not ByteEncoding.RAW
 
@@ -260,7 +259,7 @@ class _Marker:
                 self._header = content
             return Mark(part)
         if (command := _COMMAND.match(content)) is not None:
-            return Mark(_TOOLS[command["tool"]], belongs=False)
+            return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
         if _is_of_shell(content):
             return Mark(belongs=False)
         if current == _GROUPS:
@@ -319,12 +318,12 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
     texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    return [replace(upload, text=as_json(older_tables.with_groups(one)), prefix=prefix) for one in texts]
+    return [replace(upload, text=as_json(rows_as_json(older_tables.with_groups(one))), prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
-    if starts_document(line):  # a document may be one line of many megabytes
+    if starts_document(line) or HEADING.match(line):  # a document may be one line of many megabytes
         return True
     part = owner(line)
     if part == _GROUPS:
@@ -353,6 +352,11 @@ def _unwrapped(text: str) -> str:
         else:
             start = number
     return text if 2 * joined < widths.count(width) else "\n".join(lines)
+
+
+def _whole(broken: re.Match[str]) -> str:
+    """A row of a topic that has line breaks before its columns, joined."""
+    return re.sub(r"\s*\n\s*", "\t", broken[0]) + "\n" * broken[0].count("\n")
 
 
 def _starts_by_itself(line: str, before: str) -> bool:

@@ -55,11 +55,11 @@ _PARTITION = ("partitionid", "partitionindex", "partition", "id")
 _LEADER = ("leaderid", "leader")
 _REPLICAS = ("replicanodes", "replicas", "nodes")
 _IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
-_LISTS = ("brokers", "nodes", "topics", "results", "partitions", "data")
+_LISTS = ("brokers", "nodes", "topics", "results", "partitions", "data", "clusterinfo")
 _OF_ONE_KIND = ("brokers", "nodes", "partitions")
 """Lists in which an item of another kind is a broken one, as without the name of a key."""
 _REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
-_OF_OTHERS = {"cluster", "endpoints", "jmxport", "logdirs"}
+_OF_OTHERS = {"cluster", "endpoints", "jmx_port", "logDirs", "log_dirs"}
 """Keys of snapshots, registrations and log directories, which other readers take."""
 _DEEPEST = 8
 _COMMAND = re.compile(r"(?:.*[\s/$#>])?aws\s+kafka\s+(?:describe-topic|list-topics)")
@@ -246,7 +246,9 @@ def _has_more(document: Document) -> bool:
 
 def _is_broker(item: LooseObject) -> bool:
     has_lists = any(isinstance(item.get(name)[1], list) for name in ("partitions", *_REPLICAS))
-    return item.has(*_BROKER) and item.has("host", "name") and not has_lists
+    # Any message may have an id and a name.
+    has_address = item.has("host", "address") or re.search(r":\d", str(item.get("name")[1])) is not None
+    return item.has(*_BROKER) and has_address and not has_lists
 
 
 def _is_partition(item: LooseObject) -> bool:
@@ -290,12 +292,12 @@ def _ids(item: LooseObject, *names: str) -> tuple[int, ...]:
 def _owns(document: object) -> bool:
     """Whether the first broker, topic or partition of a document is one of these."""
     for _ in range(_DEEPEST):
-        if isinstance(document, list):
+        while isinstance(document, list):
             document = document[0] if document else None
         if not isinstance(document, dict):
             return False
         item = LooseObject.of(Document("", "", document), document, ())
-        if item.has(*_OF_OTHERS):
+        if document.keys() & _OF_OTHERS:
             return False
         if _is_broker(item) or item.has("allnodes", "topicname", "originatingbroker") or item.has_all(*_REPLICA):
             return not item.has("consumergroupid")
@@ -303,7 +305,7 @@ def _owns(document: object) -> bool:
             return item.has(*_LEADER) or any(node.has("leader") for node in _nodes(item))
         document = next((listed for name in _LISTS if (listed := item.get(name)[1])), None)
         if isinstance(document, dict):
-            document = list(document.values())
+            document = [one for one in document.values() if isinstance(one, dict | list)]
     return False
 
 

@@ -54,7 +54,7 @@ _STATE_HEADER = re.compile(
     r"|(?:Offline|Under Replicated|Under MinIsr|Other) Partitions:|Partitions with Offline Replicas:"
 )
 _ID = r"(?:0|[1-9]\d{0,9})"
-_BROKER_ROW = re.compile(rf"\s+(?P<id>{_ID})(?:\s+{_ID}){{4}}\s+(?:true|false)\s*")
+_BROKER_ROW = re.compile(rf"\s+(?P<id>{_ID})(?:\s+{_ID}){{4}}\s+(?:true|false)(?:\s+\S+)?\s*")
 _PARTITION_ROW = re.compile(
     rf"\s+(?P<topic>[a-zA-Z0-9._-]{{1,249}})\s+(?P<partition>{_ID})\s+(?P<leader>-1|{_ID})\s+"
     rf"(?P<replicas>\[(?:{_ID}, ){{0,99}}{_ID}\])\s+(?P<insync>\[(?:(?:{_ID}, ){{0,99}}{_ID})?\])\s"
@@ -279,6 +279,6 @@ SOURCE = Source(
     "Cruise Control",
     read,
     re.compile(f"{_HEADER.pattern}|{_STATE_HEADER.pattern}"),
-    re.compile(rf"{_ROW.pattern}|{_PARTITION_ROW.pattern}|\s+{_ID}(?:\s+{_ID}){{4}}\s+(?:true|false)\s*$"),
+    re.compile(rf"{_ROW.pattern}|{_PARTITION_ROW.pattern}|\s+{_ID}(?:\s+{_ID}){{4}}\s+(?:true|false)(?:\s+\S+)?\s*$"),
     _owns,
 )

@@ -20,6 +20,8 @@
     =======================                   NAMESPACE  TOPIC   PARTITION  LEADER-ID  REPLICA-CORE   DISABLED
     All nodes:   [0 1 2]                      kafka      orders  0          1          [0-1 1-0 2-3]  false
     Nodes down:  [2]                                                     rpk cluster partitions list
+    ID  HOST  PORT  RACK  CORES  MEMBERSHIP  IS-ALIVE  VERSION               rpk redpanda admin brokers list; before:
+    0   rp-0  33145 a     4      active      true      25.2.1                NODE-ID  NUM-CORES  MEMBERSHIP-STATUS …
 
 The column RACK is there if a broker has a rack. `EPOCH`, `OFFLINE-REPLICAS` and `LOAD-ERROR` may be missing. Replicas
 are printed in ascending order and in-sync replicas not at all: the leader is taken for the preferred one, and every
@@ -29,7 +31,6 @@ Source: `cluster/metadata.go` and `topic/describe.go` of rpk.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -49,12 +50,12 @@ _TOPIC = re.compile(
     r"(?P<name>[A-Za-z0-9._-]{1,249})(?: \(internal\))?, (?P<count>\d{1,10}) partitions(?:, \d{1,10} replicas)?\s*"
 )
 _COMMAND = re.compile(r"(?:.*[\s/$#>])?rpk\s+topic\s+(?:describe|info)\s+(?P<rest>.*)")
-_BROKER = re.compile(r"(?P<id>\d{1,10})\*?\s+\S{1,300}\s+\d{1,5}(?:\s+(?P<rack>\S.{0,300}?))?\s*")
 _COUNTED = re.compile(r"PARTITIONS\s+(?P<count>\d{1,10})\s*")
 _CELLS = re.compile(r"\[[\d -]*\]|\S+")
 _PLACED = re.compile(r"NAMESPACE\s+TOPIC\s+PARTITION\s+LEADER-ID\s+REPLICA-CORE(?:\s+[A-Z-]+){0,9}\s*")
 _HEALTH = re.compile(r"(?P<of>All nodes|Nodes down):\s+(?P<ids>\[[\d ]*\])\s*")
-_HEADERS = (_BROKERS, _TABLE, _PLACED, _TOPICS, _CONFIGS)
+_ALIVE = re.compile(r"(?:NODE-)?ID\s+(?:[A-Z-]+\s+){1,9}IS-ALIVE(?:\s+[A-Z-]+){0,9}\s*")
+_HEADERS = (_BROKERS, _ALIVE, _TABLE, _PLACED, _TOPICS, _CONFIGS)
 _NOTE = Note(
     "replicas_in_ascending_order",
     "rpk prints replicas in ascending order and no in-sync replicas: the leader counts as the preferred one, and every "
@@ -126,9 +127,8 @@ class _Reader:
         if health := _HEALTH.fullmatch(content):
             is_down = health["of"] == "Nodes down"
             self.brokers |= {one: Broker(one, fenced=is_down) for one in _listed(health["ids"]) or ()}
-        elif self.table is _BROKERS:
-            broker = _broker(line, content)
-            self.brokers[broker.id] = broker
+        elif self.table in (_BROKERS, _ALIVE):
+            self._broker(line, content)
         elif self.table in (_TABLE, _PLACED):
             self._row(line, content)
         elif self.table is _CONFIGS and self.current is not None:
@@ -136,6 +136,20 @@ class _Reader:
             self.current.configs.append(f"{name}={value}")
         elif self.table is _TOPICS and not self.notes:
             self.notes.append(Note("topics_without_partitions", _WITHOUT_PARTITIONS))
+
+    def _broker(self, line: int, content: str) -> None:
+        cells = dict(zip(self.columns, content.split(None, len(self.columns) - 1), strict=False))
+        broker = whole_number(cells.get(self.columns[0], "").removesuffix("*"))
+        is_cut = len(cells) + (self.columns[-1] == "RACK") < len(self.columns)  # a broker may have none
+        is_alive, rack = cells.get("IS-ALIVE", "true"), cells.get("RACK", "-").strip()
+        if (
+            broker is None
+            or is_cut
+            or not cells.get("PORT", "0").strip().isdigit()
+            or is_alive not in ("true", "false")
+        ):
+            raise rejection(line, expected=f"a broker's row of {' '.join(self.columns)}", actual=shown(content))
+        self.brokers[broker] = Broker(broker, None if rack == "-" else rack, fenced=is_alive == "false")
 
     def _section(self, line: int, name: str, count: int | None = None) -> _Section:
         known = self.topics.get(name)
@@ -183,22 +197,8 @@ class _Reader:
 
 def _name_in(arguments: str) -> str | None:
     """The topic of a command line, if it is one."""
-    names = list(_names(arguments.split()))
+    names = [name for name in arguments.split() if not name.startswith("-") and is_topic_name(name)]
     return names[0] if len(names) == 1 else None
-
-
-def _names(arguments: list[str]) -> Iterator[str]:
-    for argument in arguments:
-        if not argument.startswith("-") and is_topic_name(argument):
-            yield argument
-
-
-def _broker(line: int, content: str) -> Broker:
-    match = _BROKER.fullmatch(content)
-    broker_id = None if match is None else whole_number(match["id"])
-    if match is None or broker_id is None:
-        raise rejection(line, expected="a broker's row (`0* rp-0 9092 a`)", actual=shown(content))
-    return Broker(broker_id, match["rack"])
 
 
 def _listed(cell: str) -> tuple[int, ...] | None:
@@ -210,8 +210,8 @@ SOURCE = Source(
     "rpk",
     read,
     re.compile(
-        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS|CLUSTER HEALTH OVERVIEW)\s*$|{_BROKERS.pattern}$|{_PLACED.pattern}$"
-        rf"|\s*PARTITION\s+LEADER\s|{_TOPIC.pattern}$|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
+        rf"(?:CLUSTER|SUMMARY|BROKERS|TOPICS|CLUSTER HEALTH OVERVIEW)\s*$|{_BROKERS.pattern}$|{_ALIVE.pattern}$"
+        rf"|{_PLACED.pattern}$|\s*PARTITION\s+LEADER\s(?!\s*FOLLOWERS)|{_TOPIC.pattern}$|{_COMMAND.pattern}|(?:.*[\s/$#>])?rpk\s+cluster\s"
     ),
     re.compile(r"\s*\S+(?: {2,}|\t)\S|={6,}\s*$|redpanda\.\S+\s*$|(?:CONFIGS|PARTITIONS)\s*$|.*\[[\d -]*\]"),
 )

@@ -204,15 +204,12 @@ def _bytes(volume: object) -> int | None:
     return size if 0 < size < 2**62 else None
 
 
-def _each_resource(document: object) -> Iterator[Mapping[str, object]]:
+def _each_resource(document: object) -> list[Mapping[str, object]]:
     """The resources of a document, those of its lists included."""
-    if not isinstance(document, Mapping):
-        return
-    kind = document.get("kind")
-    if isinstance(kind, str) and kind.endswith("List") and "items" in document:
-        yield from (item for item in _sequence(document, "items") if isinstance(item, Mapping))
-    else:
-        yield document
+    listed = [document]
+    if isinstance(document, Mapping) and str(document.get("kind")).endswith("List") and "items" in document:
+        listed = _sequence(document, "items")
+    return [item for item in listed if isinstance(item, Mapping)]
 
 
 def _documents(text: str) -> Iterator[tuple[int, object]]:

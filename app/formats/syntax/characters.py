@@ -2,7 +2,7 @@
 
 Colours, also with their escape character shown as `^[` or lost; HTML's entities and tags; blanks, hyphens, quotation
 marks and line ends of other kinds; characters without a width; a text printed as one string (`"…\\n…"`, `b'…'`); the
-fence of a chat on a line of the text. None of these is ever part of a tool's output.
+fence of a chat on a line of the text; `^I` and `$` of `cat -A`. None of these is ever part of a tool's output.
 """
 
 import html
@@ -16,7 +16,11 @@ _ESCAPE = re.compile(
     re.MULTILINE,
 )
 _LINE_TAG = re.compile(r"<br ?/?>\n?", re.IGNORECASE)
-_TAG = re.compile(r"</?(?:pre|code|p|div|span|details|summary)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:pre|code|p|div|span|details|summary|samp|li|system-out)\b[^<>\n]{0,200}>"
+    r"|(?:<[\w:.-]{1,60}>)?<!\[CDATA\[|\]\]>(?:</[\w:.-]{1,60}>)?",
+    re.IGNORECASE,
+)
 _ENTITY = re.compile(r"&(?:[lg]t|amp|quot|apos|nbsp|#\d{1,5}|#x[\da-fA-F]{1,4});")
 _OTHER_KINDS = {
     " ": (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000),
@@ -40,7 +44,9 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = text.translate(_PLAIN)
     if "\r" in text:
-        text = text.replace("\r\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    if "^I" in text or 3 * text.count("$\n") > 2 * text.count("\n"):
+        text = text.replace("^I", "\t").replace("$\n", "\n").removesuffix("$")
     text = _unescaped(text) if "\\n" in text or "\\tPartition" in text else text
     return _FENCE.sub("", text) if "```" in text else text
 
@@ -48,7 +54,7 @@ def plain(text: str) -> str:
 def _unescaped(text: str) -> str:
     """The lines and columns of a text that was printed as one string, or with `\\t` in place of tabs."""
     line = text.strip()
-    if "\n" not in line and not line.startswith(("{", "[")):
+    if "\n" not in line and not line.startswith(("{", "[", "(")):
         line = line.removeprefix("b").strip("'\"") if line.startswith(("b'", 'b"', '"', "'")) else line
         text = line.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
     return text.replace("\\t", "\t") if "\\tPartition" in text else text

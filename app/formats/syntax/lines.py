@@ -121,8 +121,8 @@ def whole_number(text: str) -> int | None:
 
 
 def required_number(line: int, text: str, expected: str = "an id from 0 to 2147483647") -> int:
-    """The number, as of `whole_number`. Raises `MalformedText` for any other text."""
-    if (number := whole_number(text)) is None:
+    """The number, as of `whole_number` and without leading zeros. Raises `MalformedText` for any other text."""
+    if (number := whole_number(text)) is None or str(number) != text:
         raise rejection(line, expected=expected, actual=shown(text))
     return number
 

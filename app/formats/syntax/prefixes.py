@@ -9,6 +9,7 @@
     ### Topic: orders …                         comments, quotations
     "stdout_lines": ["Topic: orders …", …]      Ansible; also one string, "stdout": "Topic: orders …\\n…"
     {"log":"Topic: orders …\\n","stream":…}      docker's log files; "message": "Topic: orders …" of others
+    ["1768000000000000000", "Topic: orders …"]  Loki, also the newest line first
     - "Topic: orders …"                         lists of YAML
     | Topic: orders | Partition: 0 | …          tables of Markdown and Jira, boxes; "Topic: orders …", likewise
     kafka-1 | CHANGED | rc=0 >>                 Ansible ad hoc, before the lines of a host
@@ -23,6 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from app.formats.syntax.lines import rejection, says_something
+from app.formats.syntax.printed_objects import lines_of_strings
 
 Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
@@ -41,6 +43,7 @@ _MOMENT = (
 )
 _PREFIXES = (
     *_HOSTS[:2],
+    re.compile(r'[^"\t\n]{1,100}","|\w{1,60}\[\d{1,9}\]='),
     re.compile(_MOMENT),
     re.compile(rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
     re.compile(rf"[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_MOMENT}"),
@@ -61,8 +64,12 @@ _STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
-_STRING_OF_LINES = re.compile(rf'"(?:stdout|output|log|message|msg|line)"\s*:\s*(?P<lines>{_STRING})', re.IGNORECASE)
+_STRING_OF_LINES = re.compile(
+    rf'(?:"(?:stdout|output|log|message|msg|line)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>{_STRING})',
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
+_CELL = re.compile(r'(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤ \t]{3,}")
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
@@ -150,17 +157,27 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
     if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
+    if sum(is_known(_uncommaed(line[:1000])) for line in lines) > sum(map(is_known, lines)):
+        return "\n".join(map(_uncommaed, text.split("\n"))), '…,"…"'
     return text, ""
 
 
 def _of_strings(text: str) -> str | None:
-    """The lines in JSON strings, if there is nothing else but the JSON around them."""
+    """The lines in JSON strings, or of a list of strings, if there is nothing else around them."""
+    if (lines := lines_of_strings(text)) is not None:
+        return lines
     if _STRING_OF_LINES.search(text[: 1 << 16]) is None:
         return None
     if _AROUND_LINES.sub("", _STRING_OF_LINES.sub('""', text)).strip():
         return None
-    strings = [json.loads(string["lines"], strict=False) for string in _STRING_OF_LINES.finditer(text)]
+    found = sorted(_STRING_OF_LINES.finditer(text), key=lambda string: int(string["nanoseconds"] or 0))
+    strings = [json.loads(string["lines"], strict=False) for string in found]
     return ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
+
+
+def _uncommaed(line: str) -> str:
+    """The cells of a line of CSV with tabs between them."""
+    return "\t".join([cell["quoted"] or cell["cell"] or "" for cell in _CELL.finditer(line)][:-1])
 
 
 def _unboxed(line: str) -> str:
@@ -220,15 +237,6 @@ def _end(prefix: Prefix, line: str) -> int:
 
 def _sample(text: str) -> list[str]:
     """Lines that are not blank from the start and from the middle of a text."""
-    found: list[str] = []
-    for start in (0, len(text) // 2):
-        position = start if start == 0 else text.find("\n", start) + 1
-        for _ in range(64 if position or start == 0 else 0):
-            end = text.find("\n", position)
-            line = text[position : end if end >= 0 else None]
-            if line and not line.isspace():
-                found.append(line)
-            if end < 0:
-                break
-            position = end + 1
-    return found
+    middle = text.find("\n", len(text) // 2) + 1
+    lines = text.split("\n", 64)[:64] + (text[middle:].split("\n", 64)[:64] if middle else [])
+    return [line for line in lines if line and not line.isspace()]

