@@ -129,7 +129,8 @@ def _opened(database: Database, known: Mapping[str, Any], kind: str, typed: Mapp
         return _filled_in(kind, known[typed["example"]]["value"])
     with database.begin() as uow:
         if again := typed.get("again"):
-            return _filled_in(kind, _stored(uow, kind, again))
+            stored, others = _stored(uow, kind, again), {name: typed[name] for name in typed if name != "again"}
+            return short.typed_of(kind, stored) | others if others else _filled_in(kind, stored)
         return {**typed, **_study_of(uow, typed["cluster"])} if kind == _SWEEP and [*typed] == ["cluster"] else typed
 
 
