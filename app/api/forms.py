@@ -18,10 +18,10 @@ from app.api.groups import PlanGroupRequest
 from app.api.problems.field_errors import field_errors, within_body
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
-from app.api.sweeps.requests import SweepSubmission
+from app.api.sweeps.requests import ChangesRequest, SweepSubmission
 from app.api.webhooks import WebhookRequest
 from app.errors import Json
-from app.errors.requests import LimitExceeded
+from app.errors.requests import ConflictingFields, LimitExceeded
 from app.formats.syntax import unique_json
 from app.services import consumers, keys, reassignment, restarts, sweeps, webhooks
 from app.services.checks import Check
@@ -35,6 +35,7 @@ from app.store.webhooks import Webhook
 
 SWEEP = "sweep"
 _CHECK = TypeAdapter(CheckRequest)
+_CHANGES = TypeAdapter(ChangesRequest)
 _KEYS = TypeAdapter(keys.KeysRequest)
 _MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
     {
@@ -92,16 +93,20 @@ class FormRequests:
         """Send a delivery again. Raises `WebhooksDisabled`, `WebhookNotFound`, `DeliveryNotFound`."""
         webhooks.replay(uow, webhook_id, delivery_id, self._outbound)
 
-    def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str) -> str | Sequence[Mapping[str, Json]]:
+    def submit(
+        self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str, like: UUID | None = None
+    ) -> str | Sequence[Mapping[str, Json]]:
         """Carry out a request, and return the address of its result, or the errors of its fields.
 
         A plan that is too large to be answered at once becomes a job. `principal` is whose sweep it is: their number is
-        limited. Raises the `Failure`s of planning.
+        limited. `like` is a sweep whose resolved data is used again. Raises the `Failure`s of planning.
         """
         request, errors = _read(_MODELS[kind], body)
+        if not errors and like is not None:
+            request, errors = _read(_CHANGES, orjson.dumps(_changed(sweeps.request_of(uow.sweeps.get(like)), body)))
         if errors:
             return errors
-        wanted = request.on_newest(uow).service()
+        wanted = sweeps.again(uow.sweeps.get(like), request.changes()) if like else request.on_newest(uow).service()
         if kind == SWEEP:
             return f"/sweeps/{sweeps.submit(uow, wanted, self._limits, principal=principal).id}"
         planner = KINDS[kind].planner
@@ -135,6 +140,15 @@ def _read(model: TypeAdapter[Any], body: bytes) -> tuple[Any, list[Mapping[str, 
         return model.validate_json(body), []
     except (ValidationError, json.JSONDecodeError) as invalid:
         return None, _errors(invalid, body)
+
+
+def _changed(before: Mapping[str, Json], body: bytes) -> Mapping[str, Json]:
+    """The fields of a sweep that a request changes; its data and labels stay. Raises `ConflictingFields`."""
+    stays, after = {"kind", "cluster", "snapshot_id", "labels"}, orjson.loads(body)
+    for name in before.keys() - after.keys() - stays:
+        if before[name] is not None:
+            raise ConflictingFields(f"a study on the same data has {name}, as the one before", path=(name,))
+    return {name: value for name, value in after.items() if name not in stays and value != before.get(name)}
 
 
 def _errors(invalid: ValidationError | json.JSONDecodeError, body: bytes) -> list[Mapping[str, Json]]:

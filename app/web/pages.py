@@ -121,6 +121,7 @@ _templates.globals.update(
     known_size=words.known_size,
     since=words.since,
 )
+_templates.filters["marked"] = _templates.get_template("lists.html").module.marked  # type: ignore[attr-defined] # a macro
 
 
 def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | None = None, **values: object) -> Response:

@@ -6,6 +6,7 @@ import httpx
 
 from app.api.examples import CONSUMERS_REQUEST
 from app.web.forms.requests import FIELDS_OF
+from app.web.words import byte_size
 from tests.web.browser import Page
 
 HOURS: dict[str, Any] = CONSUMERS_REQUEST["hours"]["value"]
@@ -26,10 +27,10 @@ def text_of(client: httpx.Client, address: str) -> str:
 def test_a_page_has_the_schedule_the_intervals_and_the_chart(client: httpx.Client) -> None:
     plan = planned(client)
     shown = text_of(client, f"/plans/{plan['id']}")
-    assert "2026-11-27T05:58:00Z 1" in shown
+    assert "2026-11-27 05:58 1" in shown
     third = plan["intervals"][2]
-    assert f"2026-11-27T08:00:00Z {third['bytes_per_s']:,} {third['consumers']} {third['lower_bound']}" in shown
-    assert "Seconds held" in shown
+    assert f"2026-11-27 08:00 {byte_size(third['bytes_per_s'])}/s {third['consumers']} {third['lower_bound']}" in shown
+    assert "4 consumers at most; uniform, which does not know rates, needs 5." in shown
     assert "Partitions above a consumer" not in shown
     picture = client.get(f"/v1/plans/{plan['id']}/picture.svg")
     assert picture.status_code == 200
@@ -40,7 +41,7 @@ def test_a_page_has_the_schedule_the_intervals_and_the_chart(client: httpx.Clien
 def test_a_partition_above_a_consumer_is_listed_with_what_helps(client: httpx.Client) -> None:
     plan = planned(client, capacity_bytes_per_s=1_800_000)
     shown = text_of(client, f"/plans/{plan['id']}")
-    assert "orders-0: 1,900,000 bytes/s in 1 interval; 5 partitions, or a consumer of that capacity" in shown
+    assert "orders-0: 1.8 MiB/s in 1 interval; 5 partitions, or a consumer of that capacity" in shown
 
 
 def test_a_stored_request_is_planned_again(client: httpx.Client) -> None:
@@ -50,6 +51,17 @@ def test_a_stored_request_is_planned_again(client: httpx.Client) -> None:
     page = Page(form.status_code, form.headers, form.text)
     made = client.post("/plan/consumers", data={name: page.form()[name] for name in FIELDS_OF["consumers"]})
     assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan['id']}"), made.text[:2000]
+
+
+def test_a_choice_between_consumers_and_movement_opens_the_form_with_its_fields(client: httpx.Client) -> None:
+    plan = planned(client)
+    shown = Page(200, {}, client.get(f"/plans/{plan['id']}").text)
+    links = [each.attributes["href"] for each in shown.all("a") if each.text == "Plan this"]
+    for point, link in zip(plan["front"], links, strict=True):
+        form = Page(200, {}, client.get(link).text).form()
+        made = client.post("/plan/consumers", data={name: form[name] for name in FIELDS_OF["consumers"]})
+        answer = client.get(f"/v1{made.headers['location']}").json()
+        assert answer["consumer_hours"] == point["consumer_hours"]
 
 
 def test_two_plans_are_compared_by_their_intervals(client: httpx.Client) -> None:

@@ -33,6 +33,29 @@ def test_the_form_answers_as_the_api_does(browser: Browser, client: httpx.Client
     assert browser.get("/plan/keys?example=1").form()["keys"] == "alice\nbob\ncarol"
 
 
+def test_the_producer_of_records_without_key_is_stated_as_in_the_api(browser: Browser, client: httpx.Client) -> None:
+    """Its seed, leaders, queues and racks; an error is beside its field."""
+    producer = {"seed": "7", "available_partitions": "0, 2, 5", "queue_sizes": "9, 0, 0", "leader_racks": "a, b, b"}
+    producer |= {"client_rack": "b", "rack_aware": "yes"}
+    page = posted(browser, keys="", without_key="20", partitioner="murmur2_adaptive", **producer)
+    null_keys = {
+        "seed": 7,
+        "available_partitions": [0, 2, 5],
+        "queue_sizes": [9, 0, 0],
+        "leader_racks": ["a", "b", "b"],
+    }
+    body = {"keys": [None] * 20, "partitions": 12, "compare_partitions": [24], "partitioner": ["murmur2_adaptive"]}
+    body["null_keys"] = {**null_keys, "client_rack": "b", "rack_aware": True}
+    [own] = client.post("/v1/keys/partitions", json=body).json()["partitioners"]
+    placed = [row.text.split()[-1] for row in page.all("tr") if row.text.split()[:2] == ["without", "key"]]
+    assert placed == [str(partition) for partition in own["partition_by_key"]]
+    assert page.by_id("seed").attributes["value"] == "7"
+    for wrong in ({"seed": "x"}, {"queue_sizes": "1, 2"}, {"available_partitions": "99"}):
+        refused = posted(browser, without_key="2", **wrong)
+        [field] = wrong
+        assert (refused.status, refused.by_id(field).attributes.get("aria-invalid")) == (422, "true"), refused.text
+
+
 def test_many_keys_of_any_text_are_listed_in_part(browser: Browser) -> None:
     keys = "\n".join(["<script>", "\u202eabc", *(f"key-{number}" for number in range(MOST_ROWS))])
     page = posted(browser, keys=keys)

@@ -2,13 +2,17 @@
 
 import ast
 import json
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 import httpx
 import pytest
 
 from app.api.examples import CONSUMERS_REQUEST, SWEEP_REQUEST
+from app.services import snapshots
+from app.services.limits import Limits
 from app.store.database import Database
 from app.web.forms import short
 from app.web.forms.requests import FIELDS_OF, KINDS
@@ -257,7 +261,7 @@ def test_consumers_are_planned_from_a_file(browser: Browser) -> None:
     assert "2026-11-27 06:00\t3e6" in shown
     made = browser.ask("POST", "/plan/consumers", data=typed, files=files)
     assert made.status_code == 303, made.text
-    assert "2026-11-27T06:00:00Z 4,000,000 1" in browser.get(made.headers["location"]).text
+    assert "2026-11-27 06:00 3.8 MiB/s 1" in browser.get(made.headers["location"]).text
 
 
 @pytest.mark.parametrize(
@@ -321,6 +325,40 @@ def test_a_study_of_groups_is_submitted_and_planned_again_as_fields(browser: Bro
     fields = browser.get(again.attributes["href"])
     assert fields.by_id("assignors").attributes["value"] == "range cooperative-sticky uniform"
     assert fields.by_id("cluster").attributes["value"] == "example-groups"
+
+
+def test_a_study_is_repeated_on_the_snapshot_that_it_has_read(
+    browser: Browser, client: httpx.Client, database: Database
+) -> None:
+    """A newer snapshot is not read; a field that the data depends on is rejected beside the field."""
+    assert client.get("/").status_code == 200  # stores the examples
+    form = browser.get("/plan/sweep-consumer_groups?cluster=example-groups")
+    typed = {name: text for name, text in form.form().items() if name in FIELDS_OF["sweep-consumer_groups"]}
+    first = browser.ask("POST", "/plan/sweep-consumer_groups", data=typed).headers["location"]
+    study = first.rpartition("/")[2]
+    with database.begin() as uow:
+        newest = uow.snapshots.newest("example-groups")
+        assert newest is not None
+        _, cluster = snapshots.load(uow, newest.id)
+        snapshots.store(uow, replace(cluster, groups=()), Limits())
+    again = browser.get(f"/plan/sweep-consumer_groups?again={study}").form()
+    fields = {name: text for name, text in again.items() if name in (*typed, "again")} | {"like": study}
+    assert fields["again"] == study
+    repeated = browser.ask("POST", "/plan/sweep-consumer_groups", data=fields | {"members_lost": "0, 1, 2"})
+    assert repeated.status_code == 303, repeated.text
+    with database.begin() as uow:
+        before, after = (
+            uow.sweeps.get(UUID(each.rpartition("/")[2])) for each in (first, repeated.headers["location"])
+        )
+    assert after.definition["members_lost"] == [0, 1, 2]
+    assert {**after.definition, "members_lost": [0, 1]} == dict(before.definition)
+    for groups in ("", "other"):
+        refused = browser.post("/plan/sweep-consumer_groups", fields | {"groups": groups})
+        assert refused.status == 422
+        assert refused.by_id("groups").attributes.get("aria-invalid") == "true"
+        assert any(
+            "checked" in each.attributes for each in refused.all("input") if each.attributes.get("name") == "like"
+        )
 
 
 def test_a_topic_is_placed_on_a_stored_cluster(browser: Browser, database: Database) -> None:

@@ -1,5 +1,6 @@
 """The changes of a reassignment that one broker, rack or topic has, and the picture that marks it."""
 
+import json
 from uuid import UUID
 
 import pytest
@@ -67,6 +68,20 @@ def test_a_name_marks_itself_alone() -> None:
     assert Selection("broker", "1", (), 0, ()).marked(picture).count("data-chosen") == 1
     assert Selection("rack", "a & b", (), 0, ()).marked(picture).count("data-chosen") == 1
     assert Selection("topic", "t", (), 0, ()).marked(picture) == picture
+
+
+def test_twins_that_differ_by_their_seed_alone_state_it(browser: Browser, database: Database) -> None:
+    """Also if one states the seed that the other got by default."""
+    body = {"brokers": [{"id": broker} for broker in (1, 2, 3)], "algorithm": "striped"}
+    body |= {"topics": [{"name": "new", "partitions": 2, "replication_factor": 2}]}
+    made = browser.ask("POST", "/plan/replicas", data={"body": json.dumps(body)}).headers["location"]
+    with database.begin() as uow:
+        seed = uow.plans.get(UUID(made.rpartition("/")[2])).answer["seed"]
+    for stated in (seed, 7):
+        browser.ask("POST", "/plan/replicas", data={"body": json.dumps(body | {"seed": stated})})
+    shown = browser.get("/plans").source
+    for words in (f"seed {seed} by default", f"seed {seed}", "seed 7"):
+        assert shown.count(f"<bdi>{words}</bdi>") == 1, words
 
 
 def test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_hash() -> None:

@@ -5,13 +5,18 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pydantic import TypeAdapter
 
 from app.api.sweeps.capacity import CapacitySweepRequest
+from app.api.sweeps.requests import SweepSubmission
 from app.services import replicas, sweeps
 from app.store.database import Database
 from app.store.transaction import uuid7
 from app.web import charts
 from app.web.guide import guide_pages
+from app.web.sweeps import plots
+from app.web.sweeps.view import pair
+from app.web.words import measured
 from tests.web.browser import Browser
 from tests.web.test_pages import NEW_TOPIC
 
@@ -31,6 +36,8 @@ DEFINITION: dict[str, Any] = {
     },
     "axes": {"topology.brokers_per_rack": [1, 2], "topics.*.replication_factor": [2, 3]},
 }
+NEW_TOPICS = {"name": "new", "partitions": 6, "replication_factor": 3}
+CIRCUMSTANCES = ("group", "members_lost", "members_added", "seed")
 
 
 @pytest.fixture
@@ -72,6 +79,47 @@ def test_a_study_answers_in_words_how_long_each_size_lasts(browser: Browser, dat
             "12 brokers last the 12 months at 20 % growth a month, for 4,800 a month. "
             "3 reach a limit in month 7; 6 reach a limit in month 11."
         )
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("reassignment", {"axes": {"remove_broker": [101, 104], "add_brokers": [0, 1]}}),
+        (
+            "consumer_groups",
+            {"assignors": ["range", "cooperative-sticky"], "members_lost": [0, 1], "members_added": [0]},
+        ),
+        ("placement_draws", {"topics": [NEW_TOPICS], "seeds": {"count": 20}}),
+    ],
+)
+def test_a_study_without_objective_names_the_choice_with_the_least_of_each_figure(
+    browser: Browser, database: Database, kind: str, fields: dict[str, Any]
+) -> None:
+    """The mean over circumstances, such as lost members and seeds; a single scenario is planned from there."""
+    browser.ask("POST", "/clusters/example")
+    with database.begin() as uow:
+        snapshot = uow.snapshots.newest("example-shop")
+        assert snapshot is not None
+        given = {"kind": kind, "snapshot_id": str(snapshot.id), **fields}
+        request = TypeAdapter(SweepSubmission).validate_python(given).service()
+        sweeps.store_scored(uow, request, principal="test", sweep_id=(sweep_id := uuid7()))
+        study = uow.sweeps.get(sweep_id)
+        rows = [row for _, row in uow.sweeps.chosen(sweep_id, range(study.scenarios))]
+    page = browser.get(f"/sweeps/{sweep_id}")
+    [answer] = [" ".join(each.text.split()) for each in page.all("p") if each.attributes.get("class") == "answer"]
+    means: dict[str, list[Any]] = {}
+    for row in rows:
+        decided = {name: value for name, value in row["axes"].items() if name not in CIRCUMSTANCES}
+        means.setdefault(", ".join(f"{plots.words(name)} {value}" for name, value in decided.items()), []).append(row)
+    joint = " " if kind == "placement_draws" else ", "
+    for figure in pair(kind, None, None):
+        of_choices = {name: sum(row[figure] for row in of) / len(of) for name, of in means.items()}
+        least = min(of_choices, key=of_choices.__getitem__)
+        assert f"{plots.words(figure)}{joint}{measured(figure, of_choices[least])}" in answer
+        named = [name.split(", ") for name, value in of_choices.items() if value == of_choices[least]]
+        assert any(all(part in answer for part in parts) for parts in named)
+    [*plans] = [each.text for each in page.all("button") if each.text.startswith("Plan:")]
+    assert bool(plans) == (kind == "reassignment")
 
 
 def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:

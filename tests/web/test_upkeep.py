@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
@@ -10,8 +11,9 @@ import pytest
 from app.api.examples import EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_ID
 from app.store import transaction
 from app.store.database import Database
+from app.web import pages
 from app.web.plans import selection
-from tests.web.browser import Browser
+from tests.web.browser import Browser, Page
 from tests.web.test_clusters import TEXT, keep, small
 from tests.web.test_plan_forms import EMPTY
 
@@ -110,11 +112,31 @@ class TestAuditLog:
     def test_entries(self, client: httpx.Client) -> None:
         client.post("/clusters", data={"cluster": "<b>nine</b>", "text": TEXT})
         listed = client.get("/audit?action=POST+/clusters")
-        assert listed.text.count("<code>POST /clusters</code>") == 1
+        assert listed.text.count('title="POST /clusters">Stored a snapshot</a>') == 1
         assert "<b>nine</b>" not in listed.text
         assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=csv"' in listed.text
         assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=jsonl"' in listed.text
         assert "No entry matches" in client.get("/audit?status=500").text
+
+    def test_entries_are_words_with_links_to_pages(self, client: httpx.Client) -> None:
+        """A route without words is shown as it is; one that was rejected was not carried out."""
+        client.post("/clusters", data={"cluster": "nine", "text": TEXT})
+        change = {"cluster": "nine", "remove_brokers": [105]}
+        plan = client.post("/v1/plans/reassignment", json=change).json()
+        client.post("/v1/plans/reassignment", json={"cluster": "none", "remove_brokers": [105]})
+        shown = Page(200, {}, client.get("/audit").text)
+        rows = [" ".join(each.text.split()) for each in shown.all("tr")]
+        assert rows[1].startswith("Could not plan a reassignment anyone")
+        assert "snapshot not found" in rows[1]
+        assert rows[2].startswith("Planned a reassignment Remove broker 105 from nine anyone")
+        assert " done " in rows[2]
+        assert f"/plans/{plan['id']}" in [each.attributes.get("href") for each in shown.all("a")]
+
+    def test_every_operation_that_changes_something_has_words(self, client: httpx.Client) -> None:
+        words = (Path(pages.__file__).parent / "templates" / "audit.html").read_text(encoding="utf-8")
+        for path, operations in client.get("/openapi.json").json()["paths"].items():
+            for method in operations.keys() & {"post", "patch", "delete"}:
+                assert f'"{method.upper()} {path}": (' in words
 
     def test_entries_of_a_time_an_address_and_a_request(self, client: httpx.Client) -> None:
         """Moments are of UTC unless they state an offset; the export has the same entries as the page."""
@@ -128,7 +150,7 @@ class TestAuditLog:
             ({"request_id": request_id, "until": "2020-01-31"}, 0),
         ):
             listed = client.get("/audit", params=query)
-            assert listed.text.count("<code>POST /clusters</code>") == found, query
+            assert listed.text.count(">Stored a snapshot<") == found, query
             [exported] = re.findall(r'href="(/v1/audit/export[^"]*jsonl)"', listed.text)
             assert len(client.get(unescape(exported)).text.splitlines()) == found, query
         for typed in ("yesterday", "2026-13-01", "0001-01-01T00:00+23:59"):
@@ -142,7 +164,7 @@ class TestAuditLog:
         first = client.get("/audit?action=key.created").text
         [older] = re.findall(r'href="(/audit\?[^"]*before=\d+)"', first.replace("&amp;", "&"))
         second = client.get(older).text
-        assert (first.count("<code>key.created</code>"), second.count("<code>key.created</code>")) == (40, 1)
+        assert (first.count(">Created an API key<"), second.count(">Created an API key<")) == (40, 1)
 
     @pytest.mark.parametrize("status", ["x", "99", "600", "４０３", "4030"])
     def test_what_is_no_status(self, client: httpx.Client, status: str) -> None:

@@ -129,8 +129,12 @@ def definition(sweep: Sweep) -> Mapping[str, Json]:
 
 
 def request_of(sweep: Sweep) -> Mapping[str, Json]:
-    """The body of a request that submits the sweep again."""
-    return {"kind": sweep.kind, **definition(sweep), "labels": dict(sweep.labels)}
+    """The body of a request that submits the sweep again; what was resolved is not part of it."""
+    stated = {name: value for name, value in definition(sweep).items() if name not in _RESOLVED}
+    return {"kind": sweep.kind, **stated, "labels": dict(sweep.labels)}
+
+
+_RESOLVED = ("snapshot_content_hash", "warnings")
 
 
 def cancel(uow: "UnitOfWork", sweep_id: UUID) -> Sweep:

@@ -1,21 +1,25 @@
 """`/audit`: what was changed, denied and exported, newest first."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from app.store.audit import LONGEST, AuditFilter
-from app.store.database import Database
+from app.store.audit import LONGEST, AuditEntry, AuditFilter
+from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.pages import page
 
 SIZE = 40
 """Entries of a page, which is no longer than others on a phone."""
 _MOST = 2**63 - 1
+_PAGE = re.compile(r"/((plan|sweep|job)s)/([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![^/])")
+"""The part of a resource that is the address of a page."""
 _TEXTS = ("name", "action", "resource", "address", "request_id")
 FIELDS = (*_TEXTS, "status", "since", "until")
 
@@ -33,6 +37,7 @@ def router(database: Database, access: Access) -> APIRouter:
         wanted = _filter(typed, problems)
         with database.begin() as uow:
             found = uow.audit.page(wanted, before=before, size=SIZE)
+            subjects = _subjects(uow, found.items)
         stated = {field: value for field, value in typed.items() if value and not problems}
         older = {**stated, "before": found.items[-1].id} if found.has_more else {}
         moments = {"since": wanted.since, "until": wanted.until}
@@ -41,6 +46,7 @@ def router(database: Database, access: Access) -> APIRouter:
             "audit.html",
             status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
             entries=[] if problems else found.items,
+            subjects=subjects,
             typed=typed,
             problems=problems,
             is_open=any(typed[field] for field in ("address", "request_id", "since", "until")),
@@ -51,6 +57,13 @@ def router(database: Database, access: Access) -> APIRouter:
         )
 
     return routes
+
+
+def _subjects(uow: UnitOfWork, entries: Sequence[AuditEntry]) -> Mapping[int, tuple[str, str]]:
+    """By entry, the address of the page of its plan, study or job, and its title."""
+    pages = {entry.id: match for entry in entries if (match := _PAGE.search(entry.resource or ""))}
+    titles = uow.plans.column("title", [UUID(match[3]) for match in pages.values()])
+    return {n: (match[0], titles.get(UUID(match[3]), f"{match[2]} {match[3]}")) for n, match in pages.items()}
 
 
 def _typed(request: Request) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from app.errors import Failure, Json
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.web.access import Access
-from app.web.forms import fields
+from app.web.forms import fields, short
 from app.web.pages import page
 
 ADDRESS = "/plan/keys"
@@ -21,7 +21,9 @@ MOST_ROWS = 100
 """Keys whose partitions the page lists."""
 EXAMPLE = {"keys": "alice\nbob\ncarol", "partitions": "12", "compare_partitions": "24", "encoding": "utf8"}
 _EXAMPLE_PARTITIONERS = ("murmur2_adaptive", "consistent_random")
-_EMPTY = {"keys": "", "partitions": "", "compare_partitions": "", "encoding": "utf8", "without_key": ""}
+_NULL_KEYS = short.SHORT["null_keys"]
+_NAMES = (*EXAMPLE, "without_key", *(field.name for field in _NULL_KEYS), "rack_aware")
+_EMPTY = dict.fromkeys(_NAMES, "") | {"encoding": "utf8"}
 MOST_WITHOUT_KEY = 100_000
 
 
@@ -71,11 +73,12 @@ def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
     if without > MOST_WITHOUT_KEY:
         problems["without_key"] = f"Enter {MOST_WITHOUT_KEY:,} at most; {without:,} given."
         without = 0
+    null_keys = short.request("null_keys", typed, problems) | ({"rack_aware": True} if typed["rack_aware"] else {})
     # Blanks are part of a key; browsers end lines with two characters.
     keys = [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line]
     return {
         "keys": [*keys, *[None] * without],
-        **({"null_keys": {}} if without else {}),
+        **({"null_keys": null_keys} if without or null_keys else {}),
         "encoding": typed["encoding"],
         "partitions": fields.whole(typed["partitions"].strip(), "partitions", problems),
         "compare_partitions": [fields.whole(count, "compare_partitions", problems) for count in counts],
@@ -85,7 +88,8 @@ def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
 
 def _beside(errors: Sequence[Mapping[str, Json]]) -> dict[str, str]:
     """The first error of each field."""
-    return {str(each["pointer"]).strip("/").partition("/")[0]: str(each["detail"]) for each in reversed(errors)}
+    paths = [str(each["pointer"]).strip("/").removeprefix("null_keys/") for each in errors]
+    return {path.partition("/")[0]: str(each["detail"]) for path, each in reversed([*zip(paths, errors, strict=True)])}
 
 
 def _page(
@@ -101,6 +105,7 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
         typed=typed,
         problems=problems or {},
+        null_keys=_NULL_KEYS,
         partitioners={name: (one.summary, _clients(name)) for name, one in PARTITIONERS.items()},
         answer=answer,
         rows=list(zip(keys[:MOST_ROWS], *by_key, strict=True)),

@@ -49,8 +49,13 @@ class Requests(Protocol):
     @property
     def examples(self) -> Mapping[str, Mapping[str, Any]]: ...
 
-    def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str) -> str | Sequence[Mapping[str, Json]]:
-        """Return the address of the result, or the errors of fields. Raises the `Failure`s of planning."""
+    def submit(
+        self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str, like: UUID | None = None
+    ) -> str | Sequence[Mapping[str, Json]]:
+        """Return the address of the result, or the errors of fields. Raises the `Failure`s of planning.
+
+        `like` is a sweep whose resolved data is used again.
+        """
 
 
 def router(
@@ -110,11 +115,12 @@ def _submitted(
         return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
     if typed.keys() & {"preview", "fields", "json"}:
         if "json" in typed:
-            typed = {"body": body, "cluster": typed.get("cluster", "")}
+            typed = {"body": body, **{name: typed.get(name, "") for name in ("cluster", "again", "like")}}
         return _page(database, requests, kind, body, typed)
     try:
         with database.begin() as uow:
-            answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person)
+            like = as_id(typed.get("like", ""))
+            answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person, like=like)
     except Failure as failure:
         pointer = "/" + "/".join(map(str, failure.path))
         answer = [{"pointer": pointer, "detail": failure.detail}]
@@ -129,7 +135,8 @@ def _opened(database: Database, known: Mapping[str, Any], kind: str, typed: Mapp
         return _filled_in(kind, known[typed["example"]]["value"])
     with database.begin() as uow:
         if again := typed.get("again"):
-            return _filled_in(kind, _stored(uow, kind, again))
+            fill_in = short.typed_of if len(typed) > 1 else _filled_in
+            return {**fill_in(kind, _stored(uow, kind, again)), **typed}
         return {**typed, **_study_of(uow, typed["cluster"])} if kind == _SWEEP and [*typed] == ["cluster"] else typed
 
 
@@ -182,8 +189,9 @@ def _fields_of(kind: str, typed: Mapping[str, str]) -> dict[str, str]:
         stated = FIELDS_OF[kind].get("kind", "capacity")
         if kind.startswith(_SWEEP) and read.get("kind", "capacity") != stated:
             raise Mistaken({"body": f"The kind of this form is {stated}, and that of the request {read['kind']}."})
-        typed = short.typed_of(kind, read)
-    return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in (*FIELDS_OF[kind], "text")}
+        typed = {**typed, **short.typed_of(kind, read)}
+    shown = (*FIELDS_OF[kind], "text", "again", "like")
+    return FIELDS_OF[kind] | {name: value for name, value in typed.items() if name in shown}
 
 
 def _body(kind: str, typed: Mapping[str, str]) -> str:

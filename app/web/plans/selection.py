@@ -101,12 +101,14 @@ def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
     alike: dict[tuple[str, str | None], list[UUID]] = defaultdict(list)
     for plan in listed:
         alike[plan.title, plan.cluster].append(plan.id)
+    by_default = {plan.id: {"seed": f"{plan.seed} by default"} for plan in listed if plan.prediction == "envelope"}
     told_apart: dict[UUID, str] = {}
     for ids in (tuple(ids) for ids in alike.values() if len(ids) > 1):
         words = _DISTINCTIONS.get(ids)
         if words is None:
             requests = uow.plans.column("request", ids)
-            words = distinctions([dict(fields_of("", requests.get(plan_id))) for plan_id in ids])
+            fields = [dict(fields_of("", requests.get(plan_id))) | by_default.get(plan_id, {}) for plan_id in ids]
+            words = distinctions(fields)
             if len(_DISTINCTIONS) >= _MOST_DISTINCTIONS:
                 _DISTINCTIONS.clear()
             _DISTINCTIONS[ids] = words

@@ -139,6 +139,7 @@ def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
         "tabs": TABS,
         "sizes": plots.sizes(uow, sweep) if is_sized and done and not view.tab else [],
         "horizon": plots.horizon_of(sweep) if is_sized else None,
+        "choices": [] if kind.ranking or not done or view.tab else plots.choices(uow, sweep, view),
         "is_ranked": kind.ranking is not None,
         "best": results.best(uow, sweep.id) if kind.ranking is not None and done else None,
         "sampled": sweep.scenarios > plots.MOST_POINTS,

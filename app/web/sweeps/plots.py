@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from statistics import fmean
 from typing import Any, TypeAlias
 
 from app.services.sweeps import results
@@ -12,10 +14,13 @@ from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.pages import framed
 from app.web.sweeps.view import SweepView
+from app.web.words import measured
 
 MOST_POINTS = 2_000
 """Scenarios that a chart draws; of more, every n-th by index."""
 _SHOWN_AXES = 6
+_UNDECIDED = ("group", "members_lost", "members_added", "seed")
+"""Axes of circumstances, over which choices are averaged."""
 _SIZES = ("topology.brokers_per_rack", "topology.racks")
 Row: TypeAlias = Mapping[str, Any]
 
@@ -94,6 +99,24 @@ def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     return charts.heat_map(cells, **named, order=order, name=view.figure)
 
 
+def choices(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> list[Row]:
+    """Each choice of values of the axes that a person decides on, with the means of the two figures compared first.
+
+    By the first figure, the least first; scenarios that are not feasible are left out. `index` is that of a scenario.
+    """
+    axes = [name for name in results.axes_of(KINDS[sweep.kind], sweep) if name not in _UNDECIDED]
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for row in sample(uow, sweep):
+        if row.get("feasible") is not False and None not in (row.get(view.x), row.get(view.y)):
+            rows[", ".join(f"{words(name)} {_shown(name, row['axes'].get(name))}" for name in axes)].append(row)
+    means = [
+        {"axes": text, "index": of[0]["index"], "scenarios": len(of)}
+        | {figure: fmean(row[figure] for row in of) for figure in (view.x, view.y)}
+        for text, of in rows.items()
+    ]
+    return sorted(means, key=itemgetter(view.x, view.y))
+
+
 def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     """How a figure is distributed over all scenarios."""
     described = results.summary(uow, sweep.id, ScenarioFilter()).figures.get(view.figure)
@@ -155,6 +178,10 @@ def _series(row: Row, front: Mapping[int, int]) -> str:
         return "Pareto front"
     feasible = row.get("feasible")
     return "scenario" if feasible is None else "feasible" if feasible else "not feasible"
+
+
+def _shown(name: str, value: object) -> str:
+    return measured(name, value) if name.endswith("_per_s") and isinstance(value, int | float) else _text(value)
 
 
 def _text(value: object) -> str:
