@@ -38,7 +38,7 @@ _PREFIX = "RACKPLAN_"
 SLOT_CONNECTIONS = 2
 """Database connections of a process of RACKPLAN_SOLVER_PROCESSES or RACKPLAN_READER_PROCESSES."""
 OTHER_CONNECTIONS = 19
-"""Database connections besides those of the API: 2 of `/readyz`, 1 of the audit log, 8 of a worker, 5 of its jobs,
+"""Database connections besides the API's: 2 of `/readyz`, 1 of the audit log, 8 of a worker, 5 of its jobs,
 3 of its deliveries.
 """
 

@@ -14,14 +14,14 @@ One router a resource, each with the models of its requests and answers:
     webhooks.py      created, tried, deleted; their deliveries listed and replayed
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
 
-What plan kinds share:
+Common to plan kinds:
 
     planned.py         the operation that plans, answered at once or as a job
     forms.py           requests from the forms of pages
 
 Below the resources:
 
-    http/      what every operation has over HTTP: keys, pages, preferences, representations, limits
+    http/      parts of every operation over HTTP: keys, pages, preferences, representations, limits
     problems/  every failure as an RFC 9457 problem
     models/    the models that several resources share
     examples/  the examples of the documentation
@@ -31,5 +31,5 @@ Above them:
     resources.py  every resource by its path; imported when a request needs it
     slots/     requests in processes, with a deadline and a limit on memory
     openapi/   the OpenAPI document
-    start/     what a service does once it listens
+    start/     work of a service once it listens
 """

@@ -52,7 +52,7 @@ Wanted = Annotated[AuditFilter, Depends(_wanted)]
 def list_audit_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """List entries of the audit log, newest first.
 
-    Page through what was changed, denied and exported for the team. A key of all teams sees every entry.
+    Page through changes, denials and exports of the team. A key of all teams sees every entry.
 
     Each request that changes something has an entry before it is answered, and so has each that exports or is denied
     (401, 403, 429). An entry has neither a secret nor a body. It is deleted after some days (`RACKPLAN_AUDIT_DAYS`).

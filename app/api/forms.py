@@ -63,7 +63,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 class FormRequests:
-    """What forms ask for. `limits` are those of the service; `outbound`, what it may call, is nothing by default."""
+    """Requests of forms. `limits` are the service's; `outbound`, its allowed destinations, is empty by default."""
 
     examples = EXAMPLES
 

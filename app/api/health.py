@@ -53,7 +53,7 @@ class Ready(BaseModel):
     status: str
     """`ok`, or `unavailable` if `database`, `queue`, `spark` or `slots` fails."""
     checks: dict[str, str]
-    """Result of each check by name: `ok`, another state in which requests are served, or what is wrong."""
+    """Result of each check by name: `ok`, another state in which requests are served, or the failure."""
 
 
 class Readiness:
@@ -88,7 +88,7 @@ class Readiness:
         self._last: dict[str, tuple[float, str]] = {}
 
     async def checks(self) -> dict[str, str]:
-        """Each check's answer: `ok`, `local`, `not asked`, or what is wrong."""
+        """Each check's answer: `ok`, `local`, `not asked`, or the failure."""
         answers = await asyncio.gather(*map(self._check, self._checks))
         return dict(zip(self._checks, answers, strict=True))
 
@@ -116,7 +116,7 @@ class Readiness:
             return last if is_usable else f"does not answer within {_TIMEOUT_SECONDS:g} s"
 
     async def _shared(self, name: str, read: Callable[[], ResultT], *, within_s: float = _TIMEOUT_SECONDS) -> ResultT:
-        """The result of the probe that runs, or of a new one. Raises `TimeoutError`, and what the probe raises."""
+        """The result of the probe that runs, or of a new one. Raises `TimeoutError`, and as the probe does."""
         running: asyncio.Future[ResultT] | None = self._running.get(name)
         if running is None or running.done():
             running = asyncio.get_running_loop().run_in_executor(self._threads, read)

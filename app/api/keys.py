@@ -25,7 +25,7 @@ class PartitionerDocument(AnswerRecord):
     name: str
     """Name of the partitioner, as requests have it."""
     summary: str
-    """What the partitioner computes."""
+    """Formula of the partitioner."""
     null_keys: str | None
     """Policy for records without key; null if they are hashed as an empty key."""
     empty_is_null: bool
@@ -78,7 +78,7 @@ def list_partitioners() -> Response:
     """List partitioners, and the default of each client.
 
     List every partitioner, every policy for records without key, and the default of each client library by
-    version: what a form offers to choose from.
+    version: the choices of a form.
     """
     clients = [
         ClientDocument.of(client, client=client.library, null_keys=PARTITIONERS[client.partitioner].null_keys)

@@ -91,7 +91,7 @@ def plan_operation(
     Parameters
     ----------
     answer : the document of the plan.
-    failures : those of the kind, besides the ones that every kind has.
+    failures : of the kind, besides the ones that every kind has.
     """
     every_kind = (SnapshotNotFound, SnapshotChanged, LimitExceeded, UnsupportedKafkaVersion)
     in_flight = IdempotencyKeyInFlight

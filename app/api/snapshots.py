@@ -64,7 +64,7 @@ class SnapshotDocument(AnswerRecord):
     kafka_version: str | None
     """The release that the brokers run; null if it is unknown."""
     controller: Controller | None
-    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
+    """Controller, which elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     health: ClusterHealth | None
     """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[Caution]
@@ -173,7 +173,7 @@ def create_snapshot(
     and perhaps `kafka_version`), or one after another as `text/plain`.
 
     Texts are recognized by their contents, in any order and any number, whatever the names of the parts, also if one
-    has the output of several tools. Logs, commands and what a shell prints in between are ignored, which a warning
+    has the output of several tools. Logs, commands and shell output in between are ignored, which a warning
     says. A text may be UTF-8, UTF-16 with a byte order mark, or either compressed by gzip.
 
     `brokers` is the output of `kafka-broker-api-versions`, or of `kafka-cluster` with `api-versions` or
@@ -181,7 +181,7 @@ def create_snapshot(
     `/brokers/ids/<id>`, or as a JSON array with the key `id` in each; or the body of a TopicMetadata response v1 or an
     UpdateMetadata request v2, in hexadecimal or base64.
 
-    `log_dirs` is the output of `kafka-log-dirs --describe`, also with that of `kafka-configs --describe --entity-type
+    `log_dirs` is the output of `kafka-log-dirs --describe`, also with output of `kafka-configs --describe --entity-type
     brokers`, which names cordoned log directories.
 
     `groups` is the output of `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups` with `--describe`,

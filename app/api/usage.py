@@ -52,7 +52,7 @@ def get_usage(request: Request, uow: Uow) -> Response:
     The usage of the team and its quotas. A request that would exceed a quota is the problem `quota_exceeded`.
 
     A request that returns a stored plan or snapshot adds nothing. Deleting plans, snapshots, sweeps and share links
-    frees what they added at once.
+    frees their share at once.
     """
     limits = dict(zip(QUOTAS, request.app.state.database.quotas, strict=True))
     teams = uow.usage.of_teams()

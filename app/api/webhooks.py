@@ -52,7 +52,7 @@ class WebhookRequest(Request):
     events: Annotated[list[EventType], Field(min_length=1, max_length=len(get_args(EventType)))]
     """Types of events to send."""
     secret: Annotated[str, Field(max_length=100), AfterValidator(_secret)] | None = None
-    """The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if there is none."""
+    """The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if missing."""
 
     def service(self) -> webhooks.Registration:
         """The request of the service."""

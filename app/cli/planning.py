@@ -81,7 +81,7 @@ class Inputs:
     def cluster(self) -> Cluster:
         """The cluster that the files describe; remarks on the texts are warnings on standard error.
 
-        A snapshot is a whole cluster. Texts beside it add what it lacks: groups.
+        A snapshot is a whole cluster. Texts beside it add missing groups.
 
         Raises
         ------

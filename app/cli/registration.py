@@ -1,7 +1,7 @@
 """Commands are functions, which have the types and defaults of their options; `options.json` has the rest.
 
 A row of it has the help of an option, how it is spelled, and its bounds. `shared` has the rows of options that several
-commands have, `commands` those of each command, and `plans` whole kinds of plan: see `plan_commands.py`.
+commands have, `commands` the rows of each command, and `plans` whole kinds of plan: see `plan_commands.py`.
 """
 
 import inspect
@@ -47,7 +47,7 @@ def parameter(name: str, row: Mapping[str, Any]) -> inspect.Parameter:
 
 
 def described(path: str, parameters: Iterable[inspect.Parameter]) -> Sequence[inspect.Parameter]:
-    """Parameters of a function with what the table has of them; `path` is the command, such as `keys create`."""
+    """Parameters of a function with their rows of the table; `path` is the command, such as `keys create`."""
     rows = TABLE["commands"].get(path, {})
     return [_described(each, rows.get(each.name) or TABLE["shared"][each.name]) for each in parameters]
 

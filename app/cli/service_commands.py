@@ -127,7 +127,7 @@ def export_plan(
     output: Path | None = None,
     url: str | None = None,
 ) -> None:
-    """Print a plan as a file. Formats are those of Kafka's tools, tables, and a manifest of Kubernetes."""
+    """Print a plan as a file. Formats are files for Kafka's tools, tables, and a manifest of Kubernetes."""
     with service.connected(address(url)) as client:
         written = client.export_plan(
             plan_id, file_format, topic=topic, batch=batch, inverse=inverse, from_=from_snapshot

@@ -12,7 +12,7 @@ class ApiKeyExpired(Unauthenticated, title="The API key has expired"):
 
 
 class TokenRejected(Unauthenticated, title="The access token is not valid"):
-    """The access token is not one of the issuer for this service, or not now; says which check failed."""
+    """The access token is not from the issuer for this service, or not valid now; names the failed check."""
 
 
 class IssuerUnavailable(Unavailable, title="The OIDC issuer is not available"):

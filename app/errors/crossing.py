@@ -55,7 +55,7 @@ def from_json(text: bytes) -> Failure:
     Raises
     ------
     ValueError
-        The document is not one of `to_json`, or names a code that no failure has.
+        The document does not come from `to_json`, or names a code that no failure has.
     """
     try:
         document = json.loads(text)

@@ -1,6 +1,6 @@
 """Use cases: a service takes records and a unit of work and calls the core once. It knows neither HTTP nor SQL.
 
-plans/           what all kinds of plans share: the pipeline, the record, exports, the registry
+plans/           common parts of all kinds of plans: the pipeline, the record, exports, the registry
 replicas/        place new topics and partitions
 reassignment/    change a cluster with the least movement
 groups/          predict a consumer group
@@ -14,7 +14,7 @@ sweeps/          score many scenarios; one file a sweep kind
 webhooks/        subscribe URLs to events, and decide about attempts to deliver them
 oidc/            OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers
 bodies.py        the bases of requests: bodies of the API that services read
-fields.py        scalar fields of requests, and defaults of what a snapshot does not know
+fields.py        scalar fields of requests, and defaults for gaps in snapshots
 amounts.py       bytes and shares with their units; rates of partitions and prices of traffic
 callers.py       the caller of a request: the holder of a key, or the subject of a token
 api_keys.py      scopes of API keys, and the rules of a new key

@@ -1,4 +1,4 @@
-"""API keys: their scopes, and what a new one has to be."""
+"""API keys: their scopes, and the rules for a new one."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a restored database has to hold: every plan and every snapshot with the content that its hash names."""
+"""Verify a restored database: every plan and every snapshot has the content that its hash names."""
 
 from collections.abc import Mapping
 from hashlib import sha256

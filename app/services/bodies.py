@@ -1,4 +1,4 @@
-"""The bases of requests: a request is the body of the API, what services read, and what a job stores.
+"""The bases of requests: a request is the body of the API, read by services, and stored with a job.
 
 A request is a frozen dataclass. Only pydantic checks its fields, so that Python constructs one without validation.
 """
@@ -31,7 +31,7 @@ def one_of(names: Collection[str]) -> Read:
 
 
 class _AsList:
-    """The schema of a sequence is that of a list: pydantic's own of a sequence has other errors."""
+    """The schema of a sequence is a list's: pydantic's own of a sequence has other errors."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.list_schema(handler.generate_schema(get_args(source)[0]))
@@ -51,7 +51,7 @@ class Request(BaseModel):
 
 
 class RequestRecord:
-    """Base of frozen dataclasses that are requests or parts of them: the body of the API, and what services read.
+    """Base of frozen dataclasses that are requests or parts of them: the body of the API, read by services.
 
     As of `Request`, unknown fields are rejected, and strings are not converted to numbers. `schema` is the name in the
     OpenAPI document. Only pydantic checks the fields: a record that Python constructs is not validated.
@@ -111,7 +111,7 @@ def _without_final(name: str) -> str:
 class AnswerRecord:
     """Base of answers and their parts: a subclass is a frozen dataclass, which JSON and OpenAPI derive from.
 
-    orjson writes what `vars` has of a dataclass, so that a field whose value is `ABSENT` is not there, and `from_` is
+    orjson writes the `vars` of a dataclass, so that a field whose value is `ABSENT` is not there, and `from_` is
     written as `from`, which is a keyword of Python: such a field is written, not read. `schema` is the name in the
     OpenAPI document.
     """
@@ -151,7 +151,7 @@ def names_in_json(member: DataclassField[Any]) -> Sequence[str]:
 
 
 def stated(value: Any) -> Any:
-    """A request as plain values, without what has its default."""
+    """A request as plain values, without defaults."""
     if isinstance(value, BaseModel):
         return value.model_dump(exclude_none=True, by_alias=True, exclude_defaults=True)
     if is_dataclass(value):

@@ -17,7 +17,7 @@ class Caller:
     Parameters
     ----------
     name : which changes are recorded under. described : the same in a sentence.
-    teams : for which it may act, one at a time, or `teams.ALL`. scopes : what it may do, as of `Scope`.
+    teams : for which it may act, one at a time, or `teams.ALL`. scopes : values of `Scope`.
     shown : its name on pages, if a session of a browser states it; empty otherwise.
     """
 
@@ -39,7 +39,7 @@ class Caller:
 
 
 STATE = "caller"
-"""The name, in the state of a request, of what `as_state` wrote."""
+"""The name, in the state of a request, of the value from `as_state`."""
 
 
 def as_state(found: Caller | Failure) -> dict[str, Json]:

@@ -10,7 +10,7 @@ from app.services.bodies import ABSENT, AnswerRecord, ListOf
 NAMED_MEMBERS = 20
 
 CAUTIONS: Mapping[str, str] = orjson.loads(files("app.services").joinpath("cautions.json").read_bytes())
-"""What each code of a warning means. Codes are part of the API contract; the lists of documents are made of this."""
+"""Meaning of each warning code. Codes are part of the API contract; the lists of documents are made of this."""
 
 
 class Caution(AnswerRecord, schema="WarningDocument"):

@@ -295,16 +295,16 @@ NAMED_TOPICS = 20
 
 @dataclass(frozen=True)
 class Defaults(RequestRecord, schema="DefaultsFields"):
-    """What counts if the snapshot does not have it; a warning says so."""
+    """Values that the snapshot does not have; a warning says so."""
 
     min_insync_replicas: Annotated[int, Field(ge=1, le=INT32_MAX)] | None = None
     """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
     follower_fetch_last_tiered_offset: bool | None = None
     """`follower.fetch.last.tiered.offset.enable` of the brokers (Kafka 4.3): whether a new replica of a topic with
-    remote storage copies only what is not uploaded yet; null if this is unknown, which counts as false."""
+    remote storage copies only data not uploaded yet; null if this is unknown, which counts as false."""
 
     def __post_init__(self) -> None:
-        """Not in canonical requests unless it is stated, so that those of earlier releases have the same hash."""
+        """Not in canonical requests unless it is stated, so that requests of earlier releases have the same hash."""
         if self.follower_fetch_last_tiered_offset is None:
             del vars(self)["follower_fetch_last_tiered_offset"]
 

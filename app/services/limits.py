@@ -75,7 +75,7 @@ class Limits(BaseModel):
 
         Parameters
         ----------
-        name : the limit without `max_`; its words are those of the message.
+        name : the limit without `max_`; its words are used in the message.
         remedy : appended to the message, after the numbers.
         """
         limit: int = getattr(self, f"max_{name}")

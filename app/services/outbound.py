@@ -45,7 +45,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """What the operator allows the service to call.
+    """Destinations that the operator allows the service to call.
 
     Parameters
     ----------

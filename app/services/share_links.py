@@ -1,6 +1,6 @@
 """Signed links to one page or picture, which need no API key until they expire or are revoked.
 
-A link states what it is for, until when, its id, and an HMAC-SHA256 of these under a key that the installation makes
+A link states its subject, its expiry, its id, and an HMAC-SHA256 of these under a key that the installation makes
 for itself. The row of its id is deleted to revoke it; replacing the key revokes all of them.
 """
 
@@ -42,7 +42,7 @@ _LONGEST_EXPIRY = 11
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a link is about: a plan or sweep by its id, a cluster by its name."""
+    """The subject of a link: a plan or sweep by its id, a cluster by its name."""
 
     kind: SubjectKind
     name: str
@@ -77,7 +77,7 @@ def require(uow: "UnitOfWork", subject: Subject) -> None:
 
 
 def _id(subject: Subject, missing: type[PlanNotFound] | type[SweepNotFound]) -> UUID:
-    """Raises the failure of what is not found."""
+    """Raises `missing` if the text is no id."""
     try:
         known = UUID(subject.name)
     except ValueError:
@@ -106,7 +106,7 @@ def links(
 
 
 def make(key: bytes, subject: Subject, granted: Granted, link: "ShareLink", *, team: str = transaction.DEFAULT) -> str:
-    """The signed part of a link to what a team has. `page` grants the page, its pictures and files."""
+    """The signed part of a link to a subject of a team. `page` grants the page, its pictures and files."""
     stated = f"{int(link.expires_at.timestamp())}-{link.id}"
     signed = f"{granted}.{stated}.{_signature(key, subject, granted, stated)}"
     return signed if team == transaction.DEFAULT else f"{signed}.{team}"

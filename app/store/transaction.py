@@ -338,7 +338,7 @@ class Rows(Store, Generic[Record]):
         return found
 
     def delete(self, row_id: UUID) -> None:
-        """Delete the row, and what belongs to it, or raise the failure `_missing`."""
+        """Delete the row, and its dependent rows, or raise the failure `_missing`."""
         if self._writing.execute(self._table.delete().where(*self._is(row_id))).rowcount == 0:
             raise self._not_found(row_id)
 
@@ -355,7 +355,7 @@ class Rows(Store, Generic[Record]):
         return page_of(self._reading, self._table, self._record, *wanted, before=before, size=size)
 
     def _inserted(self, row_id: UUID | None, **values: object) -> Record:
-        """A new row with these values; the id is a new one if it is None, and the team that of new rows by default."""
+        """A new row with these values; by default the id is a new one, and the team as for new rows."""
         identity = {"id": row_id or uuid7(), "team": self._team}
         return self._stored(self._table.insert().values(identity | values))
 

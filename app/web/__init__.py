@@ -14,7 +14,7 @@ guide.py      `/guide`: the documentation, with a search
 reference.py  `/docs`, `/redoc`, the OpenAPI document, the pages of codes
 pictures/     pictures as SVG and PNG
 charts.py     charts as Vega-Lite specifications, SVG and PNG
-chart_process.py  the process that draws them, while it is needed; chart_engine.py is what it runs
+chart_process.py  the process that draws them, while it is needed; chart_engine.py: its program
 problem_page.py  a problem, for browsers
 pages.py      templates and the headers of every page
 differences.py  how two documents differ, field by field

@@ -18,8 +18,8 @@ class Access:
 
     Parameters
     ----------
-    read : of every page. plan : of what plans or stores something. sweep : of what starts
-        or ends sweeps. admin : of keys, webhooks and share links.
+    read : of every page. plan : to plan or store something. sweep : to start or end
+        sweeps. admin : of keys, webhooks and share links.
     may_be_open : whether anyone may do everything while there is no API key.
     """
 

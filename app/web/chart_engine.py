@@ -1,7 +1,7 @@
 """The process that draws charts: a script of its own, which `chart_process.py` starts and which needs nothing of `app`.
 
 Requests and answers follow each other on standard input and output, each with its length first (4 bytes, big-endian). A
-request is JSON; an answer begins with a byte, 1 if it is a drawing and 0 if it is the reason why there is none.
+request is JSON; an answer begins with a byte, 1 if it is a drawing and 0 if it is the reason for a failure.
 """
 
 import json

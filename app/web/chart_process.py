@@ -1,7 +1,7 @@
 """Charts are drawn by a process that ends when it has had nothing to do for a while.
 
 The engine is a browser's interpreter of scripts: it takes 60 to 150 MB, and never returns them. The process starts with
-the first chart, in a second, and the service keeps what it would have taken for ever.
+the first chart, in a second, and saves the service this memory.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import IO, Literal, cast
 import orjson
 
 IDLE_S = 60.0
-"""The process ends after so many seconds without a chart."""
+"""Seconds without a chart after which the process ends."""
 DRAWN_WITHIN_S = 30.0
 """A chart that takes longer is given up, and the process with it."""
 _SCRIPT = Path(__file__).with_name("chart_engine.py")
@@ -37,7 +37,7 @@ class ChartProcess:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; None if there is none."""
+        """The id of the process; None if it does not run."""
         process = self._process
         return None if process is None else process.pid
 

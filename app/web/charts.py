@@ -22,8 +22,8 @@ Suffix: TypeAlias = Literal["svg", "png", "json"]
 NARROWEST, WIDEST, WIDTH = 200, 2_000, 860
 Width: TypeAlias = Annotated[int, Query(ge=NARROWEST, le=WIDEST)]
 SPECS: Mapping[str, Any] = orjson.loads(files("app.web").joinpath("charts.json").read_bytes())
-"""Each chart as Vega-Lite, in which `@name` is a value of the call. `look` is around all, `colours` has those of
-a theme, and `meanings` those of scenarios in both themes: infeasible scenarios are never green. `words` are names of
+"""Each chart as Vega-Lite, in which `@name` is a value of the call. `look` is around all, `colours` has a
+theme's colours, and `meanings` scenarios' in both themes: infeasible ones are never green. `words` are names of
 figures, `pairs` the figures that a kind of sweep compares first, `axes` the labels of figures by the end of a name."""
 
 
@@ -66,7 +66,7 @@ def steps(rows: Rows, *, y: str) -> Spec:
 
 
 def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], names: Sequence[str] = ("", "")) -> Spec:
-    """One point a row: columns `x`, `y`, `series`, `href`, and those of `tooltips` with their titles.
+    """One point a row: columns `x`, `y`, `series`, `href`, and `tooltips` with their titles.
 
     Rows with a `front` that is not null are joined by a line. `names` of the figures determine the labels of the axes.
     """
@@ -79,7 +79,7 @@ def points(rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], names: Se
 def fronts(
     rows: Rows, *, x: str, y: str, tooltips: Mapping[str, str], names: Sequence[str] = ("", ""), joined: bool
 ) -> Spec:
-    """Points of several series: columns `x`, `y`, `series`, `href` and those of `tooltips`.
+    """Points of several series: columns `x`, `y`, `series`, `href` and `tooltips`.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def fronts(
 
 
 def heat_map(rows: Rows, *, x: str, y: str, value: str, order: Sequence[str], name: str = "") -> Spec:
-    """A cell for each pair: columns `x`, `y` (texts) and `value`. `order` is that of the texts of both axes.
+    """A cell for each pair: columns `x`, `y` (texts) and `value`. `order` lists the texts of both axes.
 
     The `name` of the figure determines the labels of the legend.
     """

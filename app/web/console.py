@@ -21,7 +21,7 @@ from app.web.sweeps import pages as sweeps
 
 
 class Requests(plan_forms.Requests, keys_form.Requests, check_form.Requests, Subscriptions, Protocol):
-    """What carries out the requests of forms."""
+    """Carries out the requests of forms."""
 
 
 def router(

@@ -24,7 +24,7 @@ _LINK = re.compile(r"(?:\./)?(?P<name>[A-Za-z0-9-]+)\.md(?P<part>#.*)?")
 _WORD = re.compile(r"\w+")
 _NOT_SLUG = re.compile(r"[^\w\- ]")
 _SCROLLS = re.compile("<(pre|table)>")
-"""What scrolls is reached by the keyboard."""
+"""Scrolling elements are reached by the keyboard."""
 _EXCERPT = 160
 
 

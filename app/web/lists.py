@@ -1,4 +1,4 @@
-"""`/plans` and `/jobs`: what was planned, by cluster, topic, kind, status or label, and what is being planned."""
+"""`/plans` and `/jobs`: plans by cluster, topic, kind, status or label, and jobs in progress."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -90,7 +90,7 @@ def router(database: Database, access: Access) -> APIRouter:
 
 
 def id_of(text: str, missing: type[NotFound]) -> UUID:
-    """The id in a text. Raises `missing` if it is none."""
+    """The id in a text. Raises `missing` if malformed."""
     if (known := as_id(text)) is None:
         raise missing(f"{text[:100]} is no id")
     return known

@@ -53,7 +53,7 @@ _framing: ContextVar[Framing] = ContextVar("_framing", default=_UNFRAMED)
 def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
     """The dependency of all pages that may be embedded: `?embed=1` leaves out header and footer."""
 
-    # Not a plain function: its context would be that of another thread, and lost.
+    # Not a plain function: its context would be another thread's, and lost.
     async def of_request(request: Request, embed: bool = False) -> None:
         until: datetime | None = getattr(request.state, "shared_until", None)
         share = "" if until is None else request.query_params.get("share", "")
@@ -66,7 +66,7 @@ def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
 
 
 def framed(address: str) -> str:
-    """An address within the page, with what keeps it embedded and shared."""
+    """An address within the page, with the parameters that keep it embedded and shared."""
     carried = _framing.get().carried
     if not carried:
         return address

@@ -21,10 +21,10 @@ def problem_page(
 
     Parameters
     ----------
-    headers : those of the response, such as `Retry-After`.
+    headers : of the response, such as `Retry-After`.
     sign_in : the path to return to if the page offers to sign in; empty if it does not.
-    has_credentials : whether the request was sent with a key or token. If not, a 401 says what a person does next,
-        where the document says what a program sends.
+    has_credentials : whether the request was sent with a key or token. If not, a 401 names a person's next step,
+        where the document names the header for a program.
     """
     errors = [{**error, "place": _place(str(error.get("pointer") or ""))} for error in document.get("errors") or ()]
     shown = {**document, "detail": str(document["detail"]).rstrip("."), "errors": errors}

@@ -46,7 +46,7 @@ class OpenApiDocument:
 
 
 class CodeFamily(Protocol):
-    """Codes with their meanings, in a table of the page at `page`; `statuses` has those of problems."""
+    """Codes with their meanings, in a table of the page at `page`; `statuses` is for problems."""
 
     @property
     def page(self) -> str: ...

@@ -65,7 +65,7 @@ def _results(uow: UnitOfWork, wanted: str, cluster: str) -> dict[str, Any]:
 def in_clusters(
     uow: UnitOfWork, wanted: str, *, first: str, most_partitions: int = MOST_PARTITIONS
 ) -> tuple[list[Found], list[str]]:
-    """What the newest snapshots have, and the names of the clusters that were left out."""
+    """Matches in the newest snapshots, and the names of the clusters that were left out."""
     newest = uow.snapshots.newest_of_all(most=MOST_LISTED)
     newest.sort(key=lambda snapshot: (snapshot.cluster != first, _size(snapshot)))
     found: dict[str, list[Found]] = {"broker": [], "topic": [], "group": []}

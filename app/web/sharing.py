@@ -23,7 +23,7 @@ from app.web.pages import page
 
 
 def subject_of(request: Request) -> tuple[Subject, Granted] | None:
-    """What an address shows, if a link can be for it."""
+    """The subject of an address, if a link can be for it."""
     match request.url.path.split("/")[1:]:
         case ["plans", plan_id, *tab] if len(tab) <= 1 and tab != ["compare"]:  # that lists other plans
             return Subject("plan", plan_id), "page"
@@ -65,12 +65,12 @@ def shared_team(request: Request) -> str | None:
 
 
 def rejected(failure: ShareLinkRejected) -> Response:
-    """The page in place of what a link that is not valid leads to."""
+    """The page in place of the target of an invalid link."""
     return page("share_rejected.html", status=HTTPStatus.FORBIDDEN, detail=failure.detail)
 
 
 def router(database: Database, access: Access, *, ancestors: Sequence[str] = ()) -> APIRouter:
-    """Making links needs the right to plan, revoking them that of an administrator."""
+    """Making links needs the right to plan, revoking them an administrator's."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.post("/share", dependencies=[access.plan])

@@ -10,7 +10,7 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def number(value: float) -> str:
-    """`1,000,000`; what is not whole gets one decimal place."""
+    """`1,000,000`; a fraction gets one decimal place."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 

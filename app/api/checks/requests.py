@@ -33,7 +33,7 @@ class ReassignedPartition(RequestModel):
     log_dirs: list[LogDirPath] | None = None
     """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
     observers: list[Int32] = Field(default_factory=list)
-    """Those of `replicas` that are observers in Confluent Server."""
+    """Replicas that are observers in Confluent Server."""
 
 
 class ReassignmentFile(RequestModel):
@@ -68,9 +68,9 @@ class CheckRequest(ResourceFields, SnapshotFields):
     """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both, the
     cluster is checked as it is."""
     output: Annotated[str, Field(min_length=1)] | None = None
-    """What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of `--generate` the proposed
+    """Output of `kafka-reassign-partitions`, unchanged and recognized by its contents: of `--generate` the proposed
     lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the answer has the
-    `progress` of each partition beside what was planned, which is `reassignment` if it is given too."""
+    `progress` of each partition beside the plan, which is `reassignment` if it is given too."""
     losses: Annotated[
         Annotated[LossSelection, Read(Literal["all"] | LossesFields, _losses)] | None,
         Field(
@@ -83,7 +83,7 @@ class CheckRequest(ResourceFields, SnapshotFields):
     409."""
     kafka_version: RequestedRelease = None
     allow_lower_factor: bool = False
-    """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
+    """Whether a reassignment may lower replication factors below 2, or below the topic's other partitions: it is
     then a warning, otherwise the violation `factor_lowered`."""
 
     placement: Mapping[TopicName, InRack] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class CheckRequest(ResourceFields, SnapshotFields):
     `not_in_rack`; the topic does not have to span racks."""
 
     def health(self) -> checks.HealthRequest:
-        """What the service reads of the request."""
+        """The request as the service reads it."""
         return checks.HealthRequest(**{name: getattr(self, name) for name in _OF_SERVICE})
 
     @property
@@ -108,7 +108,7 @@ _OF_SERVICE = (*ResourceFields.__dataclass_fields__, "losses", "allow_lower_fact
 
 
 def run_check(uow: UnitOfWork, body: CheckRequest, limits: Limits) -> checks.Check:
-    """Check what a request states. Raises the `Failure`s of checking."""
+    """Check a request's reassignment or cluster. Raises the `Failure`s of checking."""
     given, version = body.reassignment, body.kafka_version
     snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
     if body.is_of_cluster:

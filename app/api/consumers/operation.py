@@ -30,6 +30,6 @@ def plan_consumers(
 
     Find the fewest consumers of each interval that read all partitions within their capacity, and the assignment
     that moves least from the interval before, each with a lower bound. `schedule` states when to have how many;
-    `front` states what more consumers would save in movement; `oversized` has partitions that no consumer can read.
+    `front` states the movement that more consumers would save; `oversized` has partitions that no consumer can read.
     """
     return planning.answer(PLANNER, body)

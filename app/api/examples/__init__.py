@@ -1,7 +1,7 @@
 """The examples of the documentation, which run as they stand if RACKPLAN_EXAMPLES stores the resources that they name.
 
 `<name>.json` has the example bodies of one operation, in the form of OpenAPI: name → `summary` and `value`.
-`snapshot_body.json` has what OpenAPI states of the body of a snapshot, which has three media types.
+`snapshot_body.json` has the OpenAPI description of a snapshot's body, which has three media types.
 """
 
 from importlib.resources import files

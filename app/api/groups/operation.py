@@ -1,4 +1,4 @@
-"""`POST /v1/plans/group`: the partitions of each consumer-group member, and what events do to them."""
+"""`POST /v1/plans/group`: the partitions of each consumer-group member, and the effect of events."""
 
 from typing import Annotated
 
@@ -39,7 +39,7 @@ def plan_group(
 ) -> Response:
     """Predict the assignment of a consumer group.
 
-    Predict the assignment after the group has rebalanced, equal to that of Kafka's own assignor: the partitions that
+    Predict the assignment after the group has rebalanced, equal to Kafka's own assignor's: the partitions that
     move, the reads across racks, and the optimum, with its certificate.
 
     `events` are applied in order, and each returns a step. Several assignors are compared. Silent behaviour of Kafka

@@ -59,7 +59,7 @@ class ReplaceRequest(RequestModel):
 
 
 class RollingRestartRequest(RequestModel):
-    """Every member is restarted, one after another: a step each. Static members keep what they have."""
+    """Every member is restarted, one after another: a step each. Static members keep their partitions."""
 
     rolling_restart: Literal[True]
     """Always true."""

@@ -68,7 +68,7 @@ class DeferredRouters:
                 self.build(key)
 
     def is_below(self, path: str, parent: str) -> bool:
-        """Whether a path is that of a router, or below it."""
+        """Whether a path is a router's, or below it."""
         if parent == "/":
             return not path.startswith(self._apart)
         return path == parent or path.startswith(f"{parent}/")

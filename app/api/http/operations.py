@@ -44,7 +44,7 @@ class Operations(APIRouter):
 
         Parameters
         ----------
-        answer : what JSON answers are documented as; None if they are described by `others`, or if there are none.
+        answer : type of JSON answers in the documentation; None if `others` describes them, or without JSON answers.
         scope : the scope that the caller needs; None if a parameter of the function, or the resource, states it.
         takes : the dependency that rejects bodies of other media types.
         others : other answers, by their status.

@@ -152,7 +152,7 @@ class LogDirectoryRequest(RequestModel):
 
 
 class CordonableBrokerRequest(BrokerRequest):
-    """A broker, its log directories, and what is cordoned of it."""
+    """A broker, its log directories, and its cordons."""
 
     log_dirs: list[LogDirectoryRequest] | None = Field(None, max_length=1000)
     """The log directories of the broker, each path once; null if unknown."""
@@ -163,7 +163,7 @@ class CordonableBrokerRequest(BrokerRequest):
     """The paths of its cordoned log directories, if they are known."""
 
     def cordon(self) -> Cordon | None:
-        """What is cordoned of it, or None."""
+        """The broker's cordons, or None."""
         is_cordoned = self.cordoned or self.cordoned_log_dirs
         return Cordon(self.cordoned, tuple(self.cordoned_log_dirs)) if is_cordoned else None
 
@@ -180,7 +180,7 @@ class PartitionRequest(RequestModel):
     elr: list[BrokerId] = Field(default_factory=list)
     """Eligible leader replicas (KIP-966)."""
     observers: list[BrokerId] = Field(default_factory=list)
-    """Those of `replicas` that are observers in Confluent Server. Reassignments leave the topic as it is."""
+    """Replicas that are observers in Confluent Server. Reassignments leave the topic as it is."""
     leader: BrokerId | None = None
     """None if the partition has no leader."""
     size_bytes: AnyBytes | None = None
@@ -191,7 +191,7 @@ class PartitionRequest(RequestModel):
     remote_bytes: AnyBytes | None = None
     """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
     ingress_bytes_per_s: Annotated[float, InBytes(le=1e18)] | None = None
-    """What producers write to the partition, in bytes/s; null if unknown."""
+    """Rate of writes to the partition, in bytes/s; null if unknown."""
     adding_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment adds."""
     removing_replicas: list[BrokerId] = Field(default_factory=list)
@@ -229,8 +229,8 @@ class SnapshotRequest(RequestModel):
     """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
     it."""
     controller: Controller | None = None
-    """What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of `kafka_version`:
-    `zookeeper` before 3.3, `kraft` since 4.0."""
+    """Controller, which elects leaders and places new partitions: `kraft` or `zookeeper`. By default it follows from
+    `kafka_version`: `zookeeper` before 3.3, `kraft` since 4.0."""
 
     @property
     def members(self) -> int:
@@ -303,7 +303,7 @@ def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[L
 
 
 def _check_partition(topic: TopicRequest, partition: PartitionRequest, path: FieldPath) -> None:
-    """Raise what is wrong with a partition by itself; `path` is of the topic's partitions."""
+    """Validate a partition by itself; `path` is of the topic's partitions."""
     name, local, size = f"{topic.name}-{partition.partition}", partition.local_bytes, partition.size_bytes
     if local is not None and size is not None and local > size:
         detail = f"partition {name} has {local} bytes on a disk, of {size} in all"

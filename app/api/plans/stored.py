@@ -55,7 +55,7 @@ from app.store.records import PlanHead
 
 
 class PlanPatchRequest(RequestModel):
-    """A JSON merge patch (RFC 7396): what is absent stays, what is null is removed."""
+    """A JSON merge patch (RFC 7396): absent fields stay, null removes a field."""
 
     status: Status = "proposed"
     """The next status of the plan."""
@@ -90,7 +90,7 @@ class PartitionsDocument(BaseModel):
 
 
 def version_of(head: PlanHead) -> str:
-    """The state of a plan and what is beside it; an ETag also has the media type of a representation."""
+    """The state of a plan, its labels and notes; an ETag also has the media type of a representation."""
     return f"{head.hash}-{head.id}-{head.revision}"
 
 
@@ -149,7 +149,7 @@ IfMatch = Annotated[
 def get_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     """Read a plan.
 
-    Return a plan as JSON, or in the representation that the Accept header names. What is planned never changes;
+    Return a plan as JSON, or in the representation that the Accept header names. The plan itself never changes;
     status, labels and notes beside it may, and the ETag with them.
     """
     plan = plans.load(uow, plan_id)
@@ -332,7 +332,7 @@ def update_plan(
 ) -> Response:
     """Change the status, labels or notes of a plan.
 
-    Change what is beside a plan by a JSON merge patch (RFC 7396), and append the change to its `history` with the
+    Change status, labels and notes by a JSON merge patch (RFC 7396), and append the change to its `history` with the
     name of the API key and the time. The plan itself and its hash do not change.
 
     A plan is `proposed`, `approved`, `executing`, then `executed` or `failed`; `superseded` at any time but while it

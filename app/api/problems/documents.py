@@ -111,7 +111,7 @@ def _of_kind(
     status: int,
     errors: Json = None,
 ) -> Response:
-    """The problem document of a failure of a class; its field errors are stated, or those of the context."""
+    """The problem document of a failure of a class; its field errors are stated, or come from the context."""
     named = errors or context.get("errors")
     wait = {"Retry-After": str(context["retry_after_s"])} if "retry_after_s" in context else {}
     return problem(

@@ -1,4 +1,4 @@
-"""`POST /v1/plans/{id}/progress`: what a reassignment has done and left at a later snapshot."""
+"""`POST /v1/plans/{id}/progress`: progress of a reassignment at a later snapshot."""
 
 from typing import Annotated
 
@@ -20,15 +20,15 @@ from app.services.reassignment.progress.progress import PlanProgressDocument, pr
 MOST_LOG_CHARACTERS = 2**22
 """Length of the largest log."""
 
-router = Operations()  # is included in that of stored plans
+router = Operations()  # included in the router of stored plans
 
 
 class ProgressRequest(OnSnapshot):
     """A later snapshot of the plan's cluster, by default the newest one, and the log of the execution."""
 
     log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] | None = None
-    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
-    copied and took is stored as the plan's `ledger`, in place of what was stored before."""
+    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, the bytes and
+    times of its batches are stored as the plan's `ledger`, in place of an earlier one."""
 
 
 @router.operation(
@@ -55,7 +55,7 @@ def plan_progress(
     """Compute the progress of a reassignment.
 
     Compare a reassignment with a later snapshot of its cluster: the batches that are done, in progress and left, the
-    bytes and the time left, what something else has changed, the next file, and the rollback from there.
+    bytes and the time left, changes by something else, the next file, and the rollback from there.
 
     With the `log` of the execution of a plan that is done, the bytes and seconds of its batches are stored with the
     plan; the same log again changes nothing. Without a log nothing is stored.

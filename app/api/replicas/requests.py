@@ -48,8 +48,8 @@ class ConfiguredTopicRequest(NewTopicRequest):
     """Partitions of a new topic with its configurations, or of an existing one."""
 
     configs: TopicConfigs = Field(default_factory=dict)
-    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
-    that create the topic state them."""
+    """Configurations of a new topic, such as `min.insync.replicas`: they count for the cost of a loss, and the
+    commands that create the topic state them."""
 
 
 class _PlaceFields(OnSnapshot):
@@ -58,9 +58,9 @@ class _PlaceFields(OnSnapshot):
     brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
     """Brokers to place on, each once; null if a snapshot has them."""
     cordoned_brokers: list[BrokerId] | None = None
-    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
+    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default as in the
     snapshot. `cordoned` of `brokers` adds to them."""
-    algorithm: Literal[tuple(PLACEMENTS)] | None = Field(  # type: ignore[valid-type] # the registry is what decides
+    algorithm: Literal[tuple(PLACEMENTS)] | None = Field(  # type: ignore[valid-type] # decided by the registry
         None,
         description="By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under "
         "ZooKeeper, and `striped` with the warning `algorithm_assumed` if the kind of controller is unknown; "
@@ -76,7 +76,7 @@ class _PlaceFields(OnSnapshot):
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
     plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: Defaults | None = None
-    """What counts for new topics, and for those of which the snapshot does not know it."""
+    """Values for new topics, and for topics of which the snapshot does not have them."""
 
 
 def _with_options(base: type[RequestModel]) -> type[RequestModel]:

@@ -31,6 +31,6 @@ def plan_restart(
 
     Order the restarts of all brokers that are up in the fewest waves. In each wave every partition has a leader and
     `min.insync.replicas` in sync, the controllers have a majority, and no broker exceeds `limits` with the leaders of
-    the wave elsewhere. `certificate` proves the number of waves; `blocked` has what no schedule keeps available.
+    the wave elsewhere. `certificate` proves the number of waves; `blocked` lists blockers in any schedule.
     """
     return planning.answer(PLANNER, body)

@@ -43,9 +43,9 @@ def plan_streams(
 ) -> Response:
     """Predict the assignment of Streams tasks.
 
-    Predict the clients of active, standby and warm-up tasks, equal to those of Kafka Streams' own assignor
+    Predict the clients of active, standby and warm-up tasks, equal to Kafka Streams' own assignor
     (KIP-441), with standbys by client tags (KIP-708) and racks (KIP-925); or, with `protocol: "streams"` (KIP-1071),
-    to those of the coordinator of `kafka_version`, with the tasks of each member. That assignor ignores tags and racks:
+    to the coordinator of `kafka_version`, with the tasks of each member. That assignor ignores tags and racks:
     `compared_with_classic` has the tasks all of whose copies one loss takes.
 
     `ideal` is true if every stateful task has its standbys, all of them apart by every listed tag; `tasks` has the

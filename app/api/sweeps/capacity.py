@@ -90,7 +90,7 @@ class TopicLoadRequest(TopicDetails, model_of(TopicLoad, optional=_PEAK)):  # ty
 
 
 class MeasuredTopicRequest(TopicDetails, model_of(TopicLoad, optional=_MEASURED)):  # type: ignore[misc] # made by `model_of`
-    """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
+    """Values that override a measured topic's; or a planned topic, with all that a topic needs."""
 
 
 class EveryTopicRequest(model_of(TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # made by `model_of`
@@ -115,7 +115,7 @@ class MeasuredRequest(OnSnapshot):
     topics: Annotated[list[TopicName], Field(min_length=1)] | None = None
     """Topics of the snapshot; all by default."""
     bytes_in: BytesInRequest | None = None
-    """Not stored; the sweep's definition lists by topic what was read from it."""
+    """Not stored; the sweep's definition lists by topic the data read from it."""
     every_topic: EveryTopicRequest | None = None
     """Values of all topics that the snapshot does not have; null for the defaults."""
 
@@ -123,7 +123,7 @@ class MeasuredRequest(OnSnapshot):
 class PlacementRequest(RequestModel):
     """The algorithm that places the topics; without a seed each scenario has its own."""
 
-    algorithm: Literal[tuple(PLACEMENTS)] = DEFAULT_PLACEMENT  # type: ignore[valid-type] # the registry is what decides
+    algorithm: Literal[tuple(PLACEMENTS)] = DEFAULT_PLACEMENT  # type: ignore[valid-type] # decided by the registry
     """Name of the placement algorithm."""
     seed: Seed | None = None
     """Seed of the algorithm's random generator; null for one of each scenario's own."""
@@ -162,7 +162,7 @@ class TargetsRequest(RequestModel):
 
 
 class PricesRequest(model_of(Prices)):  # type: ignore[misc] # made by `model_of`
-    """Prices besides those of brokers."""
+    """Prices besides brokers."""
 
 
 class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # made by `model_of`
@@ -170,7 +170,7 @@ class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # mad
 
 
 class RestartRulesRequest(model_of(RestartRules)):  # type: ignore[misc] # made by `model_of`
-    """What holds in every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
+    """Rules for every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
 
     per: Literal["broker", "rack"] = "broker"
     """`rack`: no wave has brokers of two racks."""
@@ -197,7 +197,7 @@ class BaseSections(RequestModel):
     targets: TargetsRequest = Field(default_factory=TargetsRequest)
     """Usable share of each resource."""
     prices: PricesRequest = Field(default_factory=PricesRequest)
-    """Prices besides those of brokers."""
+    """Prices besides brokers."""
     rereplication: RereplicationRequest | None = None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
     restart: RestartRulesRequest | None = None
@@ -217,7 +217,7 @@ class MeasuredBaseRequest(BaseSections):
     measured: MeasuredRequest
     """Where the topics come from."""
     topics: list[MeasuredTopicRequest] = Field(default_factory=list)
-    """Values that override those of measured topics, and planned topics."""
+    """Values that override measured ones, and planned topics."""
 
 
 def _topics_of(base: object) -> str:

@@ -12,7 +12,7 @@ from app.services.fields import BrokerRequest, Int32, Labels, OnSnapshot, Seed
 
 
 class SeedsRequest(RequestModel):
-    """`count` independent seeds; that of scenario i is the low 48 bits of SplitMix64 of `first` + i."""
+    """`count` independent seeds; scenario i has the low 48 bits of SplitMix64 of `first` + i."""
 
     first: Seed = 0
     count: Annotated[Int32, Field(ge=1)]
@@ -35,7 +35,7 @@ class DrawsSweepRequest(OnSnapshot, Submission, DrawsChanges):
     """Brokers to place on, each once; null if a snapshot has them."""
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
     """Topics to place, in the order in which they are created."""
-    algorithm: Literal[tuple(PLACEMENTS)] = "striped"  # type: ignore[valid-type] # the registry is what decides
+    algorithm: Literal[tuple(PLACEMENTS)] = "striped"  # type: ignore[valid-type] # decided by the registry
     """Name of the placement algorithm."""
     rack_mode: Literal["enforced", "safe", "disabled"] | None = None
     """How racks constrain the placement; the default is the algorithm's."""

@@ -99,7 +99,7 @@ _OF_AMOUNTS = re.compile(r"bytes|share|growth|retention_s|^(?:targets|limits)\."
 
 
 def _with_numbers(axes: dict[str, Any]) -> dict[str, Any]:
-    """The axes, those of amounts with the numbers of texts such as `12 h`."""
+    """The axes, with numbers in place of texts such as `12 h` on axes of amounts."""
     lists = {name: values for name, values in axes.items() if isinstance(values, list) and _OF_AMOUNTS.search(name)}
     return axes | {name: [*map(amount_of, values)] for name, values in lists.items()}
 

@@ -28,8 +28,8 @@ class DatasetRequest(RequestModel):
     key_column: Printable | None = None
     """The column of the keys; lines have no columns."""
     value_column: Printable | None = None
-    """The column of the values, as text or bytes, or of their lengths, as integers. A record's bytes are those of its
-    key and of its value; of its key alone by default."""
+    """The column of the values, as text or bytes, or of their lengths, as integers. A record's bytes include its
+    key and its value; by default its key alone."""
     key_encoding: Literal["utf8", "base64", "int32", "int64"] = "utf8"
     """`utf8` hashes text and bytes as they are; numbers, from integers or their digits, are hashed as Java's
     serialisers encode them, big-endian."""

@@ -42,7 +42,7 @@ class _AddedFields(RequestRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class ReassignmentSweepRequest(ReassignmentRequest, _AddedFields):
-    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and what moves.
+    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and the movement.
 
     Every field of a plan's request applies to every scenario, and axes change some of them.
     """
@@ -54,7 +54,7 @@ class ReassignmentSweepRequest(ReassignmentRequest, _AddedFields):
     """`merge`: partitions that are being reassigned are planned from their target replicas."""
 
     def service(self) -> SweepRequest:
-        """The service's request; what has its default is left out of the definition, but `minimise` and `rack_mode`."""
+        """The service's request; defaults are left out of the definition, but `minimise` and `rack_mode`."""
         always = {"minimise": self.minimise or "bytes", "rack_mode": self.rack_mode}
         definition: dict[str, Any] = as_json(stated(self) | always)
         kind, labels = definition.pop("kind"), definition.pop("labels", {})

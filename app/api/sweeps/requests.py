@@ -34,7 +34,7 @@ class ChangesRequest(
     """
 
     axes: AnyAxes | None = None  # type: ignore[assignment] # wider than capacity's own, whose service rejects `each`
-    """Axes in place of those of the sweep; null keeps them."""
+    """Axes in place of the sweep's; null keeps them."""
 
     def changes(self) -> dict[str, Any]:
         """The changed part of the definition."""

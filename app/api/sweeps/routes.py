@@ -78,10 +78,10 @@ def create_sweep(
     `capacity`: every scenario of the axes, placed, and loaded broker by broker under each failure.
     `placement_draws`: one placement with many seeds, and how balanced the brokers are. `consumer_groups`: every group
     of a snapshot under every assignor, with members lost and added. `key_skew`: a dataset of keys under every
-    partitioner and partition count: how balanced the partitions are, what moves, and the heaviest keys.
-    `reassignment`: each broker of a snapshot removed in turn, or brokers added: what moves, and how balanced the
+    partitioner and partition count: how balanced the partitions are, the movement, and the heaviest keys.
+    `reassignment`: each broker of a snapshot removed in turn, or brokers added: the movement, and how balanced the
     brokers are. `consumers`: groups with rates over time, at every capacity of a consumer: the fewest consumers, and
-    what moves.
+    the movement.
 
     The answer is immediate and workers score the scenarios. Poll the URL in `Location` for progress, or follow the
     sweep's events. With `Prefer: wait=20` a sweep that ends within 20 s is the answer, with status 200.

@@ -167,7 +167,7 @@ def summarise_sweep(
 def get_front(uow: Uow, sweep_id: SweepId) -> Response:
     """Read the Pareto front.
 
-    The Pareto front over cost, headroom and cross-rack bytes, of what is feasible and keeps the constraints.
+    The Pareto front over cost, headroom and cross-rack bytes, of feasible scenarios within the constraints.
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """

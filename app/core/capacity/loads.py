@@ -1,6 +1,6 @@
 """The load of every broker, from the actual placement: before any failure and under each failure set.
 
-A surviving broker stores what it stored: its disk, its ingress and its partitions stay. Leadership moves: the leader of
+A surviving broker stores the same: its disk, its ingress and its partitions stay. Leadership moves: the leader of
 a partition is the first live replica in list order. It sends to the live followers and serves the consumers that have
 no live replica in their rack. Clients stay where they are, in a lost rack as well.
 
@@ -56,7 +56,7 @@ class Workload:
         traffic, and infinite if retention is limited by size alone.
     local_bytes, segment_bytes : (partitions,) float64; a replica has at most their sum on disk, of which the first is
         proportional to traffic. Infinite and 0 if local retention is not limited in time.
-    most_bytes : (partitions,) float64 upper bound on the bytes of a replica on disk; infinite if there is none.
+    most_bytes : (partitions,) float64 upper bound on the bytes of a replica on disk; may be infinite.
     remote_bytes : bytes in remote storage now.
     """
 
@@ -186,8 +186,8 @@ class Storage:
 
 SECONDS_PER_MONTH = 365 * 24 * 3600 / 12
 CROSS_RACK_PER_GIB = 0.02
-"""The price of a GiB from rack to rack that counts if none is stated: 0.01 on either side, in US dollars, is what
-large clouds bill between availability zones.
+"""The default price of a GiB from rack to rack: large clouds bill 0.01 US dollars on either side between
+availability zones.
 """
 _GIB = 2**30
 
@@ -408,7 +408,7 @@ class _FailureSets:
     def _base_failures(self, failures: Sequence[str]) -> Iterator[tuple[BaseFailure, Float64s, Int64s]]:
         """Each base failure that the classes need, with (brokers, 4) loads and (4,) counts of the surviving brokers.
 
-        The loads of lost brokers have no meaning. The columns are those of `loads_kernel`.
+        The loads of lost brokers have no meaning. The columns are as in `loads_kernel`.
         """
         no_failure, *racks = base_failures(self._topology)
         brokers, rack_of = len(self._topology.brokers), self._topology.rack_of

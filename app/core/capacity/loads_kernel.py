@@ -66,7 +66,7 @@ def _spread(rack: Int32Vector, count: int, local_share: FloatVector) -> tuple[in
 
 @subroutine
 def _next_of_rack(rack: Int32Vector, count: int, at: int) -> int:
-    """The next replica in the same rack; −1 if there is none."""
+    """The next replica in the same rack, or −1."""
     for after in range(at + 1, count):
         if rack[after] == rack[at]:
             return after
@@ -124,7 +124,7 @@ def change_with_a_rack_lost(
     loads: FloatCube,
     counts: Int64Matrix,
 ) -> None:
-    """Add the change of surviving brokers' loads when a rack is lost, for each rack; those of lost brokers stay.
+    """Add the change of surviving brokers' loads when a rack is lost, for each rack; loads of lost brokers stay.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def add_changes(
     changes: FloatCube,
     counts: Int64Matrix,
 ) -> None:
-    """Add what the loss of each group alone changes, for groups first … first + lost − 1.
+    """Add the changes by the loss of each group alone, for groups first … first + lost − 1.
 
     With follower fetching the leader serves the consumers in its rack, and in each other rack the replica on the
     broker with the lowest position does, as `core/reassignment/resource_problem.py` evaluates it.
@@ -62,7 +62,7 @@ def add_changes(
     rows : (partitions, widest) int32 positions in list order, padded with −1. in_sync : the same shape.
     bounds, ingress, fan_out, rack_of, local_share : as in `loads_kernel.py`.
     group_of : (brokers,) int32.
-    changes : (lost, brokers, 3) of remaining brokers; those of lost ones stay 0. counts : (lost, 3).
+    changes : (lost, brokers, 3) of remaining brokers; 0 for lost ones. counts : (lost, 3).
 
     Complexity: O(partitions · factor³), whatever the number of groups.
     """

@@ -1,5 +1,5 @@
-"""The traffic of an existing placement: what brokers send, what crosses racks, and what the loss of a broker or of a
-rack adds to each of the others.
+"""The traffic of an existing placement: bytes/s sent by brokers, across racks, and added to each other broker by the
+loss of a broker or rack.
 
 A leader sends to its followers and serves the consumers without a replica in their rack; with follower fetching one
 replica in each other rack serves the consumers there. Producers and consumers are spread evenly over racks. If a leader
@@ -115,7 +115,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossChanges:
-    """What the loss of each of some groups of brokers, alone, changes.
+    """Changes by the loss of each of some groups of brokers, alone.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def rack_losses(traffic: PlacedTraffic) -> Losses:
 
 
 def changes_by_loss(traffic: PlacedTraffic, group_of: Int32s, groups: int, first: int = 0) -> Iterator[LossChanges]:
-    """What the loss of each group alone changes, in blocks of groups that bound the memory.
+    """Changes by the loss of each group alone, in blocks of groups that bound the memory.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The records of a scenario: a cluster, its traffic, and the failures that it has to withstand.
 
-Field names and limits are those of `POST /v1/sweeps`: `app.core.sweeps.fields.read_record` reads the records from JSON.
+Field names and limits are as in `POST /v1/sweeps`: `app.core.sweeps.fields.read_record` reads the records from JSON.
 """
 
 from collections.abc import Iterator, Mapping
@@ -160,7 +160,7 @@ class TopicLoad:
 
     Parameters
     ----------
-    ingress_bytes_per_s : what producers write to the topic, on average; decides cost and retention.
+    ingress_bytes_per_s : mean rate of writes to the topic; decides cost and retention.
     retained_bytes, retained_bytes_per_partition, retention_s : at most one is not None; the second is (partitions,)
         float64, or without dimension if all are equal.
     retention_bytes : alone, every partition retains as much.
@@ -254,7 +254,7 @@ class TrafficGrowth:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices besides those of brokers; some managed services do not bill replication between racks."""
+    """Prices besides brokers; some managed services do not bill replication between racks."""
 
     cross_rack_per_gib: float = price(description="Price of a GiB between racks, in the currency of brokers.")
     storage_per_gib_month: float = price(description="Price of a GiB on disk a month, in the same currency.")
@@ -271,7 +271,7 @@ class Rereplication:
 
 @dataclass(frozen=True, slots=True)
 class RestartRules:
-    """What holds in every wave of a rolling restart, besides `min.insync.replicas`; with `rack`, waves mix no racks."""
+    """Rules for every wave of a rolling restart, besides `min.insync.replicas`; with `rack`, waves mix no racks."""
 
     per: str = declared(_as_unit, "broker")
     max_brokers_per_wave: int | None = integer(None, minimum=1, description="The most brokers of a wave; null: all.")
@@ -315,7 +315,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseFailure:
-    """The brokers that a failure set loses before it loses one more: none, or those of a rack.
+    """The brokers that a failure set loses before it loses one more: none, or a whole rack.
 
     Parameters
     ----------
@@ -331,11 +331,11 @@ class BaseFailure:
 
     @property
     def name(self) -> str:
-        """What the failure is called in an answer: `none` or `rack:a`."""
+        """Name of the failure in an answer: `none` or `rack:a`."""
         return "none" if self.rack is None else f"rack:{self.rack}"
 
     def name_with(self, broker: int) -> str:
-        """What the failure of a broker more is called: `broker:3` or `rack:a+broker:3`."""
+        """Name of the failure of a broker more: `broker:3` or `rack:a+broker:3`."""
         return f"broker:{broker}" if self.rack is None else f"{self.name}+broker:{broker}"
 
 

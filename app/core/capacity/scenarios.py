@@ -37,7 +37,7 @@ class ScenarioReader:
 
     Parameters
     ----------
-    base : a scenario's JSON. grid : what varies in it. seed : of the scenarios whose placement has none.
+    base : a scenario's JSON. grid : its axes. seed : of the scenarios whose placement has none.
     """
 
     def __init__(self, base: Base, grid: Grid, *, seed: int) -> None:
@@ -141,7 +141,7 @@ def _topic_names(base: Base) -> list[str]:
 
 
 def unknown_axis(path: str, base: Base) -> UnknownAxis:
-    """The failure that lists the paths that exist; of topics those of all, since there may be thousands of topics."""
+    """The failure that lists the paths that exist; of topics the paths for all, since there may be thousands."""
     names = _topic_names(base)
     offered = [known for known in axis_paths({**base, "topics": []}) if known not in SECTION_FIELDS]
     topics = f"; topics: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}" if names else ""

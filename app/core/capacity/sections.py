@@ -1,4 +1,4 @@
-"""Read the sections of a scenario, JSON → records; field names are those of `POST /v1/sweeps`.
+"""Read the sections of a scenario, JSON → records; field names are as in `POST /v1/sweeps`.
 
 Every reader takes a section's value, None if the scenario omits it. It raises `ImpossibleValue` for an invalid value
 and `ConflictingFields` for values that contradict each other, with a path that begins at the scenario.
@@ -33,7 +33,7 @@ from app.errors.requests import ConflictingFields, LimitExceeded
 
 TOPIC_FIELDS = field_names(TopicLoad)
 CURRENT_RETENTION_FIELDS = ("retained_bytes", "retained_bytes_per_partition", "retention_s")
-"""The fields that state what a topic retains now; a topic has at most one of them."""
+"""The fields that state a topic's current retention; a topic has at most one of them."""
 LOCAL_RETENTION_FIELDS = ("local_retention_s", "local_retention_bytes")
 """The fields that only topics with `remote_storage` have."""
 _CONFIGS = {
@@ -256,7 +256,7 @@ def require_consistent(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IngressSeries:
-    """Samples of what producers wrote to a topic, or to one of its partitions.
+    """Samples of the ingress of a topic, or of one of its partitions.
 
     Parameters
     ----------

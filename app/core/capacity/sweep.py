@@ -1,4 +1,4 @@
-"""Capacity sweeps: a base scenario, what varies in it, and the score of scenario i, a pure function of both.
+"""Capacity sweeps: a base scenario, its axes, and the score of scenario i, a pure function of both.
 
 Results that scenarios share are computed once: sections are read, topics placed and brokers loaded again only if an
 axis that they depend on has another value. Axes on which placement does not depend (prices, growth, the broker profile)
@@ -77,7 +77,7 @@ class SweepDefinition:
 
 
 class CapacitySweep:
-    """The scenarios of a definition, placed, loaded and scored; what consecutive scenarios share is cached.
+    """The scenarios of a definition, placed, loaded and scored; parts that consecutive scenarios share are cached.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class CapacitySweep:
 
 
 def read_sweep(value: Json) -> CapacitySweep:
-    """A capacity sweep's JSON as what executors score. Raises as `read_definition` does."""
+    """A capacity sweep's JSON, for executors. Raises as `read_definition` does."""
     return CapacitySweep(read_definition(value))
 
 

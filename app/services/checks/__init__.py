@@ -1,11 +1,11 @@
 """Verify a reassignment of any origin.
 
 verification.py   the check: violations, measures, movement and freshness
-progress.py       what --verify reports, beside what was planned
-health.py         loads, limits, what fails first, the least repair; disks above their limits after a reassignment,
+progress.py       results of --verify, beside the plan
+health.py         loads, limits, first to fail, the least repair; disks above their limits after a reassignment,
                   and during it
-safety.py         replicas that are lost, factors that are lowered, lists that Kafka never completes; what Kafka
-                  rejects of a reassignment by itself
+safety.py         replicas that are lost, factors that are lowered, lists that Kafka never completes; lists that
+                  Kafka rejects by themselves
 minimum.py        the least movement that reaches the same end
 conditions.py     the conditions under which a check fails: `violations`, `skew>0.1`
 desired.py        differences from topics as they are to be, and the reassignment that removes them

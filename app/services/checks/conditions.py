@@ -35,12 +35,12 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What conditions are about.
+    """The subject of conditions.
 
     Parameters
     ----------
-    differences : from a desired state; None if there is none.
-    losses_before : those of the partitions of a reassignment before it; None of a cluster as it is.
+    differences : from a desired state; None without one.
+    losses_before : of the partitions of a reassignment before it; None of a cluster as it is.
     """
 
     check: Check
@@ -151,7 +151,7 @@ MEASURES: Mapping[str, tuple[str, Measured]] = {
     "min_isr_unknown": ("Partitions whose `min.insync.replicas` is unknown.", _min_isr_unknown),
     "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),
 }
-"""By name: what it measures, and its value; None if a check does not have it."""
+"""By name: a description, and its value; None if a check does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a condition says of a check."""
+    """Result of a condition on a check."""
 
     condition: Condition
     value: float
@@ -189,7 +189,7 @@ def conditions(texts: Sequence[str]) -> list[Condition]:
 
     Raises
     ------
-    ConflictingFields : one is no condition, or its measure is unknown; with what was perhaps meant.
+    ConflictingFields : one is no condition, or its measure is unknown; with the nearest name.
     """
     return list(dict.fromkeys(_condition(text) for text in texts))
 

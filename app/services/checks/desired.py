@@ -21,7 +21,7 @@ class TopicDifference:
 
     Parameters
     ----------
-    field : `topic` if there is none, `partitions`, `replication_factor` or `placement`.
+    field : `topic` if it does not exist, `partitions`, `replication_factor` or `placement`.
     desired, actual : values of the field; `actual` is None if there is no such topic.
     count, partitions : of the partitions that differ, all and the first `NAMED_PARTITIONS`; of all, 0 and none.
     is_planned : whether the request for a reassignment, or new topics, remove it.

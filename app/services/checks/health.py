@@ -1,4 +1,4 @@
-"""The health of a cluster as it is, or after a reassignment: loads, what is above a limit, what fails first, and, of a
+"""The health of a cluster as it is, or after a reassignment: loads, excess over limits, first to fail, and, of a
 cluster as it is, the least repair.
 """
 
@@ -35,7 +35,7 @@ _NAMED_BROKERS = 5
 
 
 def reassigned(problem: ReassignmentProblem, after: Mapping[str, Assignment]) -> Int32s:
-    """(rows, widest) int32 positions of the problem's partitions, those of `after` with their new lists."""
+    """(rows, widest) int32 positions of the problem's partitions, in `after` with their new lists."""
     scope, before = problem.scope, problem.before
     width = max([before.shape[1], *(assignment.replicas.shape[1] for assignment in after.values())])
     lists = widened(before, width).copy()
@@ -124,7 +124,7 @@ class FirstToFail(AnswerRecord, schema="FirstToFailDocument"):
     """
 
     loss: Annotated[str, one_of(("none", "broker", "rack"))]
-    """What is lost: nothing, one broker, or one rack."""
+    """The loss: nothing, one broker, or one rack."""
     lost_broker: int | None
     """Id of the lost broker; null if no broker is lost, or no loss adds load."""
     lost_rack: str | None
@@ -210,7 +210,7 @@ class Health:
 
     @property
     def fails_first(self) -> list[FirstToFail]:
-        """Before any loss, after the loss of a broker and of a rack: what is nearest to its limit or capacity."""
+        """The load nearest to its limit or capacity before any loss, after the loss of a broker and of a rack."""
         found = (max(self._shares(loss), key=lambda each: each.share, default=None) for loss in self._losses())
         return [each for each in found if each is not None]
 

@@ -12,7 +12,7 @@ from app.services.bodies import AnswerRecord
 
 
 class LeastMovement(AnswerRecord):
-    """What has to be copied at least; `optimal` where that is proven."""
+    """The least to copy; `optimal` if that is proven."""
 
     moved_replicas: int
     """Number of replicas that have to be copied."""
@@ -23,7 +23,7 @@ class LeastMovement(AnswerRecord):
 
 
 class Minimum(LeastMovement, schema="MinimumDocument", kw_only=True):
-    """What the same end takes at least: as many replicas of each partition, the same brokers emptied, and, where the
+    """The least movement to the same end: as many replicas of each partition, the same brokers emptied, and, where the
     reassignment leaves every partition so, spread over racks. `as_even` keeps replicas as even over brokers, too.
     """
 

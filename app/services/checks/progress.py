@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions --verify` reports of each partition, beside what was planned."""
+"""Results of `kafka-reassign-partitions --verify` by partition, beside the plan."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class Progress(AnswerRecord, schema="ProgressDocument"):
 def planned_lists(
     verified: Sequence[VerifiedPartition], planned: Reassignment | None, cluster: Cluster
 ) -> tuple[Reassignment, Sequence[Caution]]:
-    """The lists to check: the given ones; else those of the output, of the snapshot if a partition is complete, and the
+    """The lists to check: the given ones; else from the output, from the snapshot if a partition is complete, and the
     target of its reassignment if one is in progress. A partition of which none is known is checked as it is.
     """
     if planned is not None:

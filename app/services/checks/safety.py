@@ -25,7 +25,7 @@ from app.services.snapshots import NAMED_LOG_DIRS
 def safety_of(
     cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion, *, allow_lower_factor: bool
 ) -> tuple[list[Violation], list[Caution]]:
-    """Violations of a reassignment beside those of its placement, by topic, and warnings.
+    """Violations of a reassignment beside its placement's, by topic, and warnings.
 
     Parameters
     ----------

@@ -71,11 +71,11 @@ class Changed(AnswerRecord, schema="ChangedDocument"):
 
 
 class CheckDocument(AnswerRecord, kw_only=True):
-    """What there is to say about the cluster once the reassignment is done, or about the cluster as it is.
+    """Check of the cluster once the reassignment is done, or of the cluster as it is.
 
     `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
-    `movement` says what has to be copied, `minimum` what the same end takes at least; `fresh` whether the cluster was
-    last seen in the state of this snapshot, and `changed` what is otherwise where it was not.
+    `movement` is the movement to do, `minimum` the least to the same end; `fresh` is whether the cluster was last seen
+    in the state of this snapshot, and `changed` lists the differences if it was not.
     """
 
     snapshot_id: Id
@@ -87,7 +87,7 @@ class CheckDocument(AnswerRecord, kw_only=True):
     measures: PlacementMeasures | AwareMeasures
     """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
     movement: DiffSummary | None
-    """Counts of what changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
+    """Counts of changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
     minimum: Minimum | None
     """The least movement with the same end; null of a cluster as it is."""
     fresh: bool
@@ -95,11 +95,11 @@ class CheckDocument(AnswerRecord, kw_only=True):
     kafka_version: Annotated[str, Field(examples=["4.2.0"])]
     """The release of Kafka that the check is for."""
     changed: Changed | None
-    """What the newest snapshot has otherwise; null if `fresh`."""
+    """Differences of the newest snapshot; null if `fresh`."""
     source: Literal["file", "generate", "execute", "verify"] | None
     """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
     progress: Progress | None
-    """What `--verify` reports; null of any other output."""
+    """Results of `--verify`; null of any other output."""
     loads: dict[str, BrokerLoads] | None = ABSENT
     """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
     cross_rack: CrossRackReport | None = ABSENT
@@ -112,13 +112,13 @@ class CheckDocument(AnswerRecord, kw_only=True):
     """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
     reassignment; absent of one without resources."""
     fails_first: list[FirstToFail] | None = ABSENT
-    """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
+    """The load nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack; absent
     of a reassignment without resources."""
     least_repair: LeastRepair | None = ABSENT
     """The least repair of a cluster as it is; null if the cluster cannot be repaired, which a warning explains. Of a
     reassignment it is null, and absent if the check has no resources."""
     losses: list[LossReport] | None = ABSENT
-    """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
+    """State after each loss: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""
     warnings: ListOf[Caution]
     """Conditions that did not prevent the check; empty if there are none."""
@@ -130,7 +130,7 @@ class Check:
 
     Parameters
     ----------
-    snapshot, fresh : None if the cluster is not that of a stored snapshot.
+    snapshot, fresh : None if the cluster comes from no stored snapshot.
     movement, minimum : None of a cluster as it is.
     """
 
@@ -148,7 +148,7 @@ class Check:
     version: KafkaVersion
     """The release that it is checked for."""
     source: Source | None = None
-    """What the text was that had the reassignment; None if it was no text."""
+    """Format of the text with the reassignment; None if it was no text."""
     progress: Progress | None = None
     """Of the output of --verify."""
     health: Health | None = None
@@ -186,15 +186,15 @@ def check(
     Parameters
     ----------
     given : the reassignment; None if the output has it.
-    output : what `kafka-reassign-partitions` printed; beside a reassignment only what `--verify` did.
+    output : of `kafka-reassign-partitions`; beside a reassignment only of `--verify`.
     running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
     kafka_version : the release that executes the reassignment; None is the snapshot's, or the newest.
-    request : what is allowed, and resources, if any: loads after the reassignment are reported then.
+    request : tolerances, and resources, if any: loads after the reassignment are reported then.
 
     Raises
     ------
     SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion
-    What `health_of` does, with resources.
+    As `health_of` with resources.
     ConflictingFields : there is neither a reassignment nor an output, or both. MalformedText : the output.
     IllegalReassignment : Kafka would reject all of it; `errors` in its context names the places.
     ReassignmentUnderWay : some of its partitions are being reassigned, and the request rejects that.
@@ -261,7 +261,7 @@ def check_health(
 
     Raises
     ------
-    SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion, and what `health_of` does.
+    SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion, and as `health_of`.
     """
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     checked = check_cluster(cluster, kafka_version, request, Allowance(limits))

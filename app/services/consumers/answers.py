@@ -71,7 +71,7 @@ class ConsumersKafka(KafkaReleases, kw_only=True):
 
 
 class OversizedPartition(AnswerRecord):
-    """A partition above the capacity of a consumer, which has a consumer of its own, and what helps."""
+    """A partition above the capacity of a consumer, which has a consumer of its own, and the remedy."""
 
     topic: str
     """Name of the topic."""

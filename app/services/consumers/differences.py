@@ -1,4 +1,4 @@
-"""What differs between two plans of consumers: intervals with another number of consumers."""
+"""Differences between two plans of consumers: intervals with another number of consumers."""
 
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -47,7 +47,7 @@ class ConsumersDiffDocument(DifferencePage):
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
-    """The intervals whose number of consumers differs from that of another plan, or all if `against` is None.
+    """The intervals whose number of consumers differs from another plan's, or all if `against` is None.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """

@@ -43,7 +43,7 @@ class Scaling:
 
     Parameters
     ----------
-    core : the problem, whose rates are those of consumption. racks : number of racks of the cluster, at least 1.
+    core : the problem, with rates of consumption. racks : number of racks of the cluster, at least 1.
     """
 
     request: ConsumersRequest
@@ -147,7 +147,7 @@ def _intervals(plan: PlanHead | NewPlan) -> Any:
 
 
 def _by_topic(problem: Scaling, rows: Any) -> Iterator[tuple[str, Any]]:
-    """What an array has of each topic; its first axis is that of partitions."""
+    """An array's part for each topic; its first axis is partitions."""
     ends = np.cumsum([*problem.rates.topics.values()])
     yield from zip(problem.rates.topics, np.split(rows, ends[:-1]), strict=True)
 
@@ -206,7 +206,7 @@ def _with_assignor(problem: Scaling, solution: Sequence[Interval]) -> answers.Co
 
 
 def _oversized(problem: Scaling) -> Iterator[answers.OversizedPartition]:
-    """Partitions above the capacity of a consumer at their peak, and what helps."""
+    """Partitions above the capacity of a consumer at their peak, and remedies."""
     capacity = problem.core.capacity
     for name, rates in _by_topic(problem, problem.core.rates.T):
         for partition in np.flatnonzero(rates.max(axis=1) > capacity).tolist():

@@ -1,4 +1,4 @@
-"""The request for the consumers of a group over time: the body of the API and what a job stores."""
+"""The request for the consumers of a group over time: the body of the API, stored with a job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -51,12 +51,12 @@ class ConsumedTopic(RequestRecord):
 
     name: TopicName
     partitions: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
-    """Number of partitions, which is that of the series."""
+    """Number of partitions, as in the series."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
-    """Rates of partitions over time, and what consumers can do."""
+    """Rates of partitions over time, and the capacity of consumers."""
 
     topics: Annotated[ListOf[TopicName | ConsumedTopic], Field(min_length=1)] | None = None
     """The topics of the group, by name or with their number of partitions; by default all of the series."""
@@ -75,7 +75,7 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     min: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] = 1
     """The fewest consumers of any interval."""
     max: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
-    """The most consumers of any interval; `lost_bytes_per_s` states what they cannot read."""
+    """The most consumers of any interval; `lost_bytes_per_s` is the rate that they cannot read."""
     price_per_consumer_hour: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] | None = None
     """Price of a consumer for an hour, in any currency; null leaves out costs."""
     assignor: Literal["uniform", "server-range", "range", "roundrobin"] = "uniform"

@@ -36,9 +36,9 @@ class SnapshotRange(RequestRecord):
     to: Annotated[Moment, Field(strict=False)]
     """The last time."""
     cluster: Name | None = None
-    """Name of the cluster; null is that of the request."""
+    """Name of the cluster; null is the request's."""
     topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
-    """The topics of the series; null is those of the request, or all of the cluster if it lists none."""
+    """The topics of the series; null is the request's, or all of the cluster if it lists none."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RateSeries(RequestRecord):
     """Topics whose rates are the growth of their sizes, as reading `snapshots` states it; a warning names them."""
 
     def require_unstated(self, source: str, *names: str) -> None:
-        """Raise `ConflictingFields` if a field states what the source has itself."""
+        """Raise `ConflictingFields` if a field states a value that the source has itself."""
         for name in names:
             if getattr(self, name) is not None:
                 raise ConflictingFields(f"{source} has its own times; leave {name} out", path=(*SERIES, name))

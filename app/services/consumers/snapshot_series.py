@@ -24,7 +24,7 @@ MOST_STEPS = 3
 _ONE_REQUEST = timedelta(seconds=1)
 """A snapshot whose times differ by less was stored once."""
 _NOT_GROWING = {"cleanup.policy": "compact", "remote.storage.enable": "true"}
-"""Configurations with which sizes do not grow by what is written."""
+"""Configurations with which sizes do not grow by the written bytes."""
 _DECIMALS = 3
 
 
@@ -32,11 +32,11 @@ def with_rates(uow: "UnitOfWork", series: RateSeries, cluster: str | None, topic
     """The series with the rates of `snapshots` in their place; another series as it is.
 
     A rate that a snapshot reports holds until the next one. If a snapshot reports no rate of a partition, the rates of
-    its topic are the growth of its sizes, which is what producers write as long as no record is removed.
+    its topic are the growth of its sizes, which equals ingress as long as no record is removed.
 
     Parameters
     ----------
-    cluster, topics : those of the request, if the series states none; no topics are all.
+    cluster, topics : from the request, if the series states none; no topics are all.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def _reported(times: Float64s, topics: Sequence[Topic]) -> Float64s | None:
 
 
 def _grown(times: Float64s, topics: Sequence[Topic]) -> Float64s:
-    """(snapshots, partitions) float64 sizes, unless they do not grow by what is written: then `ConflictingFields`."""
+    """(snapshots, partitions) float64 sizes, unless they do not grow by the written bytes: then `ConflictingFields`."""
     for moment, topic in zip(times.tolist(), topics, strict=True):
         if (topic.size_bytes == UNKNOWN_SIZE).any():
             raise _failure(topic.name, moment, "has neither rates nor sizes of all partitions")

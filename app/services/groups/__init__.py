@@ -1,13 +1,13 @@
 """Predict a consumer group.
 
 requests.py      the request records
-sources.py       a request to what an assignor works on
+sources.py       from a request to the input of an assignor
 members.py       a member as a request lists it or a snapshot recorded it, and as each assignor reads it
 overrides.py     racks and subscriptions that a request adds to recorded members
 planning.py      the problem, the planner; the title and summary in lists; libraries whose own assignors decide
                  otherwise
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
-traffic.py       bytes/s from rack to rack, what changes would cost, and what events pause
+traffic.py       bytes/s from rack to rack, the cost of changes, and pauses by events
 answers.py       the answer: its declaration
 reports.py       predictions, comparisons and events as its parts
 stored.py        a stored plan: its rows, and its group

@@ -91,8 +91,8 @@ class Change(AnswerRecord, schema="ChangeDocument"):
     change: ChangeName
     """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
     balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the rack of
-    its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of its reader if
-    it has none there."""
+    its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack: the rack of its
+    reader if it has none there."""
     value: str | bool | None
     """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
 
@@ -118,7 +118,7 @@ class Price(AnswerRecord, schema="PriceDocument"):
 
 
 class Traffic(TrafficSums, schema="TrafficDocument"):
-    """What the group reads from rack to rack. A consumer fetches from the leader, the first replica; with
+    """Reads of the group from rack to rack. A consumer fetches from the leader, the first replica; with
     `follower_fetching`, from a replica in its own rack if there is one. Every replica counts as in sync.
     """
 
@@ -131,7 +131,7 @@ class Traffic(TrafficSums, schema="TrafficDocument"):
     unrated_partitions: int
     """Number of assigned partitions of unknown rate, which no figure contains."""
     per_rack_pair: list[RackPairTraffic]
-    """Bytes/s for each pair of racks that has any, by name; the sum is that of all partitions of known rate."""
+    """Bytes/s for each pair of racks that has any, by name; the sum covers all partitions of known rate."""
     per_topic: list[TopicTraffic]
     """Bytes/s by topic, by name."""
     per_member: list[MemberTraffic]
@@ -145,8 +145,8 @@ class Traffic(TrafficSums, schema="TrafficDocument"):
 
 
 class Pause(AnswerRecord, schema="PauseDocument"):
-    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins is not
-    included, such as that of the session of a member that fails.
+    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins, such as
+    the session timeout of a failed member, is not included.
     """
 
     partitions: int
@@ -311,8 +311,8 @@ class BestSharing(AnswerRecord, schema="BestSharingDocument"):
 
 
 class Sharing(AnswerRecord, schema="SharingDocument"):
-    """How a share group covers its partitions: those of subscribed topics that may be assigned. `spread` is the largest
-    − smallest number of partitions of a member."""
+    """Coverage by a share group of the assignable partitions of its topics. `spread` is the largest − smallest number
+    of partitions of a member."""
 
     partitions: int
     """Number of partitions that may be assigned."""
@@ -334,7 +334,7 @@ class Step(AnswerRecord, schema="StepDocument", kw_only=True):
     """One event and its effects. A rolling restart has a step for each member, with the same `event_index`.
 
     In a share group nothing is handed over: `added` and `revoked` are pairs of a member and a partition, and `failures`
-    are those of Kafka's own assignor, after which members keep what they have.
+    are failures of Kafka's own assignor, after which members keep their partitions.
     """
 
     event_index: int
@@ -348,13 +348,13 @@ class Step(AnswerRecord, schema="StepDocument", kw_only=True):
     revoked: int
     """Number of partitions that are taken from members that stay."""
     handover: Handover | None
-    """Number of partitions by what happens to them; null for a share group."""
+    """Number of partitions by outcome; null for a share group."""
     locality_before: LocalityCounts
     """Where partitions are read before the event."""
     locality: Locality
     """Where partitions are read after the event."""
     optimum: Optimum | None
-    """The optimal assignment after the event; null if there is none to compare with."""
+    """The optimal assignment after the event; null if no comparison applies."""
     rebalances: list[Rebalance]
     """Rebalances that the event causes, in order."""
     trigger: StepTrigger | None
@@ -430,7 +430,7 @@ class GroupAnswer(PlanAnswer, kw_only=True):
     revoked: int | None
     """Number of partitions that are taken from members that stay; null as `moved`."""
     handover: Handover | None
-    """Number of partitions by what happens to them; null as `moved`."""
+    """Number of partitions by outcome; null as `moved`."""
     optimum: Optimum | None
     """The optimal assignment to compare with; null for a share group."""
     sharing: Sharing | None

@@ -1,4 +1,4 @@
-"""What a group plan changes: which partitions pass from one member to another, by the members' ids."""
+"""Changes of a group plan: the partitions that pass from one member to another, by the members' ids."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -59,7 +59,7 @@ class GroupDiffDocument(DifferencePage):
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
-    """What the plan changes against another group plan, or against what its own members owned.
+    """Changes of the plan against another group plan, or against the partitions that its own members owned.
 
     Raises `ConflictingFields` if `against` is a plan of another kind or a snapshot, which has no assignment, and
     `PlanNotFound` if it is neither.
@@ -69,7 +69,7 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
 
 
 def reading_difference(before: Reading, after: Reading) -> Difference:
-    """What changes between two readings, counted as in `Handover`; with several readers, by all of them together."""
+    """Changes between two readings, counted as in `Handover`; several readers of a partition count together."""
     there = set(after.members)
     ids = [*after.members, *(member for member in before.members if member not in there)]
     place_of = {member: place for place, member in enumerate(ids)}
@@ -121,7 +121,7 @@ class _TopicChange:
     def _is_given_up(self, staying: int) -> NDArray[np.bool_]:
         """(partitions,): whether some member that is still there had it and has it no longer."""
         # Both sides in one ascending row, each place doubled and one more where it is of the later side: a place that
-        # is on both is beside itself. Comparing all with all would square what share groups have of readers.
+        # is on both is beside itself. Comparing all with all is quadratic in the readers of a share group.
         was, now = self.before.astype(np.int64) * 2, self.after.astype(np.int64) * 2 + 1
         both = np.sort(np.concatenate([was, now], axis=1), axis=1)
         is_gone = (both >= 0) & (both < 2 * staying) & (both % 2 == 0)
@@ -154,7 +154,7 @@ def _planned(plan: Plan) -> Reading:
 
 
 def _owned(uow: "UnitOfWork", plan: Plan) -> Reading:
-    """What the members of the plan's request, or of the group that it names, say that they own."""
+    """Partitions that the members of the plan's request, or of the group that it names, report as owned."""
     snapshot_id = plan.head.snapshot_id
     group = stored_group(plan.head, None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])
     ids = [member.id for member in group.members]

@@ -119,7 +119,7 @@ def _subscription(text: str, path: FieldPath, version: KafkaVersion) -> Subscrip
 
 
 def _sticky_user_data(data: bytes | None, *, is_versioned: bool) -> assignor_user_data.StickyUserData | None:
-    """What a sticky assignor reads out of user data; it passes over what it cannot read."""
+    """The user data as a sticky assignor reads it; it ignores unreadable data."""
     read = assignor_user_data.read_versioned_sticky if is_versioned else assignor_user_data.read_sticky
     try:
         return None if data is None else read(data)
@@ -165,7 +165,7 @@ def require_partitions(group: RecordedGroup, path: FieldPath) -> None:
 
 
 def recorded_member(recorded: RecordedMember, client: ClientLibrary | None = None) -> ListedMember:
-    """A member as it will rejoin: it owns what it was assigned, whatever it owned when it joined last."""
+    """A member as it will rejoin: it owns its assignment, whatever it owned when it joined last."""
     has = recorded.assigned if recorded.assigned is not None else recorded.owned or ()
     topics = recorded.topics
     return ListedMember(
@@ -187,7 +187,7 @@ def _owned_run(run: TopicPartitions) -> Owned:
 
 
 def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> list[Caution]:
-    """What the record of a group does not say, and what is taken instead. of_unknown_rack: ids of members."""
+    """Gaps in the record of a group, and the values assumed instead. of_unknown_rack: ids of members."""
     of = f"of {len(group.members)} members"
     cautions = []
     without = tuple(member.member_id for member in group.members if member.topics is None)

@@ -21,7 +21,7 @@ _SELECTORS = ("member_id", "client_id", "host")
 
 @dataclass(frozen=True, slots=True)
 class KnownMember:
-    """A recorded member with what the request adds. knows_rack: whether its rack, or that it has none, is known."""
+    """A recorded member with the request's additions. knows_rack: whether its rack, or that it has none, is known."""
 
     member: RecordedMember
     knows_rack: bool

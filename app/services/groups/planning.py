@@ -1,7 +1,5 @@
 """Plan a consumer group: the assignment after the next rebalance, the effect of events, the distance to the optimum.
 
-What the client library of a group's leader means for a plan.
-
 The leader of a classic group runs its library's assignor, so that the leader's library counts. The coordinator's
 assignors are the broker's, whichever clients the members are.
 """
@@ -185,7 +183,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             seed=None,
             assignor=first.name,
             protocol=first.protocol.value,
-            # The last phase's, where there are phases: what is as long as the group is written once.
+            # The last phase's, if there are phases: a list as long as the group is written once.
             assignment=phases[-1].assignment if phases else reports.assignment_json(solution.answer, members),
             phases=phases,
             settled=solution.rebalance is None or solution.rebalance.settled,
@@ -323,7 +321,7 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[answers.
 
 
 def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
-    """What the leader's client library means for the prediction."""
+    """Cautions about the leader's client library."""
     leading = leading_member(problem.source.listed, problem.leader)
     if leading is not None:
         topics = {topic for listed in problem.source.listed for topic in listed.member.topics}

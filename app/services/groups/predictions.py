@@ -19,12 +19,12 @@ from app.services.groups.sources import GroupSource
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What one assignor makes of a group.
+    """The prediction of one assignor for a group.
 
     Parameters
     ----------
     members : as it sees them. rebalance : None where partitions are shared, and nothing is handed over.
-    assignment : once all phases are over. handover : from what members own to it.
+    assignment : once all phases are over. handover : from owned partitions to it.
     """
 
     assignor: Assignor
@@ -46,7 +46,7 @@ class Prediction:
 
 
 def predict(assignor: Assignor, source: GroupSource) -> Prediction:
-    """Have an assignor assign the group, and the members hand over. Raises what the assignor does."""
+    """Have an assignor assign the group, and the members hand over. Raises the assignor's errors."""
     members = tuple(listed.seen_by(assignor) for listed in source.listed)
     metadata = source.metadata
     if not assignor.is_exclusive or not members:
@@ -58,11 +58,11 @@ def predict(assignor: Assignor, source: GroupSource) -> Prediction:
 
 
 _STICKY_ONLY = {"partition_beyond_topic", "missing_topic_counts"}
-"""Faults that need an assignor which looks at what members own, and compares subscriptions as the sticky ones do."""
+"""Faults only for assignors that read owned partitions, and compare subscriptions, as the sticky ones do."""
 _JAVA_ONLY = "missing_topic_counts"
-"""What librdkafka does not have: it compares subscriptions by the topics that exist."""
+"""A fault that librdkafka lacks: it compares subscriptions by the topics that exist."""
 _SHARED = "partition_owned_twice"
-"""What is as it should be in a share group."""
+"""No fault in a share group."""
 _REASONS = {
     RacksIgnored.NO_MEMBER_HAS_A_RACK: "no member has one",
     RacksIgnored.NO_REPLICA_HAS_A_RACK: "no replica is on a broker that has one",

@@ -43,7 +43,7 @@ def locality_of(
     *,
     metadata: GroupMetadata | None = None,
 ) -> answers.Locality:
-    """What is read in rack; by bytes/s as well, where they are known."""
+    """Reads in rack; by bytes/s as well, if these are known."""
     known = source.metadata if metadata is None else metadata
     weights, weighed = source.bytes_per_s, ABSENT
     if weights is not None:
@@ -77,7 +77,7 @@ def loads_of(members: Sequence[Member], source: GroupSource, assignment: GroupAs
 def optimum_of(
     members: Sequence[Member], source: GroupSource, *, metadata: GroupMetadata | None = None
 ) -> answers.Optimum:
-    """The best these members could have, from what they own, with its certificate."""
+    """The optimal assignment of these members, from their owned partitions, with its certificate."""
     known = source.metadata if metadata is None else metadata
     load, largest_load = source.load, ABSENT
     if load is not None:
@@ -120,7 +120,7 @@ def phases_of(done: GroupRebalance) -> list[answers.Phase]:
 
 
 def step_of(step: GroupStep, event: dict[str, Json], source: GroupSource, protocol: Protocol) -> answers.Step:
-    """One event, and what came of it."""
+    """One event and its outcome."""
     return answers.Step(
         event_index=step.index,
         event=event,
@@ -176,7 +176,7 @@ def sharing_of(
 
 
 def trigger_of(verdict: Trigger) -> answers.StepTrigger:
-    """What the leader makes of other metadata."""
+    """The leader's verdict on other metadata."""
 
     def changes(of: Sequence[TopicChange]) -> list[answers.TopicChange]:
         return [

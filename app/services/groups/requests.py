@@ -205,8 +205,8 @@ class GroupRequest(SnapshotFields):
     previous_snapshot_id: Id | None = None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
     bytes_per_s: Annotated[Mapping[TopicName, OneOrEach[_Rate]] | None, RENAMED_RATES] = None
-    """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
-    `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
+    """By topic, its read rate, or the rate of each partition by id: the weight of reads in rack, and the rates that
+    `traffic` sums; by default `traffic` has the ingress rates of the snapshot."""
     follower_fetching: bool = False
     """Whether consumers fetch from a replica in their rack (KIP-392), which Kafka does only if brokers have
     `replica.selector.class`; otherwise `traffic` is read from leaders."""
@@ -216,7 +216,7 @@ class GroupRequest(SnapshotFields):
     """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at Kafka's
     defaults: 3, and 5 if the coordinator assigns."""
     lag: Weights | None = None
-    """Records that remain to be read; those of the snapshot's group by default."""
+    """Records that remain to be read; by default the lag of the snapshot's group."""
     balance: Balance = "partitions"
     """The load that the optimum balances among members."""
     assignable: Mapping[TopicName, ListOf[PartitionId]] | None = None

@@ -1,4 +1,4 @@
-"""From a request or a recorded group to the input of an assignor, with warnings about what is missing."""
+"""From a request or a recorded group to the input of an assignor, with warnings about missing data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,13 +63,13 @@ NAMED_TOPICS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupSource:
-    """What a group is planned from.
+    """The input of a group plan.
 
     Parameters
     ----------
     listed : the members. lag : of partitions, where it is known. balance : the measure that is balanced.
     assignors : the requested ones, or else the group's own, as the leader's client library has them.
-    cautions : what is missing or doubtful about where all this comes from.
+    cautions : about missing or doubtful input.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
     version : the release that assigns.
     rates : bytes/s of partitions, from the request or, if it has none, from the snapshot, as `rates_from` says; None if
@@ -77,8 +77,8 @@ class GroupSource:
     library : the client library of the leader; None for Kafka's own.
     follower_fetching, prices, rebalance_seconds : as in the request.
     assignable : of a share group, by topic the partitions that may be assigned; None for all.
-    is_settled : whether the members are those of a recorded group that was stable under the plan's assignor, so that
-        events start from what they own.
+    is_settled : whether the members come from a recorded group that was stable under the plan's assignor, so that
+        events start from their owned partitions.
     """
 
     listed: Sequence[ListedMember]
@@ -105,11 +105,11 @@ class GroupSource:
 
     @property
     def load(self) -> Weights | None:
-        """What is to be made even; None for partitions, and for what is not known."""
+        """The weights to balance; None for partitions, and if unknown."""
         return {"partitions": None, "lag": self.lag, "bytes_per_s": self.bytes_per_s}[self.balance]
 
     def assign(self, assignor: Assignor) -> Assign:
-        """The assignor, minding weights if it is one that can, and what may be assigned."""
+        """The assignor, with weights if it supports them, restricted to the assignable partitions."""
         if self.assignable is not None and assignor.restricted is not None:
             topics = self.metadata.topics
             by_id = {id_of_topic(topics[name]): frozenset(numbers) for name, numbers in self.assignable.items()}
@@ -122,8 +122,8 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
 
     Raises
     ------
-    ConflictingFields : the group is not in the snapshot, partitions are not numbered from 0 on, a member says twice
-        or not at all what it subscribes to, what the optimum is to balance is not known.
+    ConflictingFields : the group is not in the snapshot, partitions are not numbered from 0 on, a member states its
+        subscription twice or not at all, the weights that the optimum balances are unknown.
     MalformedText, CorruptProtocolBytes : a member's metadata cannot be read.
     """
     brokers = (request.brokers or ()) if cluster is None else cluster.brokers
@@ -163,7 +163,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
 def _members(
     request: GroupRequest, recorded: RecordedGroup | None, version: KafkaVersion
 ) -> tuple[list[ListedMember], frozenset[str], Sequence[Caution]]:
-    """The members, the ids of recorded ones of unknown rack, and what their record lacks."""
+    """The members, the ids of recorded ones of unknown rack, and cautions about gaps in their record."""
     if recorded is None:
         members = enumerate(request.members or ())
         return [listed_member(member, ("members", i), version) for i, member in members], frozenset(), ()
@@ -206,7 +206,7 @@ def _own_assignor(recorded: RecordedGroup | None, version: KafkaVersion) -> Assi
 
 
 def metadata_of(cluster: Cluster) -> GroupMetadata:
-    """What clients see of a cluster. Fenced brokers are not among its live ones, so that their racks are not known."""
+    """A cluster's metadata as clients see it. Fenced brokers are not live, so that their racks are unknown."""
     for topic in cluster.topics:
         _require_all_partitions(topic)
     return GroupMetadata(
@@ -277,7 +277,7 @@ def _fenced(brokers: Sequence[Broker]) -> list[Caution]:
 
 
 def _require_countable(name: str, weights: Weights | Rates | None, metadata: GroupMetadata, members: int) -> None:
-    """Weights are added in 64 bits, times the size of the group, so that what is optimal is so exactly."""
+    """Weights are added in 64 bits, times the size of the group, so that optima are exact."""
     total = sum(int(values.sum(dtype=object)) for values in (weights or {}).values() if len(values))
     size = sum(len(topic.replicas) for topic in metadata.topics.values()) + members + 1
     limit = LARGEST_SUM // (4 * size)
@@ -289,7 +289,7 @@ def _require_countable(name: str, weights: Weights | Rates | None, metadata: Gro
 def _require_assignable(
     assignable: Mapping[str, Sequence[int]], assignors: Sequence[Assignor], metadata: GroupMetadata
 ) -> None:
-    """Raise what is wrong with the partitions that may be assigned.
+    """Validate the assignable partitions.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from app.services.groups.sources import source_of
 from app.store.records import NewPlan, PlanHead
 
 _RELEASE_BEFORE_THERE_WERE_SEVERAL = "4.0.0"
-"""The release of stored plans that state none: those of engine version 1."""
+"""The release of stored plans that state none (engine version 1)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class StoredGroup:
 
 
 def stored_group(head: PlanHead | NewPlan, cluster: Cluster | None) -> StoredGroup:
-    """The group of a plan; `cluster` is that of its snapshot, None where it was made from none."""
+    """The group of a plan; `cluster` comes from its snapshot, None if it was made without one."""
     request = reader_of_stored(READER)(head.request)
     version = KafkaVersion.of(request.kafka_version or _RELEASE_BEFORE_THERE_WERE_SEVERAL)
     source = source_of(request, cluster, version)

@@ -91,7 +91,7 @@ def traffic_report(prediction: Prediction, source: GroupSource) -> Traffic | Non
 
 
 def sums_of(found: GroupTraffic, source: GroupSource) -> TrafficSums:
-    """Bytes/s that cross racks, and their cost of a month; those of replication beside them, null if unknown."""
+    """Bytes/s that cross racks, and their monthly cost; replication beside them, null if unknown."""
     traffic, price = found.traffic, _price(source)
     crossing, replication = float(traffic.cross_rack.sum()), float(traffic.replication.sum())
     is_known = not np.isnan(replication)
@@ -155,7 +155,7 @@ def _outcomes(
 def _changes(
     prediction: Prediction, source: GroupSource
 ) -> Iterator[tuple[ChangeName, str | bool | None, Callable[[], Outcome]]]:
-    """The changes of one thing, each with what computes its traffic."""
+    """The changes of one thing, each with the function of its traffic."""
     own = prediction.assignor
     members, assignment, metadata = prediction.members, prediction.assignment, source.metadata
 

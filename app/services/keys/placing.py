@@ -1,4 +1,4 @@
-"""The partition of each key in each client, its skew, and what another partition count changes.
+"""The partition of each key in each client, its skew, and the effect of another partition count.
 
 Keys are hashed as the producer's serialiser writes them, by the encoding of the request.
 
@@ -194,7 +194,7 @@ class PlacedKeys(AnswerRecord, schema="PlacedKeysDocument"):
     """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and for
     other clients."""
     cross_rack: CrossRackBytes | None
-    """Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` the other way.
+    """Bytes by the rack of the leader; `cross_rack_otherwise` crosses racks with `rack_aware` the other way.
     Null if the racks of leaders are unknown."""
     skew: KeySkew
     """Balance of records over partitions."""
@@ -273,7 +273,7 @@ def to_json(answer: KeysAnswer) -> bytes:
 def _cross_rack(
     partitioner: Partitioner, by_key: Int32s, partitions: Int32s, sender: Producer
 ) -> CrossRackBytes | None:
-    """Bytes by the rack of their leader, and what crosses racks if the partitioner is rack-aware the other way."""
+    """Bytes by the rack of their leader, and bytes across racks if the partitioner is rack-aware the other way."""
     if sender.leaders is None:
         return None
     in_rack = None if sender.view.in_rack is not None else (sender.leaders == IN_RACK)[sender.view.candidates()]

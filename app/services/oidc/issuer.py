@@ -201,7 +201,7 @@ class Issuer:
 
 
 def _metadata(document: Mapping[str, Any], options: OidcOptions) -> Metadata:
-    """Read a discovery document. Raises `IssuerUnavailable` if it is not that of the issuer."""
+    """Read a discovery document. Raises `IssuerUnavailable` if it is another issuer's."""
     stated = {name: value for name, value in document.items() if value is not None}
     needed = ("authorization_endpoint", "token_endpoint") if options.may_sign_in else ()
     try:
@@ -219,7 +219,7 @@ def _metadata(document: Mapping[str, Any], options: OidcOptions) -> Metadata:
 def _keys(document: Mapping[str, Any]) -> "Sequence[Key]":
     """The keys of a JWK set that verify signatures; others are left out, as the standard says.
 
-    Raises `IssuerUnavailable` if it is none.
+    Raises `IssuerUnavailable` if it is malformed.
     """
     listed = document.get("keys")
     if not isinstance(listed, list) or len(listed) > MOST_KEYS:

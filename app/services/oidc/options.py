@@ -22,7 +22,7 @@ loopback.
 
 
 class OidcOptions(BaseModel):
-    """Whose tokens are accepted, and what their claims mean; each one is a setting of the same name."""
+    """Accepted issuer and the meaning of its claims; each one is a setting of the same name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -154,7 +154,7 @@ def require_protected(url: str) -> str:
         raise ValueError("it has to begin with https:// (http:// for a loopback address alone)")
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise ValueError("it has to have a host, and neither a user nor a fragment")
-    _ = parts.port  # raises if it is none
+    _ = parts.port  # raises if it is malformed
     return url
 
 

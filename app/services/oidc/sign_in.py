@@ -1,6 +1,6 @@
 """The sign-in of a browser: authorization code flow with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 3.1).
 
-What a sign-in needs until the browser comes back is in a cookie of this browser alone: nothing is stored for a
+The state of a sign-in until the browser comes back is in a cookie of this browser alone: nothing is stored for a
 stranger, and a browser that did not begin a sign-in cannot end one.
 """
 
@@ -74,7 +74,7 @@ class SignIn:
         self._exchanges = 0
 
     async def begin(self, *, to: str, team: str) -> tuple[str, Pending]:
-        """The address at the issuer that a browser goes to, and what its cookie states. Raises `IssuerUnavailable`."""
+        """The address at the issuer that a browser goes to, and the cookie's content. Raises `IssuerUnavailable`."""
         metadata = await self._issuer.metadata()
         pending = Pending(
             state=token_urlsafe(32),

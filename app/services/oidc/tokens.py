@@ -41,7 +41,7 @@ class Tokens:
 
         Raises
         ------
-        TokenRejected : it is not one of the issuer for this service, or not now; `check` says which check failed.
+        TokenRejected : it is not from the issuer for this service, or not valid now; `check` names the failed check.
         IssuerUnavailable : its key is not known, and the issuer cannot be reached.
         """
         options = self._options

@@ -1,13 +1,13 @@
-"""What every kind of plan shares.
+"""Common parts of all kinds of plans.
 
-pipeline.py      the one way from a request to a plan; the outcome of each attempt, for logs and metrics; what other
-                 releases of Kafka answer
+pipeline.py      the one way from a request to a plan; the outcome of each attempt, for logs and metrics; answers
+                 of other releases of Kafka
 status.py        status, labels and notes beside a plan, and their history
 record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and
                  summaries; hashes of requests, and seeds derived from them
 answers.py       the answers that every kind has: a plan, its rows, a page of a difference
 exports.py       the file formats of plans; templates.py: texts with names to fill in
-kind.py          what defines a kind of plan, and a plan as JSON and as files; the protocol of a kind
+kind.py          the definition of a kind of plan, and a plan as JSON and as files; the protocol of a kind
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 

@@ -33,14 +33,14 @@ class PlanAnswer(Predicted, kw_only=True):
 
 
 class PlanIdentity(AnswerRecord, kw_only=True):
-    """What a plan is, and of what."""
+    """Identity of a plan and of its input."""
 
     id: UUID
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Status
@@ -56,7 +56,7 @@ class PlanIdentity(AnswerRecord, kw_only=True):
     snapshot_id: UUID | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
 
 
 class PlanSummary(Predicted, PlanIdentity, kw_only=True):
@@ -64,7 +64,7 @@ class PlanSummary(Predicted, PlanIdentity, kw_only=True):
 
 
 class PlanChangeDocument(AnswerRecord):
-    """A change of what is beside a plan; what did not change is absent."""
+    """A change beside a plan; fields that did not change are absent."""
 
     at: datetime
     """When it was changed, RFC 3339 in UTC."""
@@ -79,7 +79,7 @@ class PlanChangeDocument(AnswerRecord):
 
 
 class WholePlan(PlanSummary, kw_only=True):
-    """A plan with the releases of Kafka that it holds for, and what its callers have written beside it."""
+    """A plan with the releases of Kafka that it holds for, and its callers' labels and notes."""
 
     notes: str | None = None
     """Notes of the callers; null if there are none."""
@@ -89,7 +89,7 @@ class WholePlan(PlanSummary, kw_only=True):
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or the
     release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None = ABSENT
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
 

@@ -1,6 +1,6 @@
 """One kind of plan: how it is planned, listed, compared, and written as JSON and as files.
 
-What differs between kinds of plans, as the pipeline sees it: the request, the problem, its solver and its answer.
+Differences between kinds of plans, as the pipeline sees them: the request, the problem, its solver and its answer.
 
 Site          the cluster that a plan is made on, its snapshot and its release of Kafka
 Allowance     how much work one request may take
@@ -41,7 +41,7 @@ class Site:
 
     Parameters
     ----------
-    cluster : None if the request lists by itself what it is about.
+    cluster : None if the request lists its own brokers or members.
     snapshot_id, content_hash : None if the cluster was read from no snapshot.
     previous : the other snapshot that the request names, if it names one.
     version : the release of Kafka that the plan is made for: the request's, else the snapshot's, else the newest.
@@ -90,7 +90,7 @@ class Allowance:
 
 
 class PlanRequest(Protocol):
-    """What the pipeline itself reads of a request."""
+    """The fields of a request that the pipeline reads."""
 
     @property
     def snapshot_id(self) -> UUID | None:
@@ -106,7 +106,7 @@ class PlanRequest(Protocol):
 
 
 class PlanProblem(Protocol):
-    """What every kind's resolved problem has."""
+    """The fields of every kind's resolved problem."""
 
     @property
     def canonical(self) -> Mapping[str, Json]:
@@ -157,14 +157,14 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """Raise `ConflictingFields` unless the request names its cluster. Not called for offline plans."""
 
     def check(self, request: RequestT, limits: Limits) -> None:
-        """Raise what is wrong with the request by itself, before anything is looked up."""
+        """Validate the request by itself, before anything is looked up."""
 
     def previous_snapshot(self, _request: RequestT) -> UUID | None:
         """Another snapshot that the request names, if the kind reads another."""
         return None
 
     def resolve(self, request: RequestT, site: Site, allowance: Allowance) -> ProblemT:
-        """The request and the cluster as one frozen problem. Raises what cannot be planned."""
+        """The request and the cluster as one frozen problem. Raises if they cannot be planned."""
 
     def with_seed(self, problem: ProblemT, _seed: int) -> ProblemT:
         """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
@@ -186,7 +186,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return ()
 
     def title(self, _plan: NewPlan) -> str:
-        """What the plan does, in a few words: `Remove broker 105 from prod-eu`."""
+        """The plan's effect, in a few words: `Remove broker 105 from prod-eu`."""
         return self.kind
 
     def summary(self, _plan: NewPlan) -> str:
@@ -273,8 +273,8 @@ class Kind:
     Parameters
     ----------
     planner : from a request to a plan; see `app.services.plans.pipeline`.
-    difference : what a plan changes, against what a caller names or, if that is None, the state before it.
-    exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
+    difference : changes of a plan, against the id that a caller names or, if None, the state before it.
+    exports : the formats that fit the kind. content : of its rows, for the problem about formats that do not.
     batch : writes the batch of a number, from 1 on, or its inverse; None if the kind's plans have no batches.
     losses : writes the loads after losses; None if the kind's plans have no loads of brokers.
     resumed : writes a file from the state of a later snapshot; None if the kind's plans have no progress.
@@ -307,7 +307,7 @@ class Kind:
 
         Parameters
         ----------
-        batch, is_inverse : which batch, and whether what undoes it; for the format `BATCH` alone.
+        batch, is_inverse : which batch, and whether its inverse; for the format `BATCH` alone.
         lost : which losses; for the format `LOSSES` alone.
 
         Raises

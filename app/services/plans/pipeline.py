@@ -2,7 +2,7 @@
 
     check → load snapshot → If-Match → resolve → canonical → hash → solve → verify → measure → compare → store
 
-What differs between kinds is a `Planner`: its request, the problem that the request resolves to, its solver and its
+Kinds differ in their `Planner`: its request, the problem that the request resolves to, its solver and its
 answer. Below `resolve` nothing reads the request.
 
 The problem is solved again as other releases of Kafka have it, and the answers are compared row by row.
@@ -57,7 +57,7 @@ UNEXPECTED = "internal_error"
 
 @dataclass(slots=True)
 class PlanOutcome:
-    """What became of one attempt.
+    """Outcome of one attempt.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ LISTED_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAnswer:
-    """What one release answers.
+    """Answer of one release.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _widened(rows: Int32s, width: int) -> Int32s:
 
 SHOWN_VIOLATIONS = 5
 OnStep: TypeAlias = Callable[[str], None]
-"""Called with the name of each step as it begins; what it raises ends the planning."""
+"""Called with the name of each step as it begins; an exception ends the planning."""
 
 
 def make_plan(
@@ -240,7 +240,7 @@ def make_plan(
     Raises
     ------
     SnapshotNotFound, SnapshotChanged, UnsupportedKafkaVersion
-    What the planner's steps do.
+    As the planner's steps.
     """
     with attempt(planner.kind) as outcome:
         planner.check_site(request)
@@ -266,7 +266,7 @@ def run_job(
     *,
     on_step: OnStep,
 ) -> Plan:
-    """Answer a request as a job stored it. Raises as `make_plan` does, and what `on_step` raises."""
+    """Answer a request as a job stored it. Raises as `make_plan` and `on_step` do."""
     return make_plan(uow, planner, planner.restored(stored_request), limits, on_step=on_step)
 
 
@@ -279,7 +279,7 @@ def draft_plan(
     ------
     DuplicateBroker, LimitExceeded : the cluster's brokers.
     UnsupportedKafkaVersion
-    What the planner's steps do.
+    As the planner's steps.
     """
     snapshots.check_brokers(() if cluster is None else cluster.brokers, limits)
     planner.check(request, limits)
@@ -294,7 +294,7 @@ def check_job(
     *,
     if_match: Sequence[str] = (),
 ) -> None:
-    """Raise what is wrong with a request that is to become a job.
+    """Validate a request that is to become a job.
 
     The cluster is compared with `if_match` when the request is received, not when a worker begins.
     """

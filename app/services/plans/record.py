@@ -51,7 +51,7 @@ class KafkaReleases(AnswerRecord):
 
 
 class KafkaFailure(AnswerRecord, schema="FailureDocument"):
-    """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
+    """Why an assignor or a release has no answer: the behaviour of Kafka's own code."""
 
     code: str
     """Stable code of the failure, as in a problem document."""
@@ -71,7 +71,7 @@ class DifferingRow(AnswerRecord):
     """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
 
     before: dict[str, Any]
-    """The row of the plan; its fields are those of the plan's page of partitions."""
+    """The row of the plan, with the fields of the plan's page of partitions."""
     after: dict[str, Any]
     """The same row in the answer of the other release."""
 
@@ -82,7 +82,7 @@ class ComparedRelease(AnswerRecord):
     kafka_version: str
     """The release that is compared."""
     kafka: KafkaReleases | None
-    """The releases that have this other answer; null if there is none."""
+    """The releases that have this other answer; null if none has."""
     differing: int | None
     """Number of rows that differ; null if the release has no answer."""
     rows: list[DifferingRow]
@@ -92,10 +92,10 @@ class ComparedRelease(AnswerRecord):
 
 
 class Certificate(AnswerRecord, schema="CertificateDocument", kw_only=True):
-    """The quality of an answer and its proof: what was reached, and a lower bound that no answer can be below.
+    """The quality of an answer and its proof: its value, and a lower bound that no answer can be below.
 
-    `optimal`, `gap` and `solver` are in every certificate. Those of a reassignment also have movement and its bounds;
-    those of a group have the bound of each goal, in lexicographic order.
+    `optimal`, `gap` and `solver` are in every certificate. For a reassignment it also has movement and its bounds;
+    for a group the bound of each goal, in lexicographic order.
     """
 
     in_rack_bound: int | None = ABSENT
@@ -105,7 +105,7 @@ class Certificate(AnswerRecord, schema="CertificateDocument", kw_only=True):
     largest_load_bound: int | None = ABSENT
     """Lower bound on the largest load, if one is balanced."""
     moved_replicas: int | None = ABSENT
-    """Replicas that Kafka has to copy; those of new partitions are not copied."""
+    """Replicas that Kafka has to copy; new partitions need no copies."""
     moved_bytes: int | None = ABSENT
     """Bytes of moved replicas whose size is known."""
     lower_bound_bytes: int | None = ABSENT
@@ -147,7 +147,7 @@ def request_of(head: PlanHead) -> dict[str, Json]:
     if head.cluster is not None and "brokers" not in body:
         body["cluster"] = head.cluster
     if head.kind == "replicas" and head.answer["prediction"] != "replay":
-        body.pop("seed", None)  # that of the hash of the request
+        body.pop("seed", None)  # derived from the hash of the request
     if "assignors" in body:
         body["assignor"] = body.pop("assignors")
     configs = body.pop("configs", {})

@@ -1,6 +1,6 @@
-"""The status of a plan, and what else its callers write beside it: labels and notes.
+"""The status of a plan, and its callers' labels and notes.
 
-A plan never changes: its hash is that of its request. Status, labels and notes are facts about it, each change of which
+A plan never changes: its hash is its request's. Status, labels and notes are facts about it, each change of which
 is appended to its history with the name of the API key and the time.
 """
 
@@ -30,7 +30,7 @@ TRANSITIONS: Mapping[str, tuple[Status, ...]] = {
     "failed": (PROPOSED, "executing", "superseded"),
     "superseded": (PROPOSED,),
 }
-"""Every status, and those that may follow it. What runs ends executed or failed; what was executed is not undone."""
+"""Every status with its successors. A running plan ends executed or failed; an executed one is not undone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,15 @@
 """Change a cluster with the least movement.
 
     planning.py  the planner: problem, solution, violations, answer
-    progress/    what is done and left of a plan at a later snapshot
+    progress/    progress of a plan at a later snapshot
     sweep/       sweeps: each scenario is a request for a plan
-    exports.py   a stored plan as files, of what files/ writes; loss_exports.py: its loads after each loss
-    differences.py  a stored plan's rows and what it changes
+    exports.py   a stored plan as files, written by files/; loss_exports.py: its loads after each loss
+    differences.py  a stored plan's rows and changes
     reports/     the answer to a request
-    solve.py     the plan of a problem, and what is reported beside it; what Kafka's own tool would move, as a
-                 comparison
+    solve.py     the plan of a problem with its supplements; the movement by Kafka's own tool, as a comparison
     failures.py  conflicts in words
     problem/     the request and the cluster as one frozen problem
-    requests/    what a request says, and its validation
+    requests/    the request and its validation
 
 Imports point down this list.
 """

@@ -1,4 +1,4 @@
-"""A stored reassignment read again: its rows, and what it changes per broker, from broker to broker, by partition."""
+"""A stored reassignment read again: its rows, and its changes per broker, from broker to broker, by partition."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SHOWN_FLOWS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BrokerTransfer:
-    """What a broker has before and after, and what it gets and gives."""
+    """Load of a broker before and after, and its transfers."""
 
     broker: int
     """Id of the broker."""
@@ -68,7 +68,7 @@ class BrokerTransfer:
 
 @dataclass(frozen=True, slots=True)
 class BrokerFlow:
-    """What passes from one broker to another; None is nowhere, where a factor changes."""
+    """Transfers from one broker to another; None is nowhere, where a factor changes."""
 
     from_broker: int | None
     """Id of the sending broker; null if a replica is added without another one being removed."""
@@ -77,7 +77,7 @@ class BrokerFlow:
     replicas: int
     """Number of replicas of the flow."""
     bytes: int
-    """Bytes of these replicas, those of known size."""
+    """Bytes of these replicas, of known sizes only."""
     unknown_size_replicas: int
     """Number of these replicas whose size is unknown."""
 
@@ -101,12 +101,12 @@ class CrossRackChange(AnswerRecord):
 
 
 class ReassignmentDiffSummary(DiffSummary):
-    """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
+    """Counts of differences over all of a cluster; bytes count only replicas of known size."""
 
     moved_bytes: int
-    """Bytes of the replicas added, those of known size."""
+    """Bytes of the replicas added, of known sizes only."""
     unknown_size_replicas: int
-    """Of the replicas added, those of unknown size."""
+    """Number of added replicas of unknown size."""
     brokers: list[BrokerTransfer]
     """By ascending id."""
     flows: list[BrokerFlow]
@@ -127,7 +127,7 @@ class ReassignmentDiffDocument(DifferencePage):
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
-    """What the plan changes against another reassignment, a snapshot, or the snapshot that it was made from.
+    """Changes of the plan against another reassignment, a snapshot, or the snapshot that it was made from.
 
     Raises `ConflictingFields`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
     """
@@ -135,7 +135,7 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
     cluster = _snapshot(uow, plan.head.snapshot_id if other is not None or against is None else against)
     before, after = before_of(cluster), planned(plan.placements)
     if other is not None:
-        # What only the other plan names is, in this one, where its own snapshot has it.
+        # Partitions that only the other plan names are, in this one, where its own snapshot has them.
         after = {**before, **after}
         before = {**before_of(_snapshot(uow, other.head.snapshot_id)), **planned(other.placements)}
     moved = compared_assignments(before, after, brokers_of(plan.head, cluster), cluster)
@@ -206,7 +206,7 @@ def broker_transfers(moved: Transfers) -> list[BrokerTransfer]:
 
 
 def broker_flows(moved: Transfers) -> list[BrokerFlow]:
-    """What passes from broker to broker: most bytes first, then most replicas, then by their ids."""
+    """Transfers from broker to broker: most bytes first, then most replicas, then by their ids."""
     flows = moved.flows
     order = np.lexsort((flows.receivers, flows.senders, -flows.replicas, -flows.size_bytes))
     columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
@@ -229,7 +229,7 @@ def _snapshot(uow: "UnitOfWork", snapshot_id: UUID | None) -> Cluster:
 
 
 def compared(plan: Plan | NewPlan, cluster: Cluster) -> Transfers:
-    """What the plan moves of the whole cluster; of what it does not name nothing."""
+    """Transfers of the plan in the whole cluster; partitions that it does not name stay."""
     return compared_assignments(before_of(cluster), planned(plan.placements), brokers_of(plan.head, cluster), cluster)
 
 
@@ -239,7 +239,7 @@ def compared_assignments(
     brokers: Sequence[Broker],
     cluster: Cluster,
 ) -> Transfers:
-    """The transfers between two assignments; the sizes are those of the cluster's partitions, and 0 of others."""
+    """The transfers between two assignments; sizes come from the cluster's partitions, 0 for others."""
     topics = {topic.name: topic for topic in cluster.topics}
     sizes = {name: _sizes(topics[name], assignment) for name, assignment in before.items() if name in topics}
     most_copied = {name: topics[name].most_copied_bytes for name in sizes}

@@ -8,7 +8,7 @@ The archive, in the order in which its parts run:
 
     README.txt             in which order, with which commands
     01-execute.json        each batch for kafka-reassign-partitions, and
-    01-rollback.json       what brings back what was there before it
+    01-rollback.json       the previous assignment of its partitions
     rollback.json          the same for everything at once, if anything is reassigned
     leader-election.json   for kafka-leader-election: partitions whose preferred leader is another one
     new-partitions/t.txt   for kafka-topics --alter: topics that get partitions
@@ -102,7 +102,7 @@ def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
 
 
 def _replica_assignment(moved: Transfers) -> bytes:
-    """The string is of one topic, from partition 0 on: Kafka counts off what the topic has already."""
+    """The string is of one topic, from partition 0 on: Kafka skips the partitions that exist."""
     grown = grown_topics(moved)
     if not grown:
         raise NotExportable("no topic of the plan gets new partitions, and --replica-assignment is of those", topics=0)
@@ -185,7 +185,7 @@ def replica_assignment_file(name: str, assignment: Assignment) -> bytes:
 
 
 def _there(moved: Transfers) -> Iterator[ChangedPartitions]:
-    """What differs, without the partitions that are new."""
+    """Changed partitions, without new ones."""
     changed = moved.changed_rows()
     return changed.only(~changed.is_new).by_topic()
 
@@ -213,7 +213,7 @@ def _led_anew(moved: Transfers) -> Iterator[tuple[str, int]]:
 
 
 class _Files:
-    """The files of a plan: those that `run.sh` reads, and those of the archive."""
+    """The files of a plan: for `run.sh`, and of the archive."""
 
     def __init__(self, head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> None:
         self._head, self._moved, self._cluster = head, moved, cluster

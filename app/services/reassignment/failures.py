@@ -172,7 +172,7 @@ def _limits_failure(problem: ReassignmentProblem, conflict: LimitsConflict) -> N
 
 
 def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]) -> NotFeasible:
-    """The failure of the first conflict, with what lifts all of them."""
+    """The failure of the first conflict, with the changes that lift all of them."""
     first = conflicts[0]
     return NotFeasible(
         _conflict_words(problem, first),
@@ -253,7 +253,7 @@ def _closed(problem: ReassignmentProblem, conflict: ClosedLogDirs) -> NoLogDirLe
 
 
 def _log_dirs(problem: ReassignmentProblem, broker: int) -> tuple[FieldPath, list[str]]:
-    """The field that states log directories, and the paths of those of a broker by position."""
+    """The field that states log directories, and a broker's paths by position."""
     if problem.log_dirs is None:
         raise RuntimeError("log directories are not chosen")
     return problem.log_dirs.path, [each.path for each in problem.log_dirs.directories[broker]]

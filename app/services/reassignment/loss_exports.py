@@ -23,7 +23,7 @@ _NO_LIMIT = 2**62
 def losses_of(plan: Plan | NewPlan, cluster_of: ClusterOf, lost: LossSelection) -> bytes:
     """The table as CSV, every replica in sync.
 
-    Raises `NotExportable` of a plan that was made from no snapshot, and what `loss_table` does.
+    Raises `NotExportable` of a plan that was made from no snapshot, and as `loss_table` does.
     """
     cluster = cluster_of()
     if cluster is None:

@@ -24,7 +24,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Leaders by count, and each topic's replicas and leaders, are balanced by the weights of brokers.
     # Balance by one load has one engine, with weights and without.
     # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule, and
-    # what never completes is in batches of its own at the end.
+    # reassignments that never complete are in batches of their own at the end.
     # Searches over resources with a constant cost of each move; models of small problems without a limit in seconds.
     # Models of small problems with large sums are not presolved. Models of regions have whole partitions.
     engine_version = 18

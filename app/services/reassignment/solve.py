@@ -1,4 +1,4 @@
-"""Plan the problem of a request, and look up what is reported beside the plan."""
+"""Plan the problem of a request, and look up the supplements of its report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ _WORK_OF_A_TOPIC = 100
 
 
 class MovementRange(AnswerRecord):
-    """The movement of several runs; the median is that of a run."""
+    """The movement of several runs; the median is one run's."""
 
     min: int
     """Smallest amount of a run."""
@@ -50,7 +50,7 @@ class MovementRange(AnswerRecord):
 
 
 class GeneratedMovement(AnswerRecord, schema="KafkaGenerateDocument"):
-    """What `kafka-reassign-partitions --generate` of the release would move for the same topics on the brokers that may
+    """Movement by `kafka-reassign-partitions --generate` of the release for the same topics on the brokers that may
     receive replicas. It draws a random seed; the runs have the same seeds in every plan.
     """
 
@@ -109,12 +109,12 @@ def _range(moved: Int64s) -> MovementRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReassignmentSolution(Plan):
-    """The plan of a problem, and what is reported beside it.
+    """The plan of a problem, with supplements for its report.
 
     Parameters
     ----------
     relaxed : all relaxed constraints.
-    generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
+    generated : movement by Kafka's own tool. rebalances : the groups that rebalance.
     tally, tally_before : the scope's partitions with the plan, and before it.
     violations : of the partitions with the plan, by topic.
     """
@@ -191,7 +191,7 @@ def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
 
 
 def _attempt(problem: ReassignmentProblem, refused: Failure, dropped: Sequence[Option]) -> None:
-    """Plan what is left of a refused problem without some options, as far as that decides whether it is refused.
+    """Plan a refused problem without some options, as far as that decides whether it is refused.
 
     Raises as `resolve` and `planned` do.
     """

@@ -42,7 +42,7 @@ class EnvelopeDocument(AnswerRecord):
     """Bounds of the placement of one topic over all random choices of a controller.
 
     `enumerated`: all `outcomes` were evaluated, and each bound is reached. `bounded_and_sampled`: no outcome exceeds
-    the bounds; what is `seen` was seen on that many `seeds`.
+    the bounds; `seen` values come from `seeds` seeds.
     """
 
     topic: str
@@ -60,7 +60,7 @@ class EnvelopeDocument(AnswerRecord):
 
 
 class UnassignedDocument(AnswerRecord):
-    """What of one topic has no place: every partition of it lacks as many replicas.
+    """Replicas of one topic without a place: each of its partitions lacks as many.
 
     `values` are the forced values that no live broker has, by attribute.
     """
@@ -86,7 +86,7 @@ class AwareMeasures(PlacementMeasures):
 
     @classmethod
     def of(cls, measures: PlacementMeasures, attributes: dict[str, AttributeExposure]) -> "AwareMeasures":
-        """The measures with those of attributes."""
+        """The measures, extended by attributes."""
         return cls(**{each.name: getattr(measures, each.name) for each in fields(measures)}, attributes=attributes)
 
 

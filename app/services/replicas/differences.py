@@ -1,4 +1,4 @@
-"""What a plan of replicas changes: partitions that are new or gone, replicas to copy, leaders that change."""
+"""Changes of a plan of replicas: partitions that are new or gone, replicas to copy, leaders that change."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ class DiffDocument(DifferencePage):
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
-    """What the plan changes against another plan, a snapshot, or the snapshot that it was made from.
+    """Changes of the plan against another plan, a snapshot, or the snapshot that it was made from.
 
     Against a snapshot only the plan's own topics count: the plan does not contain the others.
 

@@ -1,4 +1,4 @@
-"""A plan of replicas as a file: what Kafka's tools take, and what people and programs read."""
+"""A plan of replicas as a file: for Kafka's tools, for people and for programs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ from app.store.records import NewPlan
 
 
 def _replica_assignment(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    """The string is of one topic, from partition 0 on: Kafka counts off what the topic has already."""
+    """The string is of one topic, from partition 0 on: Kafka skips the partitions that exist."""
     if len(plan.placements) != 1:
         names = ", ".join(placement.topic for placement in plan.placements[:10])
         raise NotExportable(f"--replica-assignment is of one topic; name one of: {names}", topics=len(plan.placements))

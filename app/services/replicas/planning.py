@@ -49,8 +49,8 @@ class ReplicasProblem:
     listed : all brokers, in the caller's order. brokers : those that the algorithm places on, as it sees them.
     rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
     is_envelope : the seed was not the caller's, so that a controller's outcome may be another.
-    is_snapshot : the brokers are those of a snapshot, whose hash identifies them.
-    cordoned_brokers : as requested; None is what the snapshot says.
+    is_snapshot : the brokers come from a snapshot, whose hash identifies them.
+    cordoned_brokers : as requested; None is as in the snapshot.
     partitions : of topics of the cluster, by name.
     configs : by topic to place, as requested. defaults : as requested.
     min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
@@ -355,7 +355,7 @@ def _rack_cautions(
 
 
 _OF_CONTROLLER: Mapping[Controller | None, str] = {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
-"""The algorithm by which a controller places new topics; of an unknown one that of every release since 4.0."""
+"""The algorithm by which a controller places new topics; for an unknown one as every release since 4.0."""
 
 
 def _controller(request: ReplicasRequest, cluster: Cluster) -> Controller | None:

@@ -1,4 +1,4 @@
-"""The request for a placement: the record, and what is wrong with it by itself."""
+"""The request for a placement: the record, and its validation by itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,10 +28,10 @@ class ReplicasRequest:
     Parameters
     ----------
     algorithm : None is the one of the cluster's controller.
-    rack_mode : None is what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a rack
+    rack_mode : None is Kafka's behaviour: AdminUtils enforces racks, KRaft's placer takes brokers without one as a rack
         of their own.
     fixed_start_index : where AdminUtils starts in the list of brokers; nothing is random then.
-    cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
+    cordoned_brokers : all log directories of them are cordoned; None is as in the snapshot.
     seed : of the controller's generator; None derives one from the request's hash.
     compare_kafka_versions : releases whose answers are compared with the plan.
     kafka_version : the release whose code places; None is the snapshot's, or the newest.
@@ -71,12 +71,12 @@ def restored(plain: Mapping[str, Any]) -> ReplicasRequest:
 
 
 def check(request: ReplicasRequest, limits: Limits) -> None:
-    """Raise what is wrong with a request before anything is looked up.
+    """Validate a request before anything is looked up.
 
     Raises
     ------
     ConflictingFields, DuplicateBroker, DuplicateTopic, LimitExceeded, InvalidPartitions
-    What the algorithm's options do.
+    As the algorithm's options.
     """
     _check_options(request)
     check_brokers(request.brokers or (), limits)
@@ -106,7 +106,7 @@ def partitions_of(request: ReplicasRequest) -> int:
 
 
 def _check_options(request: ReplicasRequest) -> None:
-    """Raise what is wrong with the options, or that some are given that the algorithm does not have."""
+    """Reject wrong options, and options that the algorithm does not have."""
     for name, value in request.options.items():
         _, algorithms = PLACEMENT_OPTIONS[name]
         if value is not None and request.algorithm not in algorithms:

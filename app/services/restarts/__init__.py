@@ -1,7 +1,7 @@
 """Plan the restart of a cluster, in waves.
 
 requests.py     the request
-problem.py      the request and the cluster as the problem of the core, and what is blocked whatever the waves are
+problem.py      the request and the cluster as the problem of the core, and the blockers in any schedule
 planning.py     the planner and its answer
 reports.py      the answer: its declaration; waves, certificate and blocked partitions
 differences.py  brokers whose wave differs

@@ -1,4 +1,4 @@
-"""What differs between two restarts: brokers that are restarted in another wave."""
+"""Differences between two restarts: brokers that are restarted in another wave."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -48,7 +48,7 @@ class RestartDiffDocument(DifferencePage):
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
-    """The brokers whose wave differs from that of another restart, or all if `against` is None.
+    """The brokers whose wave differs from another restart's, or all if `against` is None.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """

@@ -1,4 +1,4 @@
-"""The request and the cluster as the problem of the core, and what is blocked whatever the waves are."""
+"""The request and the cluster as the problem of the core, and the blockers in any schedule."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ class Restart:
 
     Parameters
     ----------
-    core : the problem of waves, whose positions are those of `table`; its resources are `columns` of `RESOURCES`.
+    core : the problem of waves, with the positions of `table`; its resources are `columns` of `RESOURCES`.
     loads, upper : (brokers, columns) int64 of now, and limits or `NO_LIMIT`.
     quorum_is_at_risk : whether the restart of one controller leaves no majority.
     """
@@ -147,9 +147,9 @@ def _racks(table: PartitionTable, is_up: NDArray[np.bool_]) -> Int32s:
 def _loads(
     request: RestartRequest, cluster: Cluster, table: PartitionTable, is_up: NDArray[np.bool_], allowance: Allowance
 ) -> tuple[Int64s, Int64s, Int64s, tuple[int, ...], Int64s | None, tuple[Caution, ...]]:
-    """Loads and limits of brokers, the gain of a new leader, the columns; what brokers receive, if known; warnings.
+    """Loads and limits of brokers, the gain of a new leader, the columns; received bytes/s, if known; warnings.
 
-    The loads are those of a reassignment that changes nothing, with the leaders of now.
+    The loads equal those of a reassignment without changes, with the current leaders.
     """
     stated = ReassignmentRequest(
         capacity=request.capacity,
@@ -181,7 +181,7 @@ def _loads(
 def _seconds(
     request: RestartRequest, table: PartitionTable, ingress: Int64s | None, is_up: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """(brokers,) float64 time until a restarted broker has fetched what was written meanwhile.
+    """(brokers,) float64 time until a restarted broker has fetched the data written meanwhile.
 
     A broker that is down for D seconds lacks D·i bytes, and gains on its leaders at C − i bytes/s.
     """

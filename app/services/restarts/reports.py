@@ -1,4 +1,4 @@
-"""The answer of a restart: its declaration; waves, certificate and what is blocked."""
+"""The answer of a restart: its declaration; waves, certificate and blockers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ REASONS = (
     "above_limit",
     "quorum",
 )
-"""What no schedule avoids. The first six are why a partition is not writable while any of its brokers restarts."""
+"""Blockers in any schedule. The first six are why a partition is not writable while any of its brokers restarts."""
 
 
 class LargestLoad(AnswerRecord):
@@ -88,7 +88,7 @@ class WaveCertificate(AnswerRecord):
 
 
 class BlockedDocument(AnswerRecord):
-    """What no schedule avoids; the waves are planned in spite of it."""
+    """A blocker in any schedule; the waves are planned in spite of it."""
 
     topic: str | None
     """Topic of the partition; null if it is no partition."""
@@ -140,7 +140,7 @@ def ordered(restart: Restart, schedule: RestartWaves) -> list[tuple[int, ...]]:
 
 
 def waves_of(restart: Restart, waves: Sequence[Sequence[int]]) -> list[WaveDocument]:
-    """Each wave: its brokers, and what it does to partitions and to the other brokers."""
+    """Each wave: its brokers, and its effect on partitions and on the other brokers."""
     outcomes = outcomes_of(restart.core, waves)
     return [
         WaveDocument(
@@ -192,7 +192,7 @@ def _conflict(restart: Restart, bound: WaveBound) -> WaveConflict:
 
 
 def blocked_by(restart: Restart, schedule: RestartWaves) -> tuple[list[BlockedDocument], int]:
-    """What no schedule avoids: brokers above limits, the quorum of controllers, partitions by topic and id; the number
+    """Blockers in any schedule: brokers above limits, the quorum of controllers, partitions by topic and id; the number
     of these partitions.
     """
     core, table = restart.core, restart.table

@@ -1,4 +1,4 @@
-"""The request for a restart: the body of the API and what a job stores."""
+"""The request for a restart: the body of the API, stored with a job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class RestartLimits(RequestRecord, schema="RestartLimitsFields"):
     nic_out: LimitRequest | None = None
     """Limit of sent bytes/s: replication and consumers. Followers that are down count, since they catch up."""
     nic_in: LimitRequest | None = None
-    """Limit of received bytes/s, which a new leader does not change: producers send what the leader sent before."""
+    """Limit of received bytes/s, which a new leader does not change: producers now send the former leader's bytes."""
     cpu: LimitRequest | None = None
     """Limit of vCPU, by `cpu_model`."""
 
@@ -46,7 +46,7 @@ class RestartLimits(RequestRecord, schema="RestartLimitsFields"):
 
 @dataclass(frozen=True, kw_only=True)
 class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
-    """What holds in every wave of restarts, and what is known of durations."""
+    """Rules for every wave of restarts, and known durations."""
 
     requires_snapshot = True
     per: Literal["broker", "rack"] = "broker"
@@ -54,7 +54,7 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     max_brokers_per_wave: Annotated[int, Field(ge=1, le=INT32_MAX)] | None = None
     """The most brokers of a wave; null does not limit it."""
     limits: RestartLimits = field(default_factory=RestartLimits)
-    """Upper limits of what each remaining broker has while a wave is down and its leaders are elsewhere."""
+    """Upper limits of each remaining broker's load while a wave is down and its leaders are elsewhere."""
     controllers: Annotated[ListOf[BrokerId], Field(max_length=100)] = field(default_factory=list)
     """Ids of the brokers that are voters of the quorum of controllers (`kafka-metadata-quorum`), all of which count for
     the majority. Dedicated controllers are no brokers, and are left out."""
@@ -64,11 +64,11 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     restart_seconds: Annotated[float, Field(allow_inf_nan=False), InSeconds(le=86_400)] = 120.0
     """Time for which a restarted broker is down."""
     catch_up_bytes_per_s: Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e15)] | None = None
-    """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
+    """Rate at which a restarted broker fetches missed data; null leaves the catch-up out of `seconds`."""
     defaults: Defaults = field(default_factory=Defaults)
-    """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""
+    """Values that the snapshot does not have; without them 1 replica has to be in sync. A warning says so."""
     capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
-    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    """Capacities by broker id, `*` for all others; they override the snapshot's."""
     ingress_bytes_per_s: Mapping[TopicName, OneOrEach[Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
     consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Store the state of a cluster and find it again.
 
-records.py    store, load and compare snapshots; check what a snapshot lists; a later state from texts that have its
+records.py    store, load and compare snapshots; validate a snapshot's lists; a later state from texts that have its
               topics alone; the clusters that were read last; the log directories of brokers by their paths
 cautions.py   warnings about missing or inconsistent parts of a snapshot
 """

@@ -25,7 +25,7 @@ _STEADY = (None, "", "Stable", "STABLE")
 
 
 def of_cluster(cluster: Cluster) -> list[Caution]:
-    """What a cluster lacks, whichever way it was posted."""
+    """Gaps in a cluster, whichever way it was posted."""
     return [*_of_brokers(cluster), *_of_members(cluster), *_of_partitions(cluster)]
 
 
@@ -66,7 +66,7 @@ def of_assembly(assembled: "Assembled") -> list[Caution]:
 
 
 def of_releases(reported: "BrokerReleases") -> list[Caution]:
-    """What is assumed or unknown of the release that brokers report."""
+    """Assumptions about the release that brokers report, and gaps."""
     version = last_supported(reported.releases)
     if version is None:
         named = ", ".join(reported.releases) or "a metadata.version of no known release"

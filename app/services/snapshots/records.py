@@ -55,7 +55,7 @@ _ARRAYS = (
     *("partition_ids", "replicas", "leaders", "isr", "adding", "removing", "size_bytes"),
     *("ingress_bytes_per_s", "log_dirs", "future_log_dirs", "elr", "observers"),
 )
-# Bytes of what is no array, measured; of a topic the objects of its arrays, of which most small topics consist.
+# Bytes besides arrays, measured; of a topic the objects of its arrays, of which most small topics consist.
 _OF_CLUSTER, _OF_BROKER, _OF_TOPIC, _OF_GROUP, _OF_MEMBER, _OF_OFFSET, _OF_ASSIGNED = 1000, 250, 1000, 300, 600, 200, 40
 
 K = TypeVar("K")
@@ -300,7 +300,7 @@ def _check_groups(groups: Sequence[RecordedGroup]) -> None:
 def require_distinct(
     noun: str, values: Sequence[int | str], failure: type[Failure], path: Callable[[int], FieldPath]
 ) -> None:
-    """Raise `failure` if a value is listed twice. `path` is that of the value at a position of the list."""
+    """Raise `failure` if a value is listed twice. `path` gives the path of the value at a position."""
     if (twice := first_repeated(values)) is not None:
         raise failure(f"{noun} {values[twice]} is listed twice", path=path(twice), value=values[twice])
 
@@ -316,15 +316,15 @@ def first_repeated(values: Sequence[Hashable]) -> int | None:
 
 
 def store_later(uow: "UnitOfWork", assembled: "Assembled", limits: Limits) -> Snapshot:
-    """Store what texts of a cluster report now as its newest snapshot.
+    """Store the state that texts of a cluster report as its newest snapshot.
 
     If they list no brokers, as `kafka-topics --describe` alone does not, brokers with racks and capacities, cordons,
-    release, topics and groups that they lack are those of the newest snapshot, and so are sizes of partitions. Raises
-    `SnapshotNotFound` if there is none.
+    release, topics and groups that they lack come from the newest snapshot, and so do sizes of partitions. Raises
+    `SnapshotNotFound` without one.
     """
     _, before = load(uow, newest(uow, assembled.cluster.name).id)
     cluster = _completed(assembled.cluster, before)
-    # What the texts lack is not missing any longer, so that the cautions about it are left out.
+    # The gaps of the texts are filled, so that the cautions about them are left out.
     cautions = of_assembly(assembled) if cluster is assembled.cluster else ()
     return store(uow, cluster, limits, cautions=cautions)
 
@@ -360,7 +360,7 @@ NAMED_LOG_DIRS = 20
 def log_dir_index(
     broker: int, log_dir: str, directories: Mapping[int, Sequence[LogDirectory]], at: FieldPath = ()
 ) -> int:
-    """The index of a directory among those of its broker. Raises `UnknownLogDir`."""
+    """The index of a directory on its broker. Raises `UnknownLogDir`."""
     paths = [directory.path for directory in directories.get(broker, ())]
     if log_dir in paths:
         return paths.index(log_dir)

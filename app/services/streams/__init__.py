@@ -1,13 +1,13 @@
 """Predict a Kafka Streams application.
 
 requests.py        the request records
-sources.py         a request to what an assignor works on
+sources.py         from a request to the input of an assignor
 threads.py         a client by its fields or by its subscription; the members of a streams group, which are the threads
                    of clients; tasks by their names
-subtopologies.py   what the tasks of each subtopology read and restore
+subtopologies.py   partitions that the tasks of each subtopology read and restore
 recorded.py        a Streams group of a snapshot as clients and tasks
-planning.py        the problem, the planner; the title and summary in lists; warnings about what Kafka ignores, and
-                   what is assumed
+planning.py        the problem, the planner; the title and summary in lists; warnings about ignored input and
+                   assumptions
 events.py          events from the request to the core, and their steps
 optimum.py         the distance to the best standbys, the least cross-rack traffic, the smallest addition; a streams
                    group beside the classic protocol: tasks whose copies are all in one zone

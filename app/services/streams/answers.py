@@ -200,7 +200,7 @@ class TaskViolation(AnswerRecord, schema="TaskViolationDocument"):
 class RackAware(AnswerRecord, schema="RackAwareDocument"):
     """KIP-925: whether it is on, and the partitions that active tasks read across racks, beside the fewest possible.
 
-    The plan shows Kafka's own optimum, replayed; an exact flow over as many tasks a client says what the fewest are.
+    The plan shows Kafka's own optimum, replayed; an exact flow over as many tasks a client finds the fewest.
     """
 
     on: bool
@@ -349,7 +349,7 @@ class SingleValueTasks(AnswerRecord, schema="SingleValueTasksDocument"):
 
 
 class ComparedWithClassic(AnswerRecord, schema="ComparedWithClassicDocument"):
-    """What a streams group lacks beside the classic protocol, whose assignor places standbys by client tags."""
+    """Gaps of a streams group beside the classic protocol, whose assignor places standbys by client tags."""
 
     assignor: str
     """Name of the classic assignor."""
@@ -389,7 +389,7 @@ class StreamsAnswer(PlanAnswer, kw_only=True):
     addition: Addition | None
     """The fewest clients to add; null if no tags are listed or the search is too large."""
     compared_with_classic: ComparedWithClassic | None
-    """What the group lacks beside the classic protocol; null under that protocol."""
+    """Gaps beside the classic protocol; null under that protocol."""
     steps: list[StreamsStep]
     """Effect of each event, in order; empty without events."""
     violations: list[TaskViolation]

@@ -1,4 +1,4 @@
-"""What a Streams plan changes: which tasks pass from one client to another, by the clients' names."""
+"""Changes of a Streams plan: the tasks that pass from one client to another, by the clients' names."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -70,7 +70,7 @@ class StreamsDiffDocument(DifferencePage):
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
-    """What the plan changes against another Streams plan, or against what its own clients had.
+    """Changes of the plan against another Streams plan, or against its own clients' previous tasks.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.
     """
@@ -79,7 +79,7 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
 
 
 def task_difference(before: Held, after: Held) -> Difference:
-    """What changes, by task id."""
+    """Changes by task id."""
     there = sorted({*before, *after})
     changed = [task for task in there if before.get(task) != after.get(task)]
     both = [task for task in changed if task in before and task in after]
@@ -111,7 +111,7 @@ def _planned(plan: Plan) -> Held:
 
 
 def _previous(plan: Plan) -> Held:
-    """What the clients of the plan's request had."""
+    """Previous tasks of the clients in the plan's request."""
     active: dict[TaskId, str] = {}
     standby: dict[TaskId, list[str]] = {}
     request = reader_of_stored(READER)(plan.head.request)

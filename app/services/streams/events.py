@@ -63,7 +63,7 @@ def steps_of(happening: AppliedEvents, source: StreamsSource, assign: AssignTask
 
     Raises
     ------
-    ConflictingFields : an event cannot be, with its place among the events; what the assignor raises goes through.
+    ConflictingFields : an event cannot be, with its place among the events; the assignor's errors pass through.
     """
     if not happening.events:
         return []
@@ -93,7 +93,7 @@ def _unassuming(client: StreamsClient) -> StreamsClient:
 
 
 class _Names:
-    """Clients by their names, those that join included; one that lost its state is still called what it was."""
+    """Clients by their names, those that join included; one that lost its state keeps its name."""
 
     def __init__(self, source: StreamsSource, *, in_group: bool) -> None:
         self._names = {client.process_id: name for client, name in zip(source.clients, source.names, strict=True)}

@@ -1,9 +1,10 @@
-"""How far an assignment is from what could be: in its standbys, in what it reads across racks, in its clients.
+"""Distance of an assignment from the optimum: in its standbys, in reads across racks, in its clients.
 
 A streams group beside the classic protocol: tasks whose copies are all in one zone or rack.
 
-The coordinator's assignor ignores client tags and racks. Beside its tasks whose copies share one value are those of the
-classic high-availability assignor with that tag, and those of the best standbys for the coordinator's active tasks.
+The coordinator's assignor ignores client tags and racks. Its number of tasks whose copies share one value is
+compared with the classic high-availability assignor with that tag, and with the best standbys for the coordinator's
+active tasks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -183,8 +184,8 @@ def single_value_tasks(source: StreamsSource, assignment: StreamsAssignment, val
 
 
 def _classic(source: StreamsSource, clients: Sequence[StreamsClient], tag: str) -> StreamsAssignment | None:
-    """What the classic assignor makes of the same clients with the tag, once all copies have caught up, so that nothing
-    warms up; None if it rejects them."""
+    """The classic assignor's assignment of the same clients with the tag, once all copies have caught up, so that
+    nothing warms up; None if it rejects them."""
     options = replace(source.options, rack_aware_assignment_tags=(tag,), acceptable_recovery_lag=UNBOUNDED_LAG)
     try:
         require_tags_within_limits(clients, options)

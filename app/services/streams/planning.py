@@ -1,4 +1,4 @@
-"""Plan a Streams application: where its tasks run, whether that is ideal, and what each loss costs."""
+"""Plan a Streams application: where its tasks run, whether that is ideal, and the cost of each loss."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -90,7 +90,7 @@ def _of_offsets(source: StreamsSource) -> Iterator[Caution]:
 
 KIND = "streams"
 _REBALANCES_A_STEP = 30
-"""What a step may take: tasks warm up two at a time, and each pair is a probing rebalance."""
+"""Most rebalances of a step: tasks warm up two at a time, and each pair is a probing rebalance."""
 _RACK_AWARE_WORK = 100
 """How many times as long KIP-925's flow takes, for a client and task, as the rest does."""
 
@@ -102,9 +102,9 @@ class StreamsProblem:
     Parameters
     ----------
     version : the release that assigns.
-    source : clients, tasks, options and what tasks read.
+    source : clients, tasks, options and the partitions that tasks read.
     assignor : of the protocol, as the release has it.
-    events : what happens once the plan holds, as the core applies it.
+    events : after the plan holds, as the core applies them.
     canonical : the request with nothing left to guess.
     """
 

@@ -12,14 +12,14 @@ from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadR
 from app.services.streams.threads import previous_tasks, task_of
 
 MOST_MISSING = 100_000
-"""Tasks that are added to those of a recorded group."""
+"""Upper limit of tasks added to a recorded group."""
 
 
 def with_recorded_clients(request: StreamsRequest, cluster: Cluster | None) -> tuple[StreamsRequest, Sequence[Caution]]:
     """The request with the clients of its `group`, a client for each process, and warnings about missing data.
 
-    If the request has neither tasks nor subtopologies, the tasks are those that the group has, or has in its target
-    assignment; the stateful ones are those of subtopologies with a standby or a warm-up, unless the request has them.
+    If the request has neither tasks nor subtopologies, they come from the group's current or target assignment;
+    subtopologies with a standby or a warm-up are stateful, unless the request has these tasks.
 
     Raises
     ------

@@ -38,7 +38,7 @@ def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, An
 
 
 def tasks_of_clients(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, answers.ClientTasks]:
-    """Tasks by client; `standby` has warm-ups, too, as what Kafka sends a client has."""
+    """Tasks by client; `standby` has warm-ups, too, as in Kafka's message to a client."""
     return {
         name: answers.ClientTasks(
             active=_named(assignment, assignment.active[place]),
@@ -144,7 +144,7 @@ def _total(of_clients: Sequence[RackReads]) -> answers.Reads:
 
 
 def _movement(source: StreamsSource, assignment: StreamsAssignment) -> answers.TaskMovement:
-    """What moves from where tasks were, and the state that has to be copied for it."""
+    """Tasks that move, and the state that has to be copied for them."""
     row_of = {task: row for row, task in enumerate(assignment.task_ids)}
     was_active, had = (np.zeros(assignment.active.shape, np.bool_) for _ in range(2))
     for place, client in enumerate(source.clients):

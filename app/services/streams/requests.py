@@ -75,7 +75,7 @@ class ClientRequest(RequestRecord, schema="StreamsClientRequest"):
     state of others: its lag is then their `changelog_offsets`, 0 where `state_bytes` is 0, and otherwise unbounded."""
     members: ListOf[ThreadRequest] = field(default_factory=list)
     """Under `streams`, the client's threads, which have its previous tasks; by default `capacity` of them, called
-    `<process_id>-1` and so on. Their ids and those of processes decide ties."""
+    `<process_id>-1` and so on. Their ids and process ids decide ties."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class StreamsRequest(SnapshotFields):
     tasks: ListOf[TaskName] | None = None
     """By default, one for each partition that a subtopology reads."""
     stateful_tasks: ListOf[TaskName] | None = None
-    """By default, those of stateful subtopologies."""
+    """By default, all of stateful subtopologies."""
     subtopologies: ListOf[SubtopologyRequest] | None = None
     """The topics of tasks, which KIP-925 needs for the racks of partitions."""
     brokers: ListedBrokers | None = None

@@ -1,4 +1,4 @@
-"""From a request to the input of an assignor, with warnings about what is missing."""
+"""From a request to the input of an assignor, with warnings about missing data."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +40,12 @@ _NAMED_TASKS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamsSource:
-    """What an application is planned from.
+    """The input of an application's plan.
 
     Parameters
     ----------
     names : of the clients, as they were given, in the order of `clients`; has_uuids : whether these are process ids.
-    partitions : None where nothing is known of what tasks read.
+    partitions : None if the partitions that tasks read are unknown.
     state_bytes, changelog_offsets : by task, where they are known.
     """
 
@@ -66,7 +66,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     Raises
     ------
     MalformedText, CorruptProtocolBytes : the topology or a subscription cannot be read.
-    ImpossibleValue : what should be a task id is none, an id of a client is not like the others.
+    ImpossibleValue : a task id is malformed, an id of a client is not like the others.
     DuplicateClient : two clients have the same process id.
     ConflictingFields : a task is listed twice or was active on two clients, a topic of a subtopology is not known,
         the tasks are unknown.
@@ -140,7 +140,7 @@ def _options(request: StreamsRequest) -> StreamsOptions:
 def _tasks(
     request: StreamsRequest, subtopologies: Sequence[SubtopologyRequest], partitions: TaskPartitions | None
 ) -> StreamsTasks:
-    """Those that are listed; else a task for each partition of what a subtopology reads."""
+    """The listed tasks; else a task for each partition that a subtopology reads."""
     if request.tasks is not None:
         ids = read_tasks(request.tasks, "tasks")
     elif partitions is not None:
@@ -160,7 +160,7 @@ def process_id_of(name: str) -> UUID | None:
 
 
 def _process_ids(names: Sequence[str], *, in_group: bool) -> tuple[list[UUID], list[Caution]]:
-    """What clients are sorted by: their UUIDs, or the order in which they are listed where they have names."""
+    """Sort keys of clients: their UUIDs, or their positions in the list if they have names."""
     if (twice := first_repeated(names if in_group else [name.lower() for name in names])) is not None:
         path = ("clients", twice, "process_id")
         raise DuplicateClient(f"client {names[twice]} is listed twice", path=path, value=names[twice])
@@ -212,7 +212,7 @@ def _client(
     lag_of_new: Mapping[TaskId, int],
 ) -> StreamsClient:
     stateful = set(tasks.stateful)
-    # Unreported lags: 0 of what it runs or has as a standby, and the whole changelog of everything else.
+    # Unreported lags: 0 of tasks it runs or has as standbys, and the whole changelog of all others.
     assumed = dict(lag_of_new) | {
         task: lag for previous, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in previous if task in stateful
     }
@@ -232,7 +232,7 @@ def _client(
 
 
 def _of_strangers(names: Sequence[str], clients: Sequence[StreamsClient], there: set[TaskId]) -> Iterator[Caution]:
-    """What clients say of tasks that do not exist; Kafka passes over it."""
+    """Clients' reports of tasks that do not exist, which Kafka ignores."""
     for code, what, named in (
         ("previous_tasks_unknown", "had", [{*client.previous_active, *client.previous_standby} for client in clients]),
         ("lags_of_unknown_tasks", "say lags of", [set(client.lags) for client in clients]),

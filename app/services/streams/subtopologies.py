@@ -1,4 +1,4 @@
-"""What the tasks of each subtopology read and restore: as listed, or as `Topology#describe()` prints it."""
+"""Topics that each subtopology's tasks read and restore: as listed, or as `Topology#describe()` prints them."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,11 +15,11 @@ from app.services.streams.requests import StreamsRequest, SubtopologyRequest
 
 
 def subtopologies_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Sequence[SubtopologyRequest]:
-    """Those that are listed, or what the library prints of them. Global stores have no tasks.
+    """The listed subtopologies, or those in the library's description. Global stores have no tasks.
 
     Raises
     ------
-    MalformedText : the text is not what the library prints.
+    MalformedText : the text is not the library's description.
     ConflictingFields : both are there, or a source reads topics by a pattern.
     """
     if request.topology is None:

@@ -100,7 +100,7 @@ def whole_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
 
 
 def previous_tasks(active: Iterable[Iterable[str]], copies: Iterable[Iterable[str]]) -> tuple[list[str], list[str]]:
-    """A client's active tasks and standbys, each once, from those of its threads; an active task is no standby."""
+    """A client's active tasks and standbys, each once, from its threads' tasks; an active task is no standby."""
     running = dict.fromkeys(chain.from_iterable(active))
     return list(running), [name for name in dict.fromkeys(chain.from_iterable(copies)) if name not in running]
 
@@ -129,7 +129,7 @@ def _thread(member: ThreadRequest, path: FieldPath) -> StreamThread:
 
 
 def require_group(clients: Sequence[ClientRequest], tasks: StreamsTasks) -> None:
-    """Raise what the coordinator could not have: no topology, tasks with gaps, members of one id.
+    """Reject inputs that a coordinator cannot have: no topology, tasks with gaps, members of one id.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def require_group(clients: Sequence[ClientRequest], tasks: StreamsTasks) -> None
 
 
 def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request: StreamsRequest) -> Iterator[Caution]:
-    """What is assumed of members, and what brokers may not allow. listed : clients, as in the request."""
+    """Assumptions about members, and options that brokers may not allow. listed : clients, as in the request."""
     assumed = tuple(str(client.process_id) for client in listed if not client.members)
     if assumed:
         detail = (
@@ -185,7 +185,7 @@ _OF_SUBSCRIPTION = ("process_id", "client_tags", "previous_active", "previous_st
 
 
 def read_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
-    """The client with the fields of its subscription, if it has one: process id, tags, what it runs and has state of.
+    """The client with the fields of its subscription, if it has one: process id, tags, its tasks and its state.
 
     How far its state reaches is of no use without the ends of the changelogs; `lags` may say how far it is behind.
 

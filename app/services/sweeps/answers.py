@@ -67,11 +67,11 @@ class ScenarioDocument(BaseModel):
     headroom: float | None = None
     """Factor by which traffic can grow until the first limit is reached; null if there is no limit."""
     first_breaking_month: int | None = None
-    """First month of the horizon in which a limit is exceeded, from 0; null if there is none."""
+    """First month of the horizon in which a limit is exceeded, from 0; null if none is."""
     cross_rack_bytes_per_s: float | None = None
     """Bytes/s between racks."""
     remote_bytes: float | None = None
-    """Bytes of tiered topics in remote storage, one copy of what is retained."""
+    """Bytes of tiered topics in remote storage, one copy of retained data."""
     restart_waves: int | None = None
     """Waves of a rolling restart; the fewest if they equal `restart_waves_lower_bound`. Null without `base.restart`."""
     restart_waves_lower_bound: int | None = None
@@ -101,7 +101,7 @@ class BestDocument(AnswerRecord):
     counts: CountsDocument
     """Number of scenarios by whether they qualify."""
     best: Annotated[Mapping[str, Any] | None, Read(ScenarioDocument | None, dict)]
-    """The best acceptable scenario; null if there is none."""
+    """The best acceptable scenario; null without one."""
     why_not_cheaper: list[dict[str, Any]]
     """Neighbours on the axes that cost less, each with the reason why it is not acceptable."""
 

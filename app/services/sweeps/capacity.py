@@ -1,4 +1,4 @@
-"""Capacity sweeps: what varies over a base scenario, which scenario is best, and why no cheaper neighbour is."""
+"""Capacity sweeps: axes over a base scenario, which scenario is best, and why no cheaper neighbour is."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -29,7 +29,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     Raises
     ------
     ConflictingFields : a value is listed twice, or `max` is below `min`.
-    What reading snapshots and `rates_of` do, with the group's path.
+    As reading snapshots and `rates_of`, with the group's path.
     LimitExceeded : all groups together have too many rates.
     """
     given = cast("Mapping[str, Any]", definition)

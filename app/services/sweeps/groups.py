@@ -44,7 +44,7 @@ _LISTS = ("groups", "assignors", "members_lost", "members_added")
 def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve the groups, their topics and racks of the snapshot unless they are already.
 
-    `warnings` list what the snapshot does not record of the groups, and what is assumed instead.
+    `warnings` list gaps in the snapshot's records of the groups, and the values assumed instead.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
 
 
 def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict[str, Json], list[Caution]]:
-    """The resolved groups as JSON, and what their records omit."""
+    """The resolved groups as JSON, and cautions about gaps in their records."""
     groups = [
         SweptGroup(group.group_id, tuple(recorded_member(member).member for member in group.members))
         for group in recorded

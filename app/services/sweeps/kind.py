@@ -1,4 +1,4 @@
-"""What a kind of sweep provides: validation, results, tables, and a scenario as a plan."""
+"""Interface of a kind of sweep: validation, results, tables, and a scenario as a plan."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class SweepKind:
     name : the value of `kind` in requests and answers, which is a contract.
     read_sweep : reads a resolved definition, on executors as well, so that it is a function of the core; None if one
         pass over a dataset yields the rows of all scenarios.
-    resolve : validates a definition and adds, as `resolved`, what executors need and answers omit; raises `Failure`s
+    resolve : validates a definition and adds, as `resolved`, data for executors that answers omit; raises `Failure`s
         whose paths begin at the definition. A definition that is resolved already is not resolved again.
     count : the number of scenarios of a resolved definition. counted_by : the field to name if there are too many.
     changes : the fields that a clone of a sweep may change.

@@ -28,7 +28,7 @@ FIRST_SCENARIOS = 32
 CHUNK_SECONDS = 8.0
 """The target duration of a chunk once its cost is known: Spark adds 0.2 to 0.4 s to a job of any size."""
 MOST_SCENARIOS = 20_000
-"""Scenarios of the largest chunk: what a worker has in memory, and loses if it dies."""
+"""Scenarios of the largest chunk, which a worker has in memory, and loses if it dies."""
 RETRY_AFTER = timedelta(seconds=5)
 """When a sweep that waits for Spark is tried again."""
 
@@ -111,9 +111,9 @@ def _create(
 
 
 def again(sweep: Sweep, changes: Mapping[str, Json]) -> SweepRequest:
-    """A clone of the sweep as a request, with some fields changed; what has been resolved is not resolved again.
+    """A clone of the sweep as a request, with some fields changed; resolved data are not resolved again.
 
-    Raises `ConflictingFields` if a field is not one that a clone of its kind may change.
+    Raises `ConflictingFields` if a clone of its kind may not change a field.
     """
     changeable = KINDS[sweep.kind].changes
     for name in changes:

@@ -46,7 +46,7 @@ _NAMED = 20
 def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Resolve the topics of `base.measured`; the posted rates are not stored beside them.
 
-    `topics_read` lists what was read of each topic, `warnings` what was posted and not used.
+    `topics_read` lists the data read of each topic, `warnings` posted data that are not used.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _stated(
 
 
 def _with_every(every: Mapping[str, Any], own: Mapping[str, Any], *, is_tiered: bool) -> Mapping[str, Any]:
-    """The stated fields of a topic, after those of every topic; local retention of those with remote storage alone."""
+    """The stated fields of a topic, after the fields for all topics; local retention only with remote storage."""
     both = {**every, **own}
     if both.get("remote_storage", is_tiered):
         return both

@@ -1,4 +1,4 @@
-"""Sweeps over reassignments of a cluster: each broker removed in turn, brokers added, and what moves."""
+"""Sweeps over reassignments of a cluster: each broker removed in turn, brokers added, and the movement."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -42,7 +42,7 @@ _FRACTIONS = (
 def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and add the cluster of its snapshot unless it has it already.
 
-    `warnings` list what the snapshot does not record, and what is assumed instead. A reassignment in progress counts as
+    `warnings` list gaps in the snapshot, and the values assumed instead. A reassignment in progress counts as
     complete unless the definition states otherwise.
 
     Raises
@@ -62,7 +62,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
 
 
 def is_resolved(definition: Mapping[str, Json]) -> bool:
-    """Whether a definition has its cluster; those of releases before this one had what they needed of it."""
+    """Whether a definition has its cluster; definitions of earlier releases had the needed parts of it."""
     return "cluster" in cast("Mapping[str, Json]", definition.get("resolved") or {})
 
 
@@ -85,7 +85,7 @@ def resolved_on(cluster: Cluster, definition: Mapping[str, Json], limits: Limits
 
 
 def _require_possible(definition: Mapping[str, Json], cluster: Cluster, limits: Limits) -> None:
-    """Raise what is wrong with every scenario, and what axes have that is not there. Raises as `resolve` does."""
+    """Validate the fields that all scenarios share, and the ids on axes. Raises as `resolve` does."""
     requests = SweptRequests.of(definition)
     for axis in requests.grid.axes:
         if axis.path == ADD:

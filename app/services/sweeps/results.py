@@ -94,7 +94,7 @@ def every(
 
 
 def place(row: RowDocument, sort: str) -> tuple[float | None, int]:
-    """The place of a scenario in the order of a figure: what the page after it continues from."""
+    """The place of a scenario in the order of a figure, from which the next page continues."""
     value = None if sort == BY_INDEX else row.get(sort)
     return (None if value is None else float(value)), int(row["index"])
 

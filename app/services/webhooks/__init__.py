@@ -1,6 +1,6 @@
 """Webhooks: subscriptions of URLs to events, and signed deliveries that are repeated until they succeed.
 
-attempts.py      the signature of an attempt, the schedule of attempts, and what an answer means; create, ping, replay
+attempts.py      the signature of an attempt, the schedule of attempts, and the meaning of answers; create, ping, replay
 """
 
 from app.services.webhooks.attempts import (

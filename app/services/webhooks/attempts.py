@@ -1,6 +1,6 @@
-"""Attempts to deliver an event: what is sent, what an answer means, and when the next attempt is.
+"""Attempts to deliver an event: the request, the meaning of an answer, and the time of the next attempt.
 
-Headers and signature are those of Standard Webhooks (https://www.standardwebhooks.com).
+Headers and signature follow Standard Webhooks (https://www.standardwebhooks.com).
 """
 
 import hmac
@@ -58,7 +58,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of an attempt.
+    """Outcome of an attempt.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def begin(uow: "UnitOfWork", delivery_id: UUID, attempts_before: int) -> Attempt
 
 
 def signed_headers(attempt: Attempt, moment: datetime) -> Mapping[str, str]:
-    """The headers of a request whose body is `attempt.body`. The id is that of the delivery in every attempt."""
+    """The headers of a request whose body is `attempt.body`. The id is the delivery's in every attempt."""
     identity, timestamp = str(attempt.delivery_id), str(int(moment.timestamp()))
     key = b64decode(attempt.secret.removeprefix(SECRET_PREFIX))
     signature = hmac.digest(key, f"{identity}.{timestamp}.{attempt.body}".encode(), "sha256")

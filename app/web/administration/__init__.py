@@ -1,4 +1,4 @@
-"""What administrators do on pages.
+"""Pages for administrators.
 
 keys.py      `/keys`: API keys, and revoking share links
 webhooks.py  `/webhooks`: webhooks, their test and their deliveries, which are sent again

@@ -1,4 +1,4 @@
-"""`/audit`: what was changed, denied and exported, newest first."""
+"""`/audit`: changes, denials and exports, newest first."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def _typed(request: Request) -> Mapping[str, str]:
 
 
 def _filter(typed: Mapping[str, str], problems: dict[str, str]) -> AuditFilter:
-    """The entries that the form asks for; what cannot be read becomes a problem of its field."""
+    """The entries that the form asks for; an unreadable value becomes a problem of its field."""
     texts = {field: typed[field] or None for field in _TEXTS}
     status = typed["status"]
     if status and not (status.isascii() and status.isdigit() and len(status) == 3 and "100" <= status <= "599"):

@@ -62,7 +62,7 @@ def router(database: Database, access: Access) -> APIRouter:
 
 
 def _expiry(days: str) -> datetime | None:
-    """The expiry of a key that is valid for so many days; None, without a number, is never. Raises `InvalidField`."""
+    """The expiry of a key that is valid for `days`; None, without a number, is never. Raises `InvalidField`."""
     if not days:
         return None
     if not (days.isascii() and days.isdigit() and 1 <= int(days) <= MOST_DAYS):
@@ -71,7 +71,7 @@ def _expiry(days: str) -> datetime | None:
 
 
 def _team(stated: str) -> str | None:
-    """The team of a new key: that of the administrator, or any if that one is of all teams. Raises `InvalidField`."""
+    """The team of a new key: the administrator's, or any for an administrator of all teams. Raises `InvalidField`."""
     own = transaction.acting()
     if not stated:
         return None

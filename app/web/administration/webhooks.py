@@ -21,7 +21,7 @@ _DELIVERIES = 5
 
 
 class Subscriptions(Protocol):
-    """What creates webhooks and sends to them."""
+    """Creates webhooks and sends to them."""
 
     @property
     def are_enabled(self) -> bool: ...
@@ -83,7 +83,7 @@ def _page(
     events: Sequence[str] = (),
     problems: Sequence[str] = (),
 ) -> Response:
-    """The page of webhooks, with what was typed and why it is none."""
+    """The page of webhooks, with the typed values and their problems."""
     with database.begin() as uow:
         listed = uow.webhooks.page(before=None, size=MOST_WEBHOOKS).items
         deliveries = {

@@ -1,11 +1,11 @@
-"""Clusters: the newest state of each, a map of its brokers, and what is left after a loss.
+"""Clusters: the newest state of each, a map of its brokers, and its state after a loss.
 
 home.py          `/`: all clusters, the form that adds one, and the newest plans
 cluster.py       `/clusters/{name}`: the page of a cluster, and its map as a picture; the partitions of the snapshots
                  that were looked at last
-view.py          what a cluster's page shows, as its address says; rooms.py: the tables of its other pages; the
-                 cluster in whose context a page is: what the rail lists, and the bar that stays
+view.py          the state of a cluster's page, from its address; rooms.py: the tables of its other pages; the
+                 cluster in whose context a page is: the rail's list, and the bar that stays
 broker_map.py    racks and brokers with one measure, as records and as SVG
 directories.py   the log directories of a broker
-health.py        what is wrong with a cluster, in words; losses.py: the loss of each rack and broker
+health.py        problems of a cluster, in words; losses.py: the loss of each rack and broker
 """

@@ -73,7 +73,7 @@ class BrokerCell:
 
     Parameters
     ----------
-    shade : 0 … `SHADES` − 1; `SHADES // 2` is the mean. state : what is special about the broker, empty for nothing.
+    shade : 0 … `SHADES` − 1; `SHADES // 2` is the mean. state : special states of the broker, empty for none.
     """
 
     id: int
@@ -99,7 +99,7 @@ class BrokerMap:
 
     Parameters
     ----------
-    measure : the label of what is shown. smallest, mean, largest : of the brokers that are listed and not lost.
+    measure : its label. smallest, mean, largest : of the brokers that are listed and not lost.
     extremes : the brokers with most and least, of a map that is too large for numbers; else empty.
     """
 
@@ -187,7 +187,7 @@ def _shades(values: Float64s, compared: Float64s) -> NDArray[np.int64]:
 
 
 MAP_STYLE = STYLE + ASSETS["map.css"].content.decode()
-"""The rules of pictures, and those of maps."""
+"""The rules of pictures and of maps."""
 _MARGIN, _TITLE, _FACT, _FIRST = 20, 34, 56, 76
 _GAP, _HEAD = 4, 30
 _SIZES = ((60, 72, 40), (MOST_NUMBERED, 44, 30), (10**9, 16, 12))

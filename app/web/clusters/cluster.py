@@ -1,4 +1,4 @@
-"""`/clusters/{name}` and its rooms: the map, what is left after a loss, brokers, topics, groups, plans, history."""
+"""`/clusters/{name}` and its rooms: the map, the state after a loss, brokers, topics, groups, plans, history."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -51,7 +51,7 @@ class RecentTables:
         self._tables: Recent[UUID, Table] = Recent(MOST_BYTES)
 
     def of(self, uow: UnitOfWork, snapshot_id: UUID) -> tuple[Cluster, PartitionTable, ListedLosses]:
-        """The cluster of a snapshot, its partitions, and what each loss costs. Raises `SnapshotNotFound`."""
+        """The cluster of a snapshot, its partitions, and the cost of each loss. Raises `SnapshotNotFound`."""
         _, cluster = snapshots.load(uow, snapshot_id)
         cached = self._tables.get(snapshot_id)
         if cached is None:
@@ -188,7 +188,7 @@ def _map(view: ClusterView, table: PartitionTable, *measured: Any) -> dict[str, 
 
 
 def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
-    """What a loss costs, with the topics of the partitions that go offline, if all topics are shown."""
+    """The cost of a loss, with the topics of the partitions that go offline, if all topics are shown."""
     before = table.loads(table.lost(), rows)
     lost = np.where(table.lost(view.lost_brokers, view.lost_racks), 0, -1).astype(np.int32)
     (counts,) = loss_counts(table.states(rows).losses_of(lost, 1), is_known=bool(table.min_isr[rows].any()))
@@ -294,7 +294,7 @@ def _snapshots(shown: Shown) -> Mapping[str, Any]:
 _VALUES = dict(
     zip(ROOMS, (_overview, _brokers, _topics, _groups, _what_if, _plans, _capacity, _snapshots), strict=True)
 )
-"""What computes the values of each room's page."""
+"""By room, the function for the values of its page."""
 
 
 def _history(recent: Sequence[Snapshot]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""The log directories of a broker, with what is in them."""
+"""The log directories of a broker, with their contents."""
 
 from collections.abc import Sequence
 

@@ -34,8 +34,8 @@ class Finding:
     Parameters
     ----------
     severity : of `SEVERITIES`: clients notice it, a loss would cost more than necessary, or neither.
-    state : that of the partitions that it is about; empty if it is not about partitions.
-    verb, plan : what a plan does against it, and the address of the form of that plan; empty if none does.
+    state : of the partitions that it is about; empty if it is not about partitions.
+    verb, plan : the remedy by a plan, and the address of that plan's form; empty without one.
     """
 
     words: str
@@ -46,7 +46,7 @@ class Finding:
 
 
 def findings(snapshot: Snapshot) -> list[Finding]:
-    """What is unavailable, fragile or unbalanced, the worst first; empty if nothing is, or nothing is known."""
+    """Unavailable, fragile or unbalanced parts, the worst first; empty if there are none or nothing is known."""
     summary: Mapping[str, Any] = snapshot.summary
     health = summary.get("health") or {}
     listed = [

@@ -37,7 +37,7 @@ EXAMPLE = "example-shop"
 
 @dataclass(frozen=True, slots=True)
 class ClusterCard:
-    """A cluster in the list: its newest state, what is wrong with it, and what changed since the state before."""
+    """A cluster in the list: its newest state, its problems, and the changes since the state before."""
 
     snapshot: Snapshot
     findings: Sequence[Finding]
@@ -100,7 +100,7 @@ def _card(snapshot: Snapshot, before: Snapshot | None = None) -> ClusterCard:
 
 
 def _store(uow: UnitOfWork, typed: PastedTexts, limits: Limits) -> Snapshot:
-    """Store the pasted cluster. Raises what reading it raises."""
+    """Store the pasted cluster. Raises as reading it does."""
     if not (0 < len(typed.cluster) <= LONGEST_NAME and typed.cluster.isprintable()):
         detail = f"a cluster's name has 1 to {LONGEST_NAME} printable characters"
         raise ConflictingFields(detail, path=("cluster",), value=typed.cluster[:300])

@@ -1,4 +1,4 @@
-"""The tables of the pages of a cluster: brokers, topics, partitions, groups, and what changed between snapshots."""
+"""The tables of the pages of a cluster: brokers, topics, partitions, groups, and changes between snapshots."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a page of a cluster shows, as its address says: every state of each page has an address."""
+"""The state of a cluster's page, from its address: every state of each page has an address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class ClusterView:
     ----------
     cluster : its name. room : of `ROOMS`. item : the topic, broker or group that the page is about; empty for a list.
     snapshot : the id as text; empty for the newest. measure : of `MEASURES`.
-    state : of `STATES`, that of the partitions that are listed; empty for all. start : the first row of a long list.
+    state : of `STATES`, of the listed partitions; empty for all. start : the first row of a long list.
     lost : racks and brokers that are taken to be lost, each as `rack:name` or `broker:id`.
     """
 
@@ -56,7 +56,7 @@ class ClusterView:
 
     @classmethod
     def of(cls, path: str, query: Sequence[tuple[str, str]]) -> "ClusterView":
-        """The view that an address asks for; what is unknown in it is left out.
+        """The view that an address asks for; unknown parts are left out.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class ClusterView:
 
     @property
     def title(self) -> str:
-        """What the page is about."""
+        """The page's subject."""
         return f"{ROOMS[self.room].removesuffix('s')} {self.item}" if self.item else ROOMS[self.room]
 
     @property

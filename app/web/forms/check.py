@@ -28,7 +28,7 @@ _FORM_BODY = ("cluster", "output", "limits")
 
 
 class Requests(Protocol):
-    """What checks, by the rules of the API."""
+    """Checks, by the rules of the API."""
 
     def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
         """The answer, or the errors of fields. Raises the `Failure`s of checking."""
@@ -77,7 +77,7 @@ def _checked(database: Database, requests: Requests, typed: Mapping[str, str], b
 
 
 def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
-    """The body of the same request of the API; what is no number becomes a problem of its field."""
+    """The body of the same request of the API; a malformed number becomes a problem of its field."""
     body: dict[str, Any] = {"cluster": typed["cluster"].strip()}
     if typed["output"].strip():
         body["output"] = typed["output"]
@@ -85,7 +85,7 @@ def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
 
 
 def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Mapping[str, Json]]) -> Response:
-    """The form with each error beside its field; those of no field are errors of the pasted text."""
+    """The form with each error beside its field; errors without a field are of the pasted text."""
     problems: dict[str, str] = {}
     for error in errors:
         first, _, rest = str(error.get("pointer") or "").strip("/").partition("/")

@@ -12,7 +12,7 @@ from app.formats.snapshots.pasted import Upload
 
 
 class Mistaken(Exception):
-    """Fields of a form that cannot be read, with what is wrong with each."""
+    """Fields of a form that cannot be read, with the problem of each."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__(problems)
@@ -33,7 +33,7 @@ def words(typed: Mapping[str, str], field: str) -> list[str]:
 
 
 def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
-    """Further fields of a request, as a JSON object; empty with a problem if it is none."""
+    """Further fields of a request, as a JSON object; empty with a problem if malformed."""
     text = typed.get("more", "").strip()
     if not text:
         return {}
@@ -65,7 +65,7 @@ class PastedTexts:
 
     Parameters
     ----------
-    cluster : empty if the form has no such field. text : what was pasted. files : names and contents.
+    cluster : empty if the form has no such field. text : the pasted one. files : names and contents.
     """
 
     cluster: str

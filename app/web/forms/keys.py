@@ -28,7 +28,7 @@ MOST_WITHOUT_KEY = 100_000
 
 
 class Requests(Protocol):
-    """What places keys, by the rules of the API."""
+    """Places keys, by the rules of the API."""
 
     def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
         """The answer, or the errors of fields. Raises the `Failure`s of placing keys."""
@@ -67,7 +67,7 @@ def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
 
 
 def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
-    """The body of the same request of the API; what is no number becomes a problem of its field."""
+    """The body of the same request of the API; a malformed number becomes a problem of its field."""
     counts = fields.words(typed, "compare_partitions")
     without = fields.whole(typed["without_key"].strip() or "0", "without_key", problems)
     if without > MOST_WITHOUT_KEY:

@@ -1,4 +1,4 @@
-"""The members of a group from what Kafka's tools print: stored with the cluster, then a request of the group's form."""
+"""The members of a group from Kafka's tools: stored with the cluster, then a request of the group's form."""
 
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
@@ -23,11 +23,11 @@ COMMANDS = {
 }
 """Kinds of plans whose members can be pasted, with the command that prints them."""
 Refused = Callable[[str, PastedTexts, str], Response]
-"""The form of a kind, with what was pasted and why it is no group."""
+"""The form of a kind, with the pasted text and why it is no group."""
 
 
 def router(database: Database, limits: Limits, refused: Refused, access: Access) -> APIRouter:
-    """What the form of members posts to."""
+    """The route to which the form of members posts."""
     routes = APIRouter(include_in_schema=False, dependencies=[access.plan])
     typed = texts_of(limits.max_body_bytes)
 
@@ -47,7 +47,7 @@ def router(database: Database, limits: Limits, refused: Refused, access: Access)
 
 
 def _stored(uow: UnitOfWork, pasted: PastedTexts, limits: Limits) -> Sequence[str]:
-    """Store the groups with their cluster, and return their names. Raises what reading them raises."""
+    """Store the groups with their cluster, and return their names. Raises as reading them does."""
     assembled = assembly.assemble(pasted.cluster, pasted.uploads())
     names = [group.group_id for group in assembled.cluster.groups if group.members]
     if not names:

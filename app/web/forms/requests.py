@@ -32,7 +32,7 @@ from app.web.words import counted
 KINDS: Mapping[str, tuple[str, str]] = short.TABLE["kinds"]
 """The title and the purpose of each kind of request, in the order of the page."""
 _SWEEP = "sweep"
-"""The form of a study of capacity; those of other kinds are `sweep-{kind}`."""
+"""The form of a study of capacity; other kinds have `sweep-{kind}`."""
 FIELDS_OF: Mapping[str, dict[str, str]] = {
     kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()
 }
@@ -44,7 +44,7 @@ _RETENTION_S = 7 * 86_400
 
 
 class Requests(Protocol):
-    """What carries out the requests of forms; `examples` has those of each kind, by name."""
+    """Carries out the requests of forms; `examples` has each kind's examples, by name."""
 
     @property
     def examples(self) -> Mapping[str, Mapping[str, Any]]: ...
@@ -107,7 +107,7 @@ def router(
 def _submitted(
     database: Database, requests: Requests, kind: str, typed: Mapping[str, str], person: str = ""
 ) -> Response:
-    """What answers a form that was sent: where its result is, or the form with its errors."""
+    """The answer to a form: where its result is, or the form with its errors."""
     _examples(requests, kind)
     try:
         body = _body(kind, typed)
@@ -225,7 +225,7 @@ def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
 
 
 def _around(uow: UnitOfWork, kind: str, cluster: str) -> Mapping[str, Any]:
-    """The clusters, and of the one that the form names its place and what there is to choose from."""
+    """The clusters, and of the one that the form names its place and the choices."""
     view = ClusterView(cluster, "capacity" if kind.startswith(_SWEEP) else "plans")
     return {
         "clusters": sorted(uow.snapshots.clusters()),
@@ -236,7 +236,7 @@ def _around(uow: UnitOfWork, kind: str, cluster: str) -> Mapping[str, Any]:
 
 
 def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
-    """What the newest snapshot of a cluster has to choose from; a picker of more than `MOST_PICKED` is no help."""
+    """Choices from the newest snapshot of a cluster; a picker of more than `MOST_PICKED` is no help."""
     if not name or (newest := uow.snapshots.newest(name)) is None:
         return {}
     _, cluster = snapshots.load(uow, newest.id)
@@ -262,7 +262,7 @@ def _page(
     has_fields = _has_fields(kind, typed)
     if has_fields and not problems:
         typed = _fields_of(kind, typed)
-    # The first error of a field that the form has is beside it, and so is that of an item of the field.
+    # The first error of a field that the form has, or of an item of it, is beside the field.
     of_fields = partial(short.field_at, kind)
     beside = {of_fields(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:

@@ -25,8 +25,8 @@ class ShortField:
         empty, the end of the path.
     rows : lines of the text area; 0 is a field of one line. is_fixed : not shown; its value is `initial`.
     group : the heading over it and its neighbours; a group of optional fields is closed while they are empty.
-    codec : of `CODECS`. choices : values with their words; empty for a text. listed : what the newest snapshot of the
-        cluster suggests: `groups`; empty for nothing.
+    codec : of `CODECS`. choices : values with their words; empty for a text. listed : suggestions from the
+        cluster's newest snapshot: `groups`; empty for none.
     """
 
     path: str
@@ -74,7 +74,7 @@ SHORT["reassignment"] += SHORT["limits"]
 
 
 def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
-    """The request of the fields, without those that are empty; what cannot be read is added to `problems`."""
+    """The request of the fields, without empty ones; problems of unreadable values are added to `problems`."""
     body: dict[str, Any] = {}
     for field in SHORT[kind]:
         if not (text := typed.get(field.name, "").strip()):
@@ -108,7 +108,7 @@ def typed_of(kind: str, body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def field_at(kind: str, pointer: str) -> str:
-    """The field that shows the errors of a part of the request: that of the longest path; else the first name in it."""
+    """The field that shows the errors of a part of the request: by the longest path; else the first name in it."""
     part = pointer.strip("/")
     found = [
         (len(path), field.name)
@@ -151,7 +151,7 @@ def _written(name: str, value: object) -> str:
 
 
 def _remove(body: Any, path: list[str]) -> None:
-    """Remove what is at a path, and what is empty without it."""
+    """Remove the value at a path, and containers that become empty."""
     place = 0 if path[0] == "0" else path[0]
     if len(path) > 1:
         _remove(body[place], path[1:])

@@ -6,6 +6,6 @@ placement.py         brokers in their racks, and the partitions of small plans b
 moves.py             brokers before and after a reassignment, and transfers between brokers
 reading.py           members in their racks, and the partitions that each reads in rack
 tasks.py             Streams clients in their zones, and the tasks of each; brokers in the waves of a restart
-intervals.py         consumers over time, with their rates and what moves
+intervals.py         consumers over time, with their rates and movement
 files.py             pictures as files: SVG with or without a theme, PNG
 """

@@ -1,4 +1,4 @@
-"""Figures of intervals as a picture, such as the rate as an area, consumers as steps, what moves as bars."""
+"""Figures of intervals as a picture, such as the rate as an area, consumers as steps, movement as bars."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ class Matrix:
 
     Parameters
     ----------
-    senders : the names of the rows, in their order. noun : what the ends are. by_bytes : whether areas are bytes.
+    senders : the names of the rows, in their order. noun : for the ends. by_bytes : whether areas are bytes.
     """
 
     senders: Sequence[str | None]
@@ -121,7 +121,7 @@ def _weight(move: Move, matrix: Matrix) -> int:
 
 
 MOST_BROKERS = 30
-"""Brokers that have a column and a row of their own; of more, those of a rack share one."""
+"""Brokers that have a column and a row of their own; of more, the brokers of a rack share one."""
 MOST_RACKS = 30
 """Racks with a column of their own; of more, those that move least share the last one."""
 _MOST_OF_MEAN = 2
@@ -129,7 +129,7 @@ _MOST_OF_MEAN = 2
 MOST_MOVERS = 3
 """Brokers that a picture of racks names as those that send most, and as those that get most."""
 _PARTS = (("stays", "leads"), ("arrives", "follows"), ("is new", "unknown"))
-"""What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
+"""The parts of a bar, from the baseline up, in words and as a class of the style sheet."""
 _NO_RACK = "no rack"
 
 
@@ -144,7 +144,7 @@ class MovesPicture:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Brokers that share a column: one, or those of a rack or of several. `brokers` are places in the transfers'."""
+    """Brokers that share a column: one, or all of a rack or of several. `brokers` are places in the transfers'."""
 
     name: str
     rack: str
@@ -232,7 +232,7 @@ def _rack(broker: Broker) -> str:
 
 
 def _parts(transfers: Transfers, *, by_bytes: bool) -> list[Int64s]:
-    """What stays, arrives and is new, (brokers,) each."""
+    """Replicas that stay, arrive and are new, (brokers,) each."""
     if by_bytes:
         return [
             transfers.after.size_bytes - transfers.arriving.size_bytes,

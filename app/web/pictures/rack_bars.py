@@ -39,7 +39,7 @@ class EvenShare:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """What the bars of a picture are.
+    """The bars of a picture.
 
     Parameters
     ----------

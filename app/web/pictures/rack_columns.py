@@ -16,7 +16,7 @@ MOST_COLUMNS = 480
 LONGEST_NAME = 16
 """Characters of a name beneath a column."""
 LEFT, RIGHT = 60, 60
-"""Margins, in pixels: the names of rows on the left, what is said about them on the right."""
+"""Margins, in pixels: the names of rows on the left, text about them on the right."""
 WIDEST = 960
 """Pixels that a line takes at most, margins included."""
 PANEL_GAP, PANEL_PADDING = 8, 8
@@ -35,7 +35,7 @@ class RackItem:
     Parameters
     ----------
     name : written beneath it. tooltip : all facts about it.
-    counts : the parts of its bar, from the baseline up; the picture says what they are. Of several it is their sum.
+    counts : the parts of its bar, from the baseline up, named by the picture. Of several it is their sum.
     stands_for : how many it stands for; the bar is their mean. least, most : the lowest and the highest bar of them.
     was : its previous load, the sum if there are several; an outline in the bar. None if nothing is compared.
     is_out : whether it is excluded, like a fenced broker.
@@ -144,7 +144,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     """Names that fit beneath a column; a common prefix is left out if they are long."""
     if max(map(len, names), default=0) <= LONGEST_NAME:
         return list(names)
-    # What the first and the last in alphabetical order begin with alike, all between them do.
+    # A common prefix of the first and the last in alphabetical order is common to all.
     first, last = min(names), max(names)
     length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.

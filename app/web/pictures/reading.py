@@ -14,7 +14,7 @@ MOST_RACKS = 60
 _EMPTY_RACKS = 12
 """Racks without a member that are shown, as long as there are no more of them."""
 _PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
-"""What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
+"""The parts of a bar, from the baseline up, in words and as a class of the style sheet."""
 
 
 @dataclass(frozen=True, slots=True)

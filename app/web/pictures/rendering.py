@@ -1,6 +1,6 @@
 """The parts of every picture of a plan: racks as panels, their items as bars, and the facts in words.
 
-A picture is one SVG document without script, font or outside reference. It says in words what it shows, follows the
+A picture is one SVG document without script, font or outside reference. It describes itself in words, follows the
 reader's light or dark colours, and has the same bytes whenever it is drawn.
 """
 

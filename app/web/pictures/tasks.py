@@ -27,9 +27,9 @@ class TasksPicture:
 
     Parameters
     ----------
-    facts : what there is to say, in sentences. by : what a place is, `zone` or `rack`.
-    parts : what the parts of a bar are, from the baseline up, in words and as a class of the style sheet.
-    noun, unit, others : what a client is; what the first part counts, in the singular; and the other parts.
+    facts : sentences beside it. by : the kind of place, `zone` or `rack`.
+    parts : the parts of a bar, from the baseline up, in words and as a class of the style sheet.
+    noun, unit, others : for a client; for the unit of the first part, in the singular; and for the other parts.
     """
 
     title: str

@@ -17,7 +17,7 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What the page shows.
+    """Content of the page.
 
     Parameters
     ----------

@@ -38,10 +38,10 @@ class ComparedRow:
 
 
 def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, Any]:
-    """What the second plan changes against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
+    """Changes of the second plan against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
 
     The plans may be of different snapshots: each has the whole placement of its topics, members or tasks. `unit` is a
-    row, `place` where it is, `counts` are those of the API by name, and `rows` the first that differ, of `total`.
+    row, `place` where it is, `counts` are as in the API by name, and `rows` the first that differ, of `total`.
     """
     found = KINDS[second.head.kind].difference(uow, second, first.head.id)
     unit, place, row = _ROWS[second.head.kind]
@@ -84,7 +84,7 @@ _ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
     restarts.KIND: ("Broker", "Wave", partial(_of_number, "broker")),
     consumers.KIND: ("Interval", "Consumers", partial(_of_number, "interval")),
 }
-"""What a row of each kind is, where it is, and how a difference of it is written."""
+"""By kind, the noun of a row, its place, and how a difference of it is written."""
 
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -264,7 +264,7 @@ def _replica_list(topic: TopicMovement, lists: Int32s, partition: int) -> list[i
 
 
 def _brokers(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Every broker of either plan, with what it has after each; None after a plan that does not know it."""
+    """Every broker of either plan, with its row after each; None after a plan that does not know it."""
     sides = [{row["broker"]: row for row in side} for side in (first, second)]
     return [
         {"id": broker, "now": sides[0].get(broker) or sides[1][broker], "after": [side.get(broker) for side in sides]}

@@ -27,12 +27,12 @@ MOST_BATCHES = 100
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What the page shows of an execution.
+    """The page's data of an execution.
 
     Parameters
     ----------
     later : snapshots of the cluster since the plan's own, newest first. chosen : the id of one; empty for none.
-    progress : as the API answers it. problem : why there is none. text : what was pasted and could not be read.
+    progress : as the API answers it. problem : why it is missing. text : the pasted text that could not be read.
     """
 
     later: Sequence[Snapshot]
@@ -70,7 +70,7 @@ def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", te
 
 
 def store_pasted(uow: UnitOfWork, plan: Plan, uploads: Sequence[Upload], limits: Limits) -> Snapshot:
-    """Store what was pasted as the newest snapshot of the plan's cluster. Raises what reading it raises."""
+    """Store the pasted texts as the newest snapshot of the plan's cluster. Raises as reading them does."""
     return snapshots.store_later(uow, assembly.assemble(plan.head.cluster or "", uploads), limits)
 
 
@@ -119,7 +119,7 @@ def states_after(head: PlanHead, transfers: Transfers, batch: int) -> BatchState
 
     Parameters
     ----------
-    transfers : what the plan moves of its cluster.
+    transfers : of the plan in its cluster.
     """
     steps = batches_of(head)
     if not len(steps):

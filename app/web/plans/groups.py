@@ -84,7 +84,7 @@ def _rack_of(member: Mapping[str, Any]) -> str:
 
 
 def step_names(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The event of each step; those of one event are numbered."""
+    """The event of each step; steps of one event are numbered."""
     names = []
     for _, group in groupby(steps, key=lambda step: step["event_index"]):
         of_event = list(group)

@@ -55,7 +55,7 @@ MOST_TOPICS = 300
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a form changed nothing, and what was typed into it."""
+    """Why a form changed nothing, and its typed values."""
 
     detail: str
     typed: Mapping[str, str] = field(repr=False)
@@ -63,7 +63,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the address of a page chooses.
+    """Choices in the address of a page.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
 
 def _pasted(database: Database, plan_id: str, pasted: PastedTexts, limits: Limits) -> Response:
-    """Store what was pasted as the state of now, and show the progress. Raises `PlanNotFound`."""
+    """Store the pasted texts as the current state, and show the progress. Raises `PlanNotFound`."""
     try:
         with database.begin() as uow:
             snapshot = store_pasted(uow, plans.load(uow, id_of(plan_id, PlanNotFound)), pasted.uploads(), limits)
@@ -165,7 +165,7 @@ def _page(
 
     Parameters
     ----------
-    progress : the snapshot at which it is shown. problem, text : why what was pasted is no state, and what was pasted.
+    progress : the snapshot at which it is shown. problem, text : why the pasted text is no state, and that text.
     """
     with database.begin() as uow:
         viewed = _loaded(uow, plan_id)
@@ -206,7 +206,7 @@ def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:
 
 
 def _beside(head: PlanHead) -> Mapping[str, str]:
-    """The fields of the form of what is beside a plan."""
+    """The fields of the form for labels and notes."""
     return {"notes": head.notes or "", "status": "", "labels": labels.write(head.labels)}
 
 

@@ -44,7 +44,7 @@ def bound_words(certificate: Mapping[str, Any]) -> str:
 
 
 def tool_words(generated: Mapping[str, Any] | None) -> str:
-    """What Kafka's own tool would move; empty if it was not compared."""
+    """Movement by Kafka's own tool; empty if it was not compared."""
     if generated is None or generated["moved_replicas"] is None:
         return ""
     replicas, size = generated["moved_replicas"], generated["moved_bytes"]

@@ -59,7 +59,7 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
 
 
 def _in_domains(head: PlanHead, brokers: Sequence[Broker]) -> Sequence[Broker]:
-    """The brokers in what their panels are: racks, or the values of the first attribute that a plan goes by."""
+    """The brokers in their panels: racks, or the values of the first attribute that a plan goes by."""
     attributes: Any = head.request.get("attributes")
     if not attributes:
         return brokers
@@ -76,7 +76,7 @@ def _first_partitions(plan: Plan) -> list[PlannedPartition]:
 
 
 def _envelopes(plan: Plan) -> list[tuple[str, Json]]:
-    """What holds over all draws, by topic; nothing where none was left open."""
+    """Bounds over all draws, by topic; empty if nothing is random."""
     envelopes = plan.head.answer.get("envelope")
     if not isinstance(envelopes, list):
         return []

@@ -1,4 +1,4 @@
-"""The view of a restart: its waves, the proof of their number, and what no schedule keeps available."""
+"""The view of a restart: its waves, the proof of their number, and the blockers in any schedule."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

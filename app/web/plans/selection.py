@@ -22,12 +22,12 @@ _KINDS = ("broker", "rack", "topic")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is selected, and the first partitions that change because of it.
+    """The selection, and the first partitions that change because of it.
 
     Parameters
     ----------
     kind, name : a broker by its id, a rack or a topic by its name; empty if nothing is selected.
-    total : the number of partitions. choices : by kind, what can be selected: whatever a change names.
+    total : the number of partitions. choices : by kind, the names in any change.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Selection:
         return f"{self.kind}:{self.name}" if self.kind else ""
 
     def marked(self, picture: str) -> str:
-        """The picture with the columns and rows of what is selected marked."""
+        """The picture with the columns and rows of the selection marked."""
         names = {"broker": ["item"], "rack": ["item", "rack"]}.get(self.kind, [])
         for name in names:
             attribute = f'data-{name}="{escaped(self.name)}"'
@@ -92,7 +92,7 @@ _SNAPSHOT = "of the snapshot"
 """In place of the whole hash of its content, and after the options."""
 
 _DISTINCTIONS: dict[tuple[UUID, ...], Sequence[str]] = {}
-"""What differs between plans: their requests never change, and reading them was a quarter of the time of a page."""
+"""Differences between plans: their requests never change, and reading them was a quarter of the time of a page."""
 _MOST_DISTINCTIONS = 256
 
 

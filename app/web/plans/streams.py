@@ -75,7 +75,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
 
 
 def _event_words(step: Mapping[str, Any]) -> str:
-    """What happened, as a step of the plan names it."""
+    """The event of a step in words."""
     match step["event"]:
         case {"rolling_deploy": _}:
             words = f"{step['process_id']} is restarted"

@@ -16,7 +16,7 @@ from app.store.records import PlanHead
 class ViewedPlan:
     """A plan with the cluster that it was made on.
 
-    The picture, the tables and the selection of a page share what is computed of both: a million partitions take a
+    The picture, the tables and the selection of a page share computed values: a million partitions take a
     quarter of a second to compare.
     """
 
@@ -30,7 +30,7 @@ class ViewedPlan:
 
     @cached_property
     def transfers(self) -> Transfers:
-        """What a reassignment moves."""
+        """The transfers of a reassignment."""
         return reassignment.compared(self.plan, self.cluster)
 
 
@@ -40,10 +40,10 @@ class View:
 
     Parameters
     ----------
-    title : by the names of the plan's topics. prediction : what the plan predicts, in a sentence or two.
+    title : by the names of the plan's topics. prediction : of the plan, in a sentence or two.
     draw : the picture, with these rules for its style.
-    template, values : the page, and its variables besides those of every plan's page.
-    tabs : those of the kind, by the last part of their address, with their titles.
+    template, values : the page, and its variables besides those on every plan's page.
+    tabs : of the kind, by the last part of their address, with their titles.
     has_batches : whether the plan is executed in batches, after each of which the page can show the brokers.
     """
 

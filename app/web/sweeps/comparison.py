@@ -90,7 +90,7 @@ def _page(uow: UnitOfWork, a: str, b: str, *, x: str = "", y: str = "", problem:
 
 
 def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
-    """The answers of both, and what differs: rows of a part of the studies, a name, and two numbers or texts."""
+    """The answers of both, and their differences: rows of a part of the studies, a name, and two numbers or texts."""
     kind = KINDS[pair[0].kind]
     is_sized = "first_breaking_month" in kind.numbers
     bests = [_best(uow, sweep) for sweep in pair]
@@ -130,5 +130,5 @@ def _axis(sweep: Sweep, name: str) -> str:
 
 
 def _stated(sweep: Sweep) -> Mapping[str, Any]:
-    """The definition without what is derived from it, and without the axes, which are compared by themselves."""
+    """The definition without derived fields, and without the axes, which are compared by themselves."""
     return {name: value for name, value in sweep.definition.items() if name not in ("resolved", "axes")}

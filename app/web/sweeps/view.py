@@ -1,4 +1,4 @@
-"""What the page of a sweep shows, as its address says."""
+"""The state of a sweep's page, from its address."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class SweepView:
 
     @classmethod
     def of(cls, sweep: Sweep, kind: SweepKind, query: dict[str, str]) -> "SweepView":
-        """The view that an address asks for; what is unknown in it is the default."""
+        """The view that an address asks for; unknown parts get the default."""
         numbers, axes = list(kind.numbers), list(axes_of(kind, sweep))
         axis = _known(query.get("axis"), axes, axes[:1])
         others = [name for name in axes if name != axis]

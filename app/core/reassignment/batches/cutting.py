@@ -1,6 +1,6 @@
 """Cut a reassignment into batches that Kafka executes one after another, with figures and a lower bound.
 
-Moves between log directories of a broker, as steps that are packed with those of partitions.
+Moves between log directories of a broker are steps, too, packed with the steps of partitions.
 
 A move is a step of its own: it copies a replica to another disk of its broker, and frees the first one when it is
 complete. It may run beside a step of the same partition, which neither adds nor removes that replica.
@@ -123,7 +123,7 @@ def unchanged_steps(
     pairs, keys = pairs[is_alone], keys[is_alone]
     lists = np.full((len(pairs), after.shape[1]), NO_REPLICA, np.int32)
     lists[:, : reassigned.before.shape[1]] = reassigned.before[pairs[:, 0]]
-    # The list is that of the last step before, if the row has one.
+    # The list is the last earlier step's, if the row has one.
     order = np.argsort(steps, kind="stable")
     previous = np.searchsorted(steps[order], keys) - 1
     has_previous = previous >= 0
@@ -152,8 +152,8 @@ def cut_batches(
     ----------
     reassigned : replica lists before and after.
     limits : of each batch.
-    disks : what brokers use at any time stays within it; what a batch deletes is free after it. None: no limit.
-    log_dirs : the disk of each replica; moves between those of a broker are steps, too. None: each broker has one disk.
+    disks : limits on bytes used at any time; bytes that a batch deletes are free after it. None: no limit.
+    log_dirs : the disk of each replica; moves between a broker's disks are steps, too. None: each broker has one disk.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def _by_batch(moves: LogDirMoves) -> LogDirMoves:
 
 
 def _with_unchanged(listed: _Listed, reassigned: ReassignedPartitions, moves: LogDirMoves) -> _Listed:
-    """The steps, and those of rows that only move between log directories in a batch."""
+    """The steps, with rows that only move between log directories in a batch."""
     rows, batch, lists = unchanged_steps(reassigned, moves, listed.rows, listed.batch, listed.after)
     more = _Listed(rows, batch, lists, lists)
     return _Listed(
@@ -261,7 +261,7 @@ def batches_lower_bound(
 ) -> int:
     """Lower bound on the number of batches; may not be attainable.
 
-    For batches that move replicas, the largest of what each limit alone requires, ⌈replicas that a broker receives in
+    For batches that move replicas, the largest requirement of any limit alone, ⌈replicas that a broker receives in
     all / those it may receive in one batch⌉ and likewise for the other limits, and the steps of the partition that has
     most. To these the batches for the final orders are added.
 

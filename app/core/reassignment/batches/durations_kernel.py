@@ -1,7 +1,7 @@
-"""Replication as a fluid: what is copied at once shares the capacities of its ends, and new data keep coming.
+"""Replication as a fluid: concurrent copies share the capacities of their ends, and new data keep coming.
 
 Every copy has a source and a target, each a link of a capacity. Rates are max-min fair (progressive filling): links
-whose share is the least among those of their copies are saturated, and give each of their copies that share. Rates
+whose share is the least of all links of their copies are saturated, and give each of their copies that share. Rates
 change only when a copy is complete. Copies end together if they end within a hundredth of the least duration
 that the busiest link allows, or of the time since the begin, if that is longer: durations are at most that share too
 long, and a batch has some hundred events, however many copies. It is three hundredths of more than 10,000 copies.
@@ -28,7 +28,7 @@ class CopyArrays(NamedTuple):
 
 
 class _Links(NamedTuple):
-    """(2n,) the capacity of links besides present traffic; what is left of it and each copy's share, in one filling."""
+    """(2n,) the capacity of links besides present traffic; the rest of it and each copy's share, in one filling."""
 
     room: FloatVector
     left: FloatVector
@@ -122,7 +122,7 @@ def _fill(copies: CopyArrays, active: Int64Vector, throttle: float, links: _Link
 
 @subroutine
 def _find_least(copies: CopyArrays, unshared: Int64Vector, links: _Links) -> None:
-    """Find the links whose share is the least among those of all copies that have no rate yet."""
+    """Find the links whose share is the least among all copies that have no rate yet."""
     for copy in unshared:
         for link in (copies.source[copy], copies.target[copy]):
             links.share[link] = links.left[link] / links.waiting[link]
@@ -137,7 +137,7 @@ def _find_least(copies: CopyArrays, unshared: Int64Vector, links: _Links) -> Non
 
 @subroutine
 def _step(copies: CopyArrays, active: Int64Vector, rest: FloatVector, rate: FloatVector, least: float) -> float:
-    """Seconds to the next event, at least so many unless all end before; infinite if no copy ever catches up."""
+    """Seconds to the next event, at least `least` unless all end before; infinite if no copy ever catches up."""
     first, last = np.inf, 0.0
     for copy in active:
         net = rate[copy] - copies.ingress[copy]
@@ -155,7 +155,7 @@ def _advance(
     for copy in active:
         net = rate[copy] - copies.ingress[copy]
         if net > 0 and rest[copy] <= net * step * _ROUNDING:
-            # In sync, a replica is no longer throttled, and still receives what is written.
+            # In sync, a replica is no longer throttled, and still receives new data.
             for link in (copies.source[copy], copies.target[copy]):
                 links.room[link] = max(links.room[link] - copies.ingress[copy], 0.0)
         else:

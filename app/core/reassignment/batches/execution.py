@@ -16,7 +16,7 @@ from app.core.reassignment.batches import durations_kernel
 
 
 class Action(StrEnum):
-    """What one step of an execution does."""
+    """Action of one step of an execution."""
 
     CORDON = "cordon"
     UNCORDON = "uncordon"
@@ -55,7 +55,7 @@ class Cordons:
 
     @property
     def undone(self) -> "Cordons":
-        """Of the inverse: it ends with what was cordoned before, which its batches need not lift."""
+        """Of the inverse: it ends with the previous cordons, which its batches need not lift."""
         return Cordons(self.after, self.before, self.before, self.rejects_lists)
 
 
@@ -80,11 +80,11 @@ def execution_steps(requested: Sequence[Int32s], order: Sequence[int], cordons: 
 def execution_violations(
     steps: Sequence[ExecutionStep], requested: Sequence[Int32s], order: Sequence[int], cordons: Cordons
 ) -> list[str]:
-    """What is wrong with an execution: lists that Kafka rejects, batches in another order, cordons left or lost.
+    """Violations of an execution: lists that Kafka rejects, batches in another order, cordons left or lost.
 
     Parameters
     ----------
-    steps : whichever planner made them; the other parameters are those of `execution_steps`.
+    steps : whichever planner made them; the other parameters are as in `execution_steps`.
     """
     violations = []
     cordoned, executed = set(cordons.before), []
@@ -126,7 +126,7 @@ _ROUND_FIGURES = (1, 2, 5)
 FETCH_BYTES = 2**20
 """Kafka's default of `replica.fetch.max.bytes`."""
 LEAST_OVER_INGRESS = 2
-"""A recommended throttle is at least this many times what is written to the partitions that one broker copies."""
+"""A recommended throttle is at least this many times the ingress of the partitions that one broker copies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +148,7 @@ class BatchCopies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplicationRates:
-    """What limits copying.
+    """Limits on copying.
 
     Parameters
     ----------
@@ -186,13 +186,13 @@ def throttled(
 def batch_durations(copies: BatchCopies, rates: ReplicationRates, batches: int) -> Float64s:
     """(batches,) float64 seconds of each batch; infinite if it never completes, NaN if no rate is known.
 
-    All copies of a batch begin together. The throttle and the network of a source are shared max-min fairly by what it
-    sends, those of a target by what it receives; a copy at rate r of a partition into which producers write i gains
-    r - i on its leader, and is complete when it has caught up. A batch never completes if no copy of those left gains.
+    All copies of a batch begin together. The throttle and the network of a source are shared max-min fairly by copies
+    from it, of a target by copies to it; a copy at rate r of a partition into which producers write i gains r - i on
+    its leader, and is complete when it has caught up. A batch never completes if no remaining copy gains.
     If record batches are large, more is sent than copied: see `ReplicationRates.sent_per_copied`.
 
-    Kafka throttles a replica until it is in sync. What clients read is not part of the model, unless `nic_out` is
-    without it.
+    Kafka throttles a replica until it is in sync. Clients' reads are not part of the model, unless `nic_out` is
+    without them.
 
     Complexity: O(batches · (brokers + copies of a batch · log(duration))), compiled.
 

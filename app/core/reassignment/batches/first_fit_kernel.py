@@ -103,7 +103,7 @@ def pack(
     )
     for chain in range(chains):
         _push(state, _first_queue(work, state, chain), chain)
-    # Typed, since a literal would compile a second version of what it is passed to.
+    # Typed, since a literal would compile a second version of the called function.
     left, batch, looks = len(batch_of), int(np.int64(0)), int(np.int64(_LOOKS))
     while left > 0:
         n_batched = _fill(work, capacity, state, looks)
@@ -152,7 +152,7 @@ def _fill(work: ChainArrays, capacity: BatchCapacity, state: _State, looks: int)
 
 @subroutine
 def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_of: Int64Vector) -> None:
-    """Complete a batch: what was removed is deleted, and the chains go on to their next steps."""
+    """Complete a batch: removed replicas are deleted, and the chains go on to their next steps."""
     for chain in state.batched[:n_batched]:
         step = _step(work, state, chain)
         batch_of[step] = batch

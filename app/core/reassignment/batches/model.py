@@ -43,7 +43,7 @@ class ReassignedPartitions:
     is_barred : (brokers,) bool, brokers that no list on the way may have unless the final one has them, since Kafka
         rejects it (cordoned brokers) or never completes it (brokers that are down), or None.
     waits : (rows,) bool, partitions whose lists Kafka never completes while brokers are down: their steps come after
-        those of all others, since no batch can begin after them. None: there are none.
+        all others, since no batch can begin after them. None: no partition waits.
     stored_bytes : (rows,) int64 bytes that a replica has on its disk, if it may have copied fewer; None: `size_bytes`.
     """
 
@@ -75,7 +75,7 @@ class BatchLimits:
     max_bytes_in_per_broker : transient bytes: all replicas that a broker receives in one batch, as the replicas it
         loses are deleted only when the partition's step completes.
     max_partitions : partitions in one batch.
-    throttle_bytes_per_s : of every broker, in and out alike; determines how long a batch takes, not what is in it.
+    throttle_bytes_per_s : of every broker, in and out alike; determines how long a batch takes, not its steps.
     record_batch_bytes : size of the record batches in the logs, which determines the time, too; None if unknown.
     hottest : whether the hottest partitions are in the first or the last batches, or bytes are even over batches.
     """
@@ -95,8 +95,8 @@ class BrokerDisks:
 
     Parameters
     ----------
-    used_bytes, max_bytes : (disks,) int64 bytes, used now and usable at any time. Disk i < brokers is that of broker i,
-        or, with log directories, of its replicas in unknown ones; the others are log directories.
+    used_bytes, max_bytes : (disks,) int64 bytes, used now and usable at any time. Disk i < brokers is broker i's,
+        or, with log directories, holds its replicas in unknown ones; the others are log directories.
     log_dirs : the paths of those.
     """
 
@@ -105,7 +105,7 @@ class BrokerDisks:
     log_dirs: tuple[str, ...] = field(default=(), repr=False)
 
     def path_of(self, disk: int, brokers: int) -> str | None:
-        """The log directory that a disk is; None if it is that of a broker."""
+        """The log directory that a disk is; None if it is a broker's."""
         return None if disk < brokers else self.log_dirs[disk - brokers]
 
 

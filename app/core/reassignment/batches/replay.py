@@ -1,4 +1,4 @@
-"""The steps of batches replayed, by row: what is copied and deleted in each, and where.
+"""The steps of batches replayed, by row: replicas copied and deleted in each, and where.
 
 The replay sorts and sums: it shares no code with the scheduler.
 """
@@ -24,7 +24,7 @@ class StepReplay:
     ----------
     batch, row : (steps,) int64. is_first, is_last : (steps,) bool, of their row.
     before, after : (steps, widest) int32. gained : (steps, widest) bool, replicas of `after` that are not in `before`;
-        lost : those of `before` that are not in `after`.
+        lost : replicas of `before` that are not in `after`.
     origin, goal : (rows, widest) int32, lists before and after the reassignment.
     size : (steps,) int64 bytes of one replica, 0 if unknown.
     """
@@ -198,7 +198,7 @@ def required_violations(
 
 
 def copied_within(reassigned: ReassignedPartitions, moves: LogDirMoves) -> BatchTraffic:
-    """What brokers copy between their log directories in each batch; pairs may repeat those of other traffic."""
+    """Copies of brokers between their log directories in each batch; pairs may repeat those in other traffic."""
     n_batches = int(moves.batch.max(initial=0)) + 1
     pairs = moves.broker.astype(np.int64) * n_batches + moves.batch
     distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
@@ -207,7 +207,7 @@ def copied_within(reassigned: ReassignedPartitions, moves: LogDirMoves) -> Batch
 
 
 def with_moves(reassigned: ReassignedPartitions, traffic: BatchTraffic, moves: LogDirMoves) -> BatchTraffic:
-    """The traffic of brokers, and what they copy between their log directories."""
+    """The traffic of brokers, and copies between their log directories."""
     more = copied_within(reassigned, moves)
     joined = [
         np.concatenate([getattr(traffic, name), getattr(more, name)])
@@ -226,7 +226,7 @@ def log_dir_disk_violations(
     log_dirs: ReplicaLogDirs,
     moves: LogDirMoves,
 ) -> Iterator[BatchViolation]:
-    """Replay what each disk has, batch by batch: arrivals and moves fill it at once, deletions free it afterwards."""
+    """Replay the bytes of each disk by batch: arrivals and moves fill it at once, deletions free it afterwards."""
     filled: dict[tuple[int, int], int] = {}
     freed: dict[tuple[int, int], int] = {}
     for step, row in enumerate(replayed.row.tolist()):

@@ -19,8 +19,8 @@ replicas to add, d to remove, and factors f before and g after:
 
 A partition's steps are in different batches, in their order, and each step in the first batch in which it fits. With
 the hottest partitions last, batches are filled from the last one back, the hottest first, so that each moves as late as
-possible; with the hottest first, from the first one on. If disks are limited, what can move depends on what was deleted
-before, so that batches are filled forwards only, and hottest last means that the coldest are packed first.
+possible; with the hottest first, from the first one on. If disks are limited, possible moves depend on earlier
+deletions, so that batches are filled forwards only, and hottest last means that the coldest are packed first.
 
 To spread bytes, batches are packed with the hottest partitions last, and then exchange steps: their number stays, and
 the largest has no more bytes than before. If disks are limited they exchange none.

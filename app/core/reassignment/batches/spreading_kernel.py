@@ -20,7 +20,7 @@ _MOST_LOOKS = 2**28
 
 
 class _Batches(NamedTuple):
-    """What is in each batch.
+    """Content of each batch.
 
     chain_of, size, batch_of : (steps,) chain of each step, the bytes that it copies, and its batch.
     totals, partitions : (batches,) bytes and steps. moves_in, moves_out, bytes_in : (batches, brokers).
@@ -118,7 +118,7 @@ def _exchanged(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step
 
 @subroutine
 def _fits(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step: int, batch: int) -> bool:
-    """Whether a batch is within its limits with a step, and between those of the steps before and after it."""
+    """Whether a batch is within its limits with a step, and between the batches of the steps before and after it."""
     chain = state.chain_of[step]
     if step > work.first[chain] and state.batch_of[step - 1] >= batch:
         return False

@@ -43,7 +43,7 @@ def count(before: Int32Matrix, after: Int32Matrix, most_adds: int) -> tuple[Int3
 def fill(
     before: Int32Matrix, after: Int32Matrix, rows: Int64Vector, first: Int64Vector, rack_of: Int32Vector, most_adds: int
 ) -> tuple[Int32s, Int32s, Int32s, Int64s, Int32s, Int64s]:
-    """The lists before and after each step of `rows`, then what it adds and what it removes, as in `StepChains`.
+    """The lists before and after each step of `rows`, then added and removed replicas, as in `StepChains`.
 
     first : (rows + 1,) int64 where each row's steps begin.
     """
@@ -143,7 +143,7 @@ def _with_first(lists_after: Int32Vector, new: Int32Vector, leader: int) -> None
 def exchange(
     old: Int32Vector, new: Int32Vector, rack_of: Int32Vector, adds: Int32Vector, drops: Int32Vector
 ) -> tuple[int, int]:
-    """Write what is added and what is removed in the order of the steps, and return how many either is.
+    """Write added and removed replicas in the order of the steps, and return the number of either.
 
     old, new : (widest,) int32 positions, padded with -1. adds, drops : (widest,) int32, overwritten. After the e
         additional replicas, if there are any, `adds[e + i]` replaces `drops[i]`; the first of `old` is removed last.

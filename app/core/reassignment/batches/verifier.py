@@ -47,9 +47,9 @@ def batch_violations(
     Empty if each row's steps follow one another to exactly `after`, at most one in a batch, copying nothing that
     `after` does not need; lists are of distinct known brokers, never shorter than both ends' nor spanning fewer racks;
     no more than the larger factor + 1 replicas of a partition exist at a time, unless the step removes a cordoned
-    broker; lists have no cordoned broker that leaves, unless the limit on what its leader sends forbids to remove it at
+    broker; lists have no cordoned broker that leaves, unless the limit on copies from its leader forbids removal at
     once; no broker exceeds a limit or its disk; leaders change last; partitions that wait for brokers that are down are
-    in batches of their own, after all others, of which the same holds; and the figures are those of the steps. With log
+    in batches of their own, after all others, of which the same holds; and the figures match the steps. With log
     directories, also if exactly the required moves between them are made, none while its partition is listed otherwise.
     """
     replayed = replay(reassigned, batches)
@@ -61,7 +61,7 @@ def batch_violations(
             return misplaced
     violations = [*_paths(replayed), *_lists(reassigned, replayed), *_cordoned(reassigned, replayed, limits)]
     if violations:
-        # Replicas of brokers cannot be counted if the steps are not those of the reassignment.
+        # Replicas of brokers cannot be counted if the steps do not match the reassignment.
         return violations
     arrivals, departures = incoming(replayed), outgoing(replayed)
     if moves is not None:
@@ -131,7 +131,7 @@ def _cordoned(reassigned: ReassignedPartitions, replayed: StepReplay, limits: Ba
     leaves = np.append(reassigned.is_barred, False)[replayed.after]
     leaves = leaves & not_among(replayed.after, replayed.goal[replayed.row])
     has_leaving: Bools = np.asarray(leaves.any(axis=1), np.bool_)
-    # Replicas that are added until the last cordoned broker has left: those of these steps, and of the one after them.
+    # Replicas that are added until the last cordoned broker has left: in these steps, and in the one after them.
     is_until = has_leaving | np.append(False, has_leaving[:-1] & (np.diff(replayed.row) == 0))
     added = sums_by(replayed.row, np.where(is_until, replayed.gained.sum(axis=1), 0), len(replayed.goal))
     most = limits.max_moves_out_per_broker
@@ -166,7 +166,7 @@ def _limits(
 def _disks(
     reassigned: ReassignedPartitions, disks: BrokerDisks, arrivals: BatchTraffic, deletions: BatchTraffic
 ) -> Iterator[BatchViolation]:
-    # A batch's arrivals follow those of earlier batches, and their deletions.
+    # A batch's arrivals follow arrivals and deletions of earlier batches.
     broker = np.concatenate([arrivals.broker, deletions.broker])
     size = np.concatenate([arrivals.size_bytes, -deletions.size_bytes])
     is_deletion = np.repeat([False, True], [len(arrivals.broker), len(deletions.broker)])

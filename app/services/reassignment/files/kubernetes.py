@@ -1,7 +1,7 @@
 """A plan as a manifest of Kubernetes: its batches in ConfigMaps, and a Job that executes them in their order.
 
 The Job runs `run.sh`, as a person does with the archive. A ConfigMap has at most 1 MiB, so that large plans take
-several; all are mounted in one folder. The Job is not retried by itself: what has failed is for a person to look at.
+several; all are mounted in one folder. The Job is not retried by itself: a failure is for a person to look at.
 Applying it again goes on where it stopped.
 """
 

@@ -95,7 +95,7 @@ def _template() -> "Template":
 
 
 def _sizes(batches: list[Any], steps: StoredSteps) -> Iterator[str]:
-    """What each batch copies, and for how long."""
+    """Bytes that each batch copies, and the duration."""
     for number, batch in enumerate(batches):
         words = ", and ".join(_copies(batch))
         if not batch["moves_data"]:
@@ -136,7 +136,7 @@ def _throttles(throttle: int | None, *, has_log_dirs: bool) -> str:
 
 
 def _copies(batch: Mapping[str, Any]) -> Iterator[str]:
-    """What a batch copies between brokers, and between log directories."""
+    """Copies of a batch between brokers, and between log directories."""
     unknown, replicas, within = batch["unknown_size_replicas"], batch["moved_replicas"], batch.get("log_dir_moves", 0)
     if replicas or not within:
         yield f"{counted(replicas, 'replica')}, {known_size(batch['moved_bytes'], replicas=replicas, unknown=unknown)}"

@@ -51,7 +51,7 @@ def with_checksums(entries: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, 
 
 
 def _plan(head: PlanHead | NewPlan) -> bytes:
-    """What the commands depend on, one value a line."""
+    """The values for the commands, one a line."""
     request: Any = head.request
     return _lines(
         (

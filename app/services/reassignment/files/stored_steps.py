@@ -67,7 +67,7 @@ class StoredSteps:
         return zip(names, self.partition_ids[steps].tolist(), rows, strict=True)
 
     def requested(self, number: int, *, is_inverse: bool = False) -> Iterator[PartitionReassignment]:
-        """What the file of a batch requests, or that of its inverse, with log directories if it names some."""
+        """The reassignments in the file of a batch, or of its inverse, with log directories if it names any."""
         log_dirs = self.log_dirs_before if is_inverse else self.log_dirs_after
         listed = list(self.listed(number, is_inverse=is_inverse))
         if log_dirs is None:

@@ -9,7 +9,7 @@ loads.py         bytes, rates and counts by row, now or in the future, and the o
                  racks of leaders, minimums of topics on brokers
 objectives.py    limits of brokers, their weights in the balance, and goals over resources
 broker_sets.py   the brokers of each set, its topics, and its share of the problem
-resources.py     what partitions load on brokers (disk, NIC in and out, vCPU), and the capacities of brokers; the
+resources.py     loads of partitions on brokers (disk, NIC in and out, vCPU), and the capacities of brokers; the
                  partitions that groups read from the racks of their members, and the groups that rebalance
 log_dirs.py      the disks of brokers, and the directory of each replica
 domains.py       eligible brokers of each partition; the rack of each partition whose replicas are in one

@@ -28,7 +28,7 @@ class BrokerTable:
     Parameters
     ----------
     known : with their racks; an offline broker that is not listed has none. added : the new ones among them.
-    requested : the added ones, including those of `add_brokers` that the cluster has already.
+    requested : the added ones, with any of `add_brokers` that the cluster has already.
     rack_of : (brokers,) int32 indices of racks, as in `MovementProblem`. racks : the names of the first of them;
         an offline broker of unknown rack gets a singleton rack beyond these.
     listed_racks : the number of racks before the change; 0 if racks do not count.
@@ -111,7 +111,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
 
     Raises
     ------
-    UnknownBroker, BrokerExists, UnknownRack : what the request names. BrokersWithoutRack : racks are enforced.
+    UnknownBroker, BrokerExists, UnknownRack : named by the request. BrokersWithoutRack : racks are enforced.
     CordonedTarget : a cordoned broker is added, or replaces another.
     ConflictingFields : replicas of a rack are limited, and racks do not count.
     """

@@ -34,7 +34,7 @@ def racks_of(
     """(rows,) int64 rack of each partition of `placement`, `NO_RACK` of others.
 
     It is the rack in which the partition keeps the most replicas, of those with as many eligible brokers as it has
-    replicas; of equal ones that of its first replica, then the one whose brokers have the fewest such partitions. So
+    replicas; of equal ones its first replica's, then the one whose brokers have the fewest such partitions. So
     as few replicas as possible move, and new partitions take the racks in turns.
 
     Parameters
@@ -65,7 +65,7 @@ def racks_of(
             )
             has_room = free >= scope.factors[row]
             is_first = np.arange(named) == (brokers.rack_of[present[0]] if len(present) else NO_RACK)
-            # Without any rack that has room, the largest one says what is missing.
+            # If no rack has capacity, the failure is reported of the largest one.
             order = (led / np.maximum(free, 1), ~is_first, -kept, -free * ~has_room.any(), ~has_room)
             racks[row] = np.lexsort(order)[0]
             led[racks[row]] += scope.factors[row]
@@ -204,7 +204,7 @@ class _Kinds:
         return cls(kinds, groups, of_row.astype(np.int32))
 
     def span(self, places: EligibleBrokers, of_set: int, racks: int) -> None:
-        """Let the kinds of a broker set span so many racks."""
+        """Let the kinds of a broker set span `racks` racks."""
         for number, group in enumerate(self.groups):
             if places.set_of(group) == of_set:
                 self.kinds[number] = replace(self.kinds[number], to_span=racks)
@@ -231,8 +231,8 @@ class _Search:
 
     Parameters
     ----------
-    current : (rows, widest) int32, as of `domains_of`. relaxed : by constraint and what it is about, what has
-        been given up so far, each once however many partitions it is about.
+    current : (rows, widest) int32, as of `domains_of`. relaxed : by constraint and subject, the constraints
+        relaxed so far, each once however many partitions it covers.
     """
 
     request: ReassignmentRequest

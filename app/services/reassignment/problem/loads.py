@@ -1,4 +1,4 @@
-"""What partitions weigh: bytes, rates and counts by row, and the objectives that are balanced by them."""
+"""Weights of partitions: bytes, rates and counts by row, and the objectives that are balanced by them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,7 +93,7 @@ class PartitionSizes:
 
     @property
     def mean_bytes(self) -> int | None:
-        """The mean of what a new replica copies, rounded; None if any size is unknown."""
+        """Mean bytes that a new replica copies, rounded; None if any size is unknown."""
         return None if self.unknown else round(int(self.copied_bytes.sum()) / max(1, len(self.size_bytes)))
 
     def require(self, what: str, path: FieldPath) -> None:
@@ -163,7 +163,7 @@ def loads_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partitio
 
     Raises
     ------
-    SizesMissing, RatesMissing : an objective or the budget needs what is not reported.
+    SizesMissing, RatesMissing : an objective or the budget needs unreported values.
     ConflictingFields : a topic has another number of partitions than rates.
     """
     sizes = sizes_of(request, scope)

@@ -1,4 +1,4 @@
-"""The log directories of brokers as disks: where replicas are, what may receive, and the limit of each."""
+"""The log directories of brokers as disks: where replicas are, which may receive, and the limit of each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def log_dirs_of(
 
     Raises
     ------
-    LogDirsMissing, UnknownBroker, UnknownLogDir, OfflineLogDir, NoLogDirLeft : what the request names.
+    LogDirsMissing, UnknownBroker, UnknownLogDir, OfflineLogDir, NoLogDirLeft : named by the request.
     CapacityMissing : the size of a directory with a limit is unknown.
     SizesMissing : directories are chosen by bytes.
     """
@@ -129,8 +129,8 @@ class _Disks:
         return is_closed, is_drained, is_offline
 
     def total_bytes(self, request: LogDirsRequest) -> Int64s:
-        """(disks,) int64 bytes: as the request states, else as the snapshot has them, else an equal part of what the
-        capacity of the broker leaves; 0 if unknown.
+        """(disks,) int64 bytes: as the request states, else as the snapshot has them, else an equal share of the
+        broker's remaining capacity; 0 if unknown.
         """
         total = np.zeros(self.count, np.int64)
         for position, listed in self.directories.items():
@@ -242,7 +242,7 @@ def _before(scope: PartitionScope, cluster: Cluster, positions: Int32s, first: I
 
 
 def _as_disks(log_dirs: Int32s, positions: Int32s, first: Int64s) -> Int32s:
-    """Directories as disks: that of the broker if the directory is unknown; −1 of padding."""
+    """Directories as disks: the broker's disk if the directory is unknown; −1 of padding."""
     start = np.append(first, -1)[positions]
     disks = np.where((log_dirs != NO_LOG_DIR) & (start >= 0), start + log_dirs, positions)
     return np.where(positions == NO_REPLICA, NO_LOG_DIR, disks).astype(np.int32)

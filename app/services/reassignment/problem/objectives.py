@@ -211,7 +211,7 @@ def objective_of(
 
 
 def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:
-    """What is balanced, and the field that says so."""
+    """The balanced weights, and the field that states each."""
     if isinstance(request.objective, GoalsRequest):
         for place, goal in enumerate(request.objective.goals):
             yield goal.goal, ("objective", "goals", place)

@@ -1,9 +1,9 @@
 """A change of a cluster with nothing left to look up; an irreducible infeasible subset (IIS) of a refused request.
 
 A deletion filter drops the options of the request that restrict placements, one after another: an option without which
-the request is still refused is dropped, and what remains is irreducible. Whether a request is refused is decided by the
+the request is still refused is dropped, and the rest is irreducible. Whether a request is refused is decided by the
 request itself without the dropped options: it is resolved, and placed as far as that decides it. Defaults of a request
-depend on what it states, so that fewer options can restrict more; the filter is repeated until nothing can be dropped.
+depend on its fields, so that fewer options can restrict more; the filter is repeated until nothing can be dropped.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,13 +46,13 @@ MOST_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
-    """An option of the request that restricts placements, or what restricts them in any case, which has no path.
+    """An option of the request that restricts placements, or a constraint in any case, which has no path.
 
     Parameters
     ----------
     lifted_by : a change of the request that lifts it, in words.
-    stated_in, relaxed : the field of the request that states it, if one does, and the value of that without the option.
-    brokers : (brokers,) bool, those that it excludes; of a broker set or an isolation those of its topics.
+    stated_in, relaxed : the field of the request that states it, if one does, and its value without the option.
+    brokers : (brokers,) bool, the excluded ones; of a broker set or an isolation the brokers of its topics.
     keeps : whether excluded brokers keep the replicas that they have. is_exclusive : whether other topics are excluded.
     """
 
@@ -67,7 +67,7 @@ class Option:
     is_exclusive: bool = True
 
     def explains_itself(self, failure: Unprocessable) -> bool:
-        """Whether a failure is of this option, and says in its own words what lifts it."""
+        """Whether a failure is of this option, and states in its own words how to lift it."""
         return bool(self.path) and self.path == failure.path and "lifted_by" in failure.context
 
     def as_json(self, failure: Unprocessable) -> dict[str, Json]:
@@ -91,9 +91,9 @@ class Relaxation(AnswerRecord, schema="RelaxedConstraint"):
 
 
 _Exclusions: TypeAlias = Sequence[tuple[str, Bools, str, str]]
-"""Names, (brokers,) bool, words, and what lifts each."""
+"""Names, (brokers,) bool, words, and the change that lifts each."""
 Groups: TypeAlias = Sequence[Sequence[Option]]
-"""Options by what they are about. The filter tries to drop a whole group at once, and the first group first."""
+"""Options by subject. The filter tries to drop a whole group at once, and the first group first."""
 
 
 def irreducible(groups: Groups, is_refused: Callable[[Sequence[Option]], bool]) -> list[Option]:
@@ -123,7 +123,7 @@ def irreducible(groups: Groups, is_refused: Callable[[Sequence[Option]], bool]) 
 
 
 def explained(refused: Unprocessable, groups: Groups, attempt: Callable[[Sequence[Option]], object]) -> Unprocessable:
-    """The failure of a refused request, with an irreducible conflict and what lifts it.
+    """The failure of a refused request, with an irreducible conflict and the changes that lift it.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def explained(refused: Unprocessable, groups: Groups, attempt: Callable[[Sequenc
 
 
 def _in_order(groups: Groups, refused: Unprocessable) -> Groups:
-    """What the failure names is dropped after the rest of the request, and what the request does not state at last."""
+    """Options that the failure names are dropped after the rest of the request, and unstated constraints at last."""
 
     def place(option: Option) -> tuple[bool, bool]:
         is_named = option.path == refused.path or option.pointer == refused.context.get("contradicts")
@@ -161,7 +161,7 @@ def _in_order(groups: Groups, refused: Unprocessable) -> Groups:
 
 
 def _listed(failure: Unprocessable, conflict: Sequence[Option]) -> Unprocessable:
-    """The failure with its conflict and what lifts it."""
+    """The failure with its conflict and the changes that lift it."""
     if isinstance(failure, InvalidReplicationFactor):
         return failure
     if isinstance(failure, PinContradicted):  # places of other pins and options differ without the dropped ones
@@ -191,7 +191,7 @@ def without(request: ReassignmentRequest, options: Sequence[Option]) -> Reassign
 
 
 def options_of(request: ReassignmentRequest, brokers: BrokerTable, *, lift_of_racks: str) -> Groups:
-    """The options of a request that restrict placements, and what restricts them in any case.
+    """The options of a request that restrict placements, and the constraints in any case.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def _pins(request: ReassignmentRequest) -> Iterator[Option]:
 
 
 def of_brokers(request: ReassignmentRequest, brokers: BrokerTable) -> Iterator[Option]:
-    """What limits the eligible brokers, in the order in which it is dropped."""
+    """Options that limit the eligible brokers, in the order of dropping."""
     down, removed = brokers.is_offline, brokers.is_removed & ~brokers.is_replaced
     in_racks, listed = removed & brokers.in_racks(request.remove_racks), removed & brokers.mask(request.remove_brokers)
     left, lift = down & request.fix_offline_replicas, "fix_offline_replicas false, or brokers that are back"
@@ -328,11 +328,11 @@ def _rackless(request: ReassignmentRequest) -> RackMode:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReassignmentProblem(Problem):
-    """The problem of a request, with the names of its rows and brokers, and what is reported beside the plan.
+    """The problem of a request, with the names of its rows and brokers, and data for the report.
 
     Parameters
     ----------
-    sets : the broker sets. resources : what partitions load on brokers. prices : of what crosses racks.
+    sets : the broker sets. resources : loads of partitions on brokers. prices : of traffic across racks.
     reads : the partitions that groups of the snapshot read.
     log_dirs : the disks of replicas, and the field that states them.
     disk_path : the field that limits the disks of batches.
@@ -342,7 +342,7 @@ class ReassignmentProblem(Problem):
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s : of the monotonic clock, in seconds.
     in_rack : topics of which all replicas of a partition are in one rack.
-    bytes_per_replica : what each moved replica costs beside its bytes; None if replicas are minimised.
+    bytes_per_replica : cost of each moved replica beside its bytes; None if replicas are minimised.
     subscriptions : by id of each group that rebalances when racks change, its topics.
     version : of Kafka.
     canonical : the request with nothing left to guess.

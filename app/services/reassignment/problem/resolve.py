@@ -80,7 +80,7 @@ from app.services.reassignment.requests.request import (
 NO_LIMIT = 2**63 - 1
 DISK_SHARE = ("batches", "max_disk_share")
 TO_SAFE, TO_DISABLED = '"rack_mode": "safe", which takes the racks that are left', '"rack_mode": "disabled"'
-"""What lifts the rack rule if racks lose their brokers, and if brokers lack capacity."""
+"""Changes that lift the rack rule if racks lose their brokers, and if brokers lack capacity."""
 
 
 def resolve(
@@ -90,8 +90,8 @@ def resolve(
 
     Raises
     ------
-    What `brokers_of`, `scope_of` and `domains_of` do.
-    SizesMissing, RatesMissing, ConflictingFields : an objective or a limit needs what the cluster does not report.
+    As `brokers_of`, `scope_of` and `domains_of`.
+    SizesMissing, RatesMissing, ConflictingFields : an objective or a limit needs unreported values.
     """
     started = monotonic()
     try:
@@ -243,7 +243,7 @@ def _remaining(deadline_s: float) -> float:
 def _eligible(
     request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, dropped: Sequence[Option]
 ) -> tuple[BrokerTable, PartitionScope, BrokerSets, Domains, Int32s, Int32s, Bools]:
-    """The rows of a request without some options. Raises what `brokers_of`, `scope_of` and `domains_of` do."""
+    """The rows of a request without some options. Raises as `brokers_of`, `scope_of` and `domains_of`."""
     request = _changes(without(request, dropped), cluster)
     brokers = brokers_of(request, cluster)
     if any(option.name == OFFLINE for option in dropped):
@@ -269,7 +269,7 @@ def _with_log_dirs(request: ReassignmentRequest) -> ReassignmentRequest:
 
 
 def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: StatedLogDirs | None) -> Limits:
-    """The limits, and with the objective `relieve` as a soft one what the directories of a broker may have together.
+    """The limits; with the objective `relieve` also a soft one on a broker: the sum of its directories' limits.
 
     Moves within the broker alone do not bring all of them below theirs if it has more. Whether they are is decided by
     choosing directories.
@@ -341,7 +341,7 @@ def _batch_rules(
     version: KafkaVersion,
     rule: CompletionRule,
 ) -> BatchRules:
-    """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
+    """Raises `ConflictingFields`, `SizesMissing` if disks are limited and they or their contents are unknown."""
     rules, sizes, cordons = request.batches, loads.sizes, _cordons(brokers, version)
     return BatchRules(
         limits=BatchLimits(

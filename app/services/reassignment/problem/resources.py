@@ -1,12 +1,12 @@
-"""What partitions load on brokers: bytes, bytes/s in and out, and vCPU, of each row and of each broker.
+"""Loads of partitions on brokers: bytes, bytes/s in and out, and vCPU, of each row and of each broker.
 
-The loads are those of the capacity model (`core/capacity`), as integers: sizes and rates as reported, multiplied by the
+The loads follow the capacity model (`core/capacity`), as integers: sizes and rates as reported, multiplied by the
 growth of the request.
 
 Groups of the snapshot read the partitions, from the racks of their members. A reassignment makes some groups rebalance:
 since 4.1 the coordinator compares a hash of the subscribed topics, which covers the racks of replicas (KIP-1101):
 groups of the consumer and of the streams protocol rebalance when these change. Before 4.1 the coordinator compares no
-racks. A classic group is rebalanced by its own leader, if that has a rack (KIP-881), and is none of these.
+racks. A classic group is rebalanced by its own leader, if that has a rack (KIP-881), and is not among these.
 """
 
 from collections import defaultdict
@@ -46,7 +46,7 @@ NAMED_TOPICS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
-    """Partitions with what they store and carry, topic after topic, grown as the request has it.
+    """Partitions with their bytes and rates, topic after topic, grown as the request has it.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resources:
-    """What a cluster's partitions load on its brokers, with the model that says so.
+    """Loads of a cluster's partitions on its brokers, with their model.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Resources:
     cautions: tuple[Caution, ...] = ()
 
     def row_loads(self, factors: Int64s) -> ResourceLoads:
-        """The loads of the scope's rows with (rows,) int64 replication factors; the base is that of all other rows."""
+        """The loads of the scope's rows with (rows,) int64 replication factors; the base covers all other rows."""
         nothing = np.zeros_like(self.capacity)
         elsewhere = self._loads(self.others, _factors(self.other_replicas), nothing)
         base = loads_of(elsewhere, self.rack_of, self.other_replicas, self.other_replicas[:, 0])
@@ -314,7 +314,7 @@ class GroupReads:
     to_rack: Int32s = field(repr=False)
 
     def crossing(self, resources: Resources, replicas: Int32s) -> list[list[float]]:
-        """For each group, the bytes/s from rack to rack, and those of which a rack is unknown.
+        """For each group, the bytes/s from rack to rack, and bytes/s of unknown racks.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class GroupReads:
 
 
 def group_reads(groups: Iterable[RecordedGroup], scope: PartitionScope, racks: Sequence[str]) -> GroupReads:
-    """Find the reads of groups whose partitions have one member each; those of share groups are left out."""
+    """Find the reads of groups whose partitions have one member each; share groups are left out."""
     topics = _topics(scope)
     rack_numbers = {None: NO_RACK, "": NO_RACK} | {rack: number for number, rack in enumerate(racks)}
     runs = [

@@ -36,10 +36,10 @@ class PartitionScope:
     partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that the request adds.
     before : (rows, widest) int32 broker ids where the replicas are, the preferred leader first, padded.
     leaders : (rows,) int32 brokers that lead now, or `NO_LEADER`.
-    in_sync : (rows, widest) bool, replicas that are in sync now. Those of a partition that is being reassigned count as
-        in sync, since the reassignment completes only then.
+    in_sync : (rows, widest) bool, replicas that are in sync now. Replicas of a partition that is being reassigned
+        count as in sync, since the reassignment completes only then.
     size_bytes : (rows,) int64 or `UNKNOWN_SIZE`; 0 of a new partition.
-    factors : (rows,) int32 target replication factors; those of pinned rows do not count.
+    factors : (rows,) int32 target replication factors; ignored for pinned rows.
     pins : by row the place of its pin in the request.
     described : the topics of the scope, as the snapshot has them.
     others : the topics outside the scope, of which nothing moves.
@@ -78,11 +78,11 @@ class PartitionScope:
 
 
 def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> PartitionScope:
-    """The rows of what a request may move.
+    """The rows that a request may move.
 
     Raises
     ------
-    UnknownTopic, UnknownPartition, InvalidPartitions, ConflictingFields : what the request names.
+    UnknownTopic, UnknownPartition, InvalidPartitions, ConflictingFields : named by the request.
     ObserversNotKept : it names a topic that Confluent Server places.
     ReassignmentUnderWay : some of them are on their way already. LimitExceeded
     """
@@ -350,7 +350,7 @@ def leaders_to_keep(
 def with_source_kept(movement: MovementProblem, is_ready: Bools, before: Int32s) -> MovementProblem:
     """The problem in which no partition loses its replicas in sync without a new one, which is copied from them.
 
-    If none in sync may stay, so many others may not stay either that one replica at least is new. If that has no legal
+    If none in sync may stay, enough others may not stay either to make at least one replica new. If that has no legal
     placement, the partition counts as one without replicas in sync.
 
     Parameters

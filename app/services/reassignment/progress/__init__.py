@@ -1,6 +1,6 @@
-"""What is done and left of a plan at a later snapshot.
+"""Progress of a plan at a later snapshot.
 
-ledger.py         what the execution took, against what was predicted; the log of the execution
+ledger.py         the execution against its prediction; the log of the execution
 progress.py       the report; steps that only choose log directories; the files that go on or back from there
-drift.py          what something else has changed; the plan's partitions in that snapshot, as arrays
+drift.py          changes by something else; the plan's partitions in that snapshot, as arrays
 """

@@ -1,4 +1,4 @@
-"""What something else than a plan has changed since its snapshot: partitions that are not as the plan leaves them."""
+"""Changes since a plan's snapshot by something else: partitions that are not as the plan leaves them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class LocatedPlan:
 def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPlan:
     """Find the partitions of a plan's steps in a later snapshot.
 
-    A size that the later snapshot does not report is that of the plan's own snapshot.
+    A size that the later snapshot does not report comes from the plan's own snapshot.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Drift:
     actual: tuple[int, ...] | None
     """Replicas in the snapshot, or those that a reassignment in progress leads to; null if it has no such partition."""
     reason: Reason
-    """`other_order`: the replicas are those of a list of the plan, in another order; `other_replicas`: they are not;
+    """`other_order`: the replicas are on a list of the plan, in another order; `other_replicas`: they are not;
     `recreated`: the topic was deleted and created again; `deleted`, `created`: the partition or its topic was."""
     is_planned: bool
     """Whether the plan moves or creates the partition; the others count where they were."""
@@ -191,11 +191,11 @@ class DriftReport:
 def drift_of(
     located: LocatedPlan, progress: StepProgress, placements: Sequence[Placement], cluster: Cluster, made_on: Cluster
 ) -> DriftReport:
-    """What has drifted: partitions of batches on none of their lists, and others that differ from the plan's snapshot.
+    """Drift: partitions of batches on none of their lists, and others that differ from the plan's snapshot.
 
     Parameters
     ----------
-    placements : of the plan; those of partitions that its snapshot lacks are created by it.
+    placements : of the plan; partitions that its snapshot lacks are created by it.
     cluster, made_on : of the later snapshot, and of the plan's own.
     """
     drifted = np.flatnonzero(progress.is_lost | progress.is_reordered)

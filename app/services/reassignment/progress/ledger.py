@@ -1,4 +1,4 @@
-"""The ledger: what the execution of a plan took, against what the plan has predicted."""
+"""The ledger: the execution of a plan against its prediction."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ _EVENTS = {
         "failed": ".*",
     }.items()
 }
-"""By event, what follows it in its line. Numbers have units, so that a line that was cut off is malformed."""
+"""By event, the rest of its line. Numbers have units, so that a line that was cut off is malformed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ExecutedBatch:
 
 @dataclass(slots=True)
 class _Execution:
-    """What is known of the batches of one plan, by number, while its log is read."""
+    """The batches of one plan, by number, while its log is read."""
 
     throttles: dict[int, int] = field(default_factory=dict)
     began_at: dict[int, datetime] = field(default_factory=dict)
@@ -106,7 +106,7 @@ def executed_batches(log: str, plan_hash: str, batches: int) -> dict[int, Execut
 
 
 def _events(log: str) -> Iterator[tuple[int, datetime, str, re.Match[str]]]:
-    """Line number, time, event and what is stated of it, of each line that is not blank. Raises `MalformedText`."""
+    """Line number, time, event and its fields, of each line that is not blank. Raises `MalformedText`."""
     malformed: list[tuple[int, str]] = []
     last = datetime.min.replace(tzinfo=UTC)
     for number, text in enumerate(log.split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""The progress of a stored plan by a later snapshot: what is done, left and drifted, and the files to go on or back."""
+"""The progress of a stored plan by a later snapshot: done, left and drifted, and the files to go on or back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -122,11 +122,11 @@ class BatchProgress(AnswerRecord, schema="BatchProgressDocument"):
     unknown_size_replicas_left: int
     """Number of these replicas whose size is unknown."""
     seconds_left: float | None
-    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
+    """Remaining duration at the throttle of the plan; null if it is unknown."""
 
 
 class PlanProgressDocument(AnswerRecord):
-    """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
+    """Progress of a reassignment at a later snapshot, and the files to go on or back from there."""
 
     plan_id: Id
     """Id of the plan."""
@@ -143,7 +143,7 @@ class PlanProgressDocument(AnswerRecord):
     unknown_size_replicas_left: int
     """Number of these replicas whose size is unknown."""
     seconds_left: float | None
-    """Duration of what is left, batch after batch, at the throttle of the plan; null if it is unknown."""
+    """Remaining duration, batch after batch, at the throttle of the plan; null if it is unknown."""
     new_partitions: int
     """Number of partitions that the plan creates."""
     new_partitions_left: int
@@ -151,23 +151,23 @@ class PlanProgressDocument(AnswerRecord):
     returning_partitions: int
     """Number of partitions that are being reassigned back to their lists before the plan."""
     drift: ListOf[Drift]
-    """The first 100 partitions that something else has changed: those of the plan, then others of the cluster, by topic
-    and partition id."""
+    """The first 100 partitions that something else has changed: first of the plan, then others of the cluster, by
+    topic and partition id."""
     drifted_partitions: int
     """Number of partitions of the plan that something else has changed."""
     drifted_other_partitions: int
     """Number of other partitions that are not as in the plan's snapshot; they do not count for `state`."""
     next: str | None
-    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if there is none."""
+    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if no batch has any."""
     next_file: str | None
-    """Path of the file with these partitions; null if there is none."""
+    """Path of the file with these partitions; null without a batch."""
     rollback: str | None
     """Path of the file with the previous lists of all partitions that have others now; null if none has."""
     rollback_execution: list[ExecutedStep]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
     ledger: Annotated[LedgerDocument | Mapping[str, Any] | None, Read(LedgerDocument | None, lambda entry: entry)]
-    """What the execution took, against what was predicted; null if no log of it was recorded."""
+    """The execution against its prediction; null if no log of it was recorded."""
     warnings: list[Caution]
     """Conditions that did not prevent the answer; empty if there are none."""
 
@@ -178,7 +178,7 @@ class PlanProgress:
 
     Parameters
     ----------
-    snapshot : the later one. cluster, made_on : its cluster, and that of the plan's own snapshot.
+    snapshot : the later one. cluster, made_on : its cluster, and the cluster of the plan's own snapshot.
     """
 
     plan: Plan
@@ -190,7 +190,7 @@ class PlanProgress:
 
     @property
     def counts(self) -> BatchCounts:
-        """What is left of each batch."""
+        """Remaining partitions of each batch."""
         located = self.located
         return counts_of_batches(located.planned, self.step_progress, located.now, len(located.steps))
 
@@ -406,12 +406,12 @@ def _batch(counts: BatchCounts, seconds: Float64s | None, number: int) -> BatchP
 
 
 def _finite(seconds: float) -> float | None:
-    """Seconds rounded; None if what is left never completes."""
+    """Seconds rounded; None if the rest never completes."""
     return round(seconds, 6) if np.isfinite(seconds) else None
 
 
 def _cordons(head: PlanHead, cluster: Cluster, made_on: Cluster) -> Cordons:
-    """From what is cordoned now to what was before the plan."""
+    """From the current cordons to those before the plan."""
     request: Any = head.request
     version = KafkaVersion.of(request["kafka_version"])
     if version < CORDONS_SINCE:
@@ -433,7 +433,7 @@ ROLLBACK = "rollback"
 def resumed(
     uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None = None, is_inverse: bool = False
 ) -> bytes:
-    """The file that goes on with a batch, undoes what was begun of it, or restores all previous lists.
+    """The file that goes on with a batch, undoes its begun part, or restores all previous lists.
 
     Partitions that something else has changed are in none of them, nor are those that need nothing.
 

@@ -1,4 +1,4 @@
-"""What balance a plan reached, of all brokers and of each broker set; and the movement that other bands cost."""
+"""The balance of a plan, over all brokers and each broker set; and the movement that other bands cost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,12 +27,12 @@ _DIGITS = 6
 
 
 class ReachedGoal(AnswerRecord, schema="GoalDocument"):
-    """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share if
+    """Result of a goal. The ideal load of a broker is its share of the total by its capacity, or an equal share if
     the capacity of any broker is unknown.
     """
 
     goal: GoalName
-    """What is balanced."""
+    """The balanced quantity."""
     tolerance: float
     """Tolerance of the request."""
     smallest: float
@@ -72,7 +72,7 @@ class TotalExcess(AnswerRecord):
 
 
 class ExcessReport(AnswerRecord, schema="ExcessDocument"):
-    """What is above limits, and how much of it no plan avoids."""
+    """Excess over limits, and how much of it no plan avoids."""
 
     brokers: list[ExcessOfBroker]
     """Loads above limits, by broker id and resource."""
@@ -253,21 +253,21 @@ class BrokerSetBalance(AnswerRecord, kw_only=True):
     partitions: int
     """Number of their partitions."""
     replicas: Banded
-    """Load of the set's brokers by replicas, of what `balance.replicas.by` names."""
+    """Load of the set's brokers by replicas, in units of `balance.replicas.by`."""
     leaders: Banded
-    """Load of the set's brokers by preferred leaders, of what `balance.leaders.by` names."""
+    """Load of the set's brokers by preferred leaders, in units of `balance.leaders.by`."""
     moved_replicas: int
     """Number of replicas that are copied to the set's brokers."""
     moved_bytes: int
     """Bytes that are copied to the set's brokers, of replicas of known size."""
     moved: int
-    """What is minimised: the bytes or the replicas that are moved."""
+    """The minimised quantity: moved bytes or moved replicas."""
     lower_bound: int
     """Lower bound on `moved`."""
     gap: float
     """Relative optimality gap: (moved − lower_bound) / moved; 0 if optimal."""
     resources: list[ReachedGoal] | None
-    """What each goal over resources reached among the set's brokers; null if the request has none."""
+    """Result of each goal over resources among the set's brokers; null if the request has none."""
 
 
 class Balance(AnswerRecord, schema="BalanceDocument", kw_only=True):
@@ -278,13 +278,13 @@ class Balance(AnswerRecord, schema="BalanceDocument", kw_only=True):
     leaders: LeadersBalance
     """Balance of preferred leaders over brokers."""
     resources: list[ReachedGoal] | None
-    """What each goal over resources reached; null if the request has none."""
+    """Result of each goal over resources; null if the request has none."""
     sets: list[BrokerSetBalance] | None = ABSENT
     """With `broker_sets`: each set that has topics, by name; those outside every set come last."""
 
 
 def goals_of(placement: ResourcePlacement) -> list[ReachedGoal]:
-    """What each goal reached, in the order of the request, as shares of the brokers' ideal loads."""
+    """Results of goals, in the order of the request, as shares of the brokers' ideal loads."""
     return [_goal(reached) for reached in placement.goals]
 
 
@@ -466,7 +466,7 @@ def _per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> 
 
 
 def _leaders_per_topic(problem: ReassignmentProblem, solution: ReassignmentSolution) -> PerTopicLeaders:
-    """As `_per_topic`, of the leaders; the target brokers are those of the leaders."""
+    """As `_per_topic`, of the leaders and their target brokers."""
     topics, brokers = problem.topic_leaders, len(problem.brokers.ids)
     rows: list[_TopicRow] = []
     for part, led in zip(problem.parts, solution.leaders.parts, strict=True):
@@ -508,7 +508,7 @@ def _worst(rows: list[_TopicRow], excess: Any) -> tuple[int, Any, list[TopicEnds
 
 
 def _topic_row(name: str, low: Int64s, high: Int64s, now: Int64s, then: Int64s) -> _TopicRow:
-    """Of one topic: the bands of the target brokers, and what they have afterwards and before."""
+    """Of one topic: the bands of the target brokers, and their counts afterwards and before."""
     every = np.ones(len(now), np.bool_)
     after, before = _ends(now, every), _ends(then, every)
     ends = _ends(low, every).smallest, _ends(high, every).largest

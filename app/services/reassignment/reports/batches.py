@@ -84,7 +84,7 @@ class LogDirsOfBroker(AnswerRecord, schema="BrokerLogDirsDocument"):
 
 
 class LogDirsReport(AnswerRecord, schema="LogDirsDocument"):
-    """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
+    """Moves between log directories of the same broker, and their certificate. Replicas from other brokers are in
     `certificate` alone.
     """
 
@@ -266,7 +266,7 @@ class Batch(AnswerRecord, schema="BatchDocument", kw_only=True):
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
-    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if nothing is
+    """Duration by a fluid model of the throttle, the networks and concurrent writes of producers; 0 if nothing is
     copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
     directories without a throttle."""
     completes: bool | None
@@ -279,7 +279,7 @@ class Batch(AnswerRecord, schema="BatchDocument", kw_only=True):
 
 
 def batch_of(problem: ReassignmentProblem, steps: Batches, times: "BatchTimes", number: int) -> Batch:
-    """One batch, counted from 0: its partitions, what it moves, and how long that takes."""
+    """One batch, counted from 0: its partitions, movement and duration."""
     where, moves = steps.steps(number), steps.log_dir_moves
     scope, rows = problem.scope, steps.rows[where]
     named = rows[:NAMED_PARTITIONS]
@@ -437,7 +437,7 @@ class BatchTimes:
     ----------
     seconds : (batches,) float64; 0 if nothing is copied, infinite if it never completes, NaN if nothing is known that
         limits it.
-    recommended : a throttle with which every batch completes, in bytes per second; None if there is none to recommend.
+    recommended : a throttle with which every batch completes, in bytes per second; None if no throttle does.
     never : the batches that never complete at any throttle.
     """
 
@@ -487,20 +487,20 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
     seconds = batch_durations(copies, rates, len(steps))
     never = never_completed(problem, steps)
     if steps.seconds is not None:
-        # What is copied within brokers takes its time at the throttle, too.
+        # Copies within brokers take their time at the throttle, too.
         return BatchTimes(np.fmax(seconds, steps.seconds), recommended_throttle(copies, rates), never)
     if np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
         copies_some = np.bincount(copies.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some, np.nan, 0.0)
     if steps.log_dir_moves is not None:
-        # No network limits what is copied within brokers.
+        # No network limits copies within brokers.
         copies_some = np.bincount(steps.log_dir_moves.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some & np.isfinite(seconds), np.nan, seconds)
     return BatchTimes(seconds, recommended_throttle(copies, rates), never)
 
 
 def _networks(problem: ReassignmentProblem, brokers: int) -> tuple[Float64s, Float64s]:
-    """(brokers,) float64 each: what each broker can receive and send besides its traffic before the plan."""
+    """(brokers,) float64 each: capacity of each broker to receive and to send besides its traffic before the plan."""
     capacity = problem.resources.capacity
     used: Int64s = problem.resources.broker_loads(problem.before)
     free = np.where(capacity == NO_CAPACITY, np.inf, np.maximum(capacity - used, 0).astype(np.float64))

@@ -1,4 +1,4 @@
-"""What a plan and a check say about loads: of each broker and resource, before, after and after losses; and the bytes
+"""Loads in the report of a plan or a check: by broker and resource, before, after and after losses; and the bytes
 that cross racks, with their cost.
 """
 
@@ -31,8 +31,8 @@ _NIC_OUT, _CPU, _LEADERS = (RESOURCES.index(name) for name in ("nic_out", "cpu",
 
 
 class AfterWorstLoss(AnswerRecord):
-    """The load after the worst loss. If a leader is lost, the first live replica leads. What a broker stores and
-    receives stays.
+    """The load after the worst loss. If a leader is lost, the first live replica leads. Stored and received
+    bytes stay.
     """
 
     broker: float
@@ -134,12 +134,12 @@ class LoadReport:
     Parameters
     ----------
     names : the resources that are reported. before, after : (brokers, resources) int64.
-    of_broker, of_rack : what the worst loss of another broker, or rack, adds to a broker; of racks None if there are
-        fewer than two.
+    of_broker, of_rack : load that the worst loss of another broker, or rack, adds to a broker; of racks None if there
+        are fewer than two.
     potential : (brokers,) int64 bytes/s that a broker would send if it led everything that it has; None without rates.
     crossing : bytes/s between racks before and after; None without rates or racks.
     traffic : of the placement after.
-    groups : by id of each group, what `GroupReads.crossing` has of it before and after; empty where `crossing` is None.
+    groups : by id of each group, its `GroupReads.crossing` before and after; empty where `crossing` is None.
     """
 
     brokers: BrokerTable
@@ -170,9 +170,7 @@ class LoadReport:
         return capacity if capacity > NO_CAPACITY else None
 
     def under_loss(self, losses: Losses | None, column: int) -> Int64s:
-        """(brokers,) int64 load of a resource after the worst of these losses; what a broker stores and receives
-        stays.
-        """
+        """(brokers,) int64 load of a resource after the worst of these losses; stored and received bytes stay."""
         worst, per_unit = self._worst(losses, column)
         if worst is None:
             return self.after[:, column]
@@ -185,7 +183,7 @@ class LoadReport:
         return None if lost == NONE_LOST else lost
 
     def _worst(self, losses: Losses | None, column: int) -> tuple[WorstLosses | None, float]:
-        """What losses add to a resource, and how much of it a unit of that is."""
+        """Load that losses add to a resource, and the amount of the resource a unit."""
         if losses is None:
             return None, 0.0
         if column == _CPU:
@@ -193,7 +191,7 @@ class LoadReport:
         return {_NIC_OUT: losses.sent, _LEADERS: losses.leaders}.get(column), 1.0
 
     def rack_name(self, rack: int | None) -> str | None:
-        """The name of a rack by its index; None if there is none, as of an offline broker of unknown rack."""
+        """The name of a rack by its index; None without a name, as of an offline broker of unknown rack."""
         racks = self.resources.racks
         return None if rack is None or rack >= len(racks) else racks[rack]
 

@@ -175,7 +175,7 @@ class LossTable:
         )
 
     def _added(self, sent: Float64s, received: Float64s, leaders: Float64s) -> Int64s:
-        """(remaining, resources) int64: what a broker stores stays."""
+        """(remaining, resources) int64: stored bytes stay."""
         model, nothing = self.report.resources.cpu_model, np.zeros(len(sent))
         by_name = {
             "nic_in": received,

@@ -1,4 +1,4 @@
-"""What to know about a reassignment before it is executed: cordons, tolerances, racks, and what stays."""
+"""What to know about a reassignment before it is executed: cordons, tolerances, racks, and replicas that stay."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -33,7 +33,7 @@ def not_preferred(problem: ReassignmentProblem) -> int:
 
 
 _LITTLE, _MUCH = 0.5, 2.0
-"""Shares of the mean from which an added broker has little, or much, of what is not balanced."""
+"""Shares of the mean from which an added broker has little, or much, of an unbalanced quantity."""
 
 
 def of_measures(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
@@ -83,7 +83,7 @@ NAMED_GROUPS = 20
 
 
 def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
-    """What cordons change in the execution of the plan."""
+    """Effects of cordons on the execution of the plan."""
     executions, cordons = solution.executions, problem.batches.cordons
     is_barred = problem.batches.is_barred
     if executions is None or is_barred is None or not cordons.rejects_lists:
@@ -119,7 +119,7 @@ def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
 
 def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
     """Brokers farther from the mean than a tolerance allows, where no placement or none that was found is nearer."""
-    if problem.objective is not None:  # its goals state what they reached
+    if problem.objective is not None:  # its goals state their results
         return
     for part in problem.parts:
         of_set = "" if part.share.name is None else f" of broker set {part.share.name}"
@@ -175,7 +175,7 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
 
 
 def _of_balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
-    """What is not balanced as requested, and log directories that have no place."""
+    """Loads not balanced as requested, and log directories that have no place."""
     leaders = problem.leaders
     if problem.weights is not None and leaders.by == "ingress" and leaders.balance.tolerance is not None:
         detail = (

@@ -167,7 +167,7 @@ class ReassignmentAnswer(PlanAnswer, kw_only=True):
     """The fields of a reassignment that its planner computes."""
 
     certificate: Certificate
-    """What is moved, and the proof that no plan within the constraints moves less."""
+    """The movement, and the proof that no plan within the constraints moves less."""
     leader_changes: int
     """Number of partitions whose preferred leader changes."""
     not_preferred: int
@@ -177,7 +177,7 @@ class ReassignmentAnswer(PlanAnswer, kw_only=True):
     batches: list[Batch]
     """Steps of the plan, in the order of execution."""
     recommended_throttle_bytes_per_s: int | None
-    """Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions which one broker
+    """Least of 1, 2, 5, 10, … bytes per second that is twice the rate of writes to the partitions which one broker
     sends or receives in a batch; null if no rate is known, or a network has less left."""
     fewest_batches: int
     """No schedule of these steps has fewer batches."""
@@ -188,7 +188,7 @@ class ReassignmentAnswer(PlanAnswer, kw_only=True):
     kafka_generate: GeneratedMovement
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
-    """What each broker receives and sends, by ascending broker id."""
+    """Replicas that each broker receives and sends, by ascending broker id."""
     loads: dict[str, BrokerLoads]
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackReport | None
@@ -238,7 +238,7 @@ class LedgerBatchDocument(AnswerRecord):
 
 
 class LedgerDocument(AnswerRecord):
-    """What the execution of a plan took, against what the plan predicted."""
+    """The execution of a plan against its prediction."""
 
     bytes_error: float | None
     """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
@@ -256,7 +256,7 @@ class ReassignmentPlanDocument(ReassignmentAnswer, WholePlan, kw_only=True):
     topics: list[PlacedTopic]
     """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
     ledger: LedgerDocument | None = ABSENT
-    """What the execution took, against what was predicted; absent until its log was recorded."""
+    """The execution against its prediction; absent until its log was recorded."""
 
 
 def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> StoredReassignment:

@@ -1,5 +1,5 @@
-"""What a request for a reassignment says, and its validation.
+"""The request for a reassignment and its validation.
 
-request.py      the record; validation.py: what is wrong with it by itself
+request.py      the record; validation.py: its validation by itself
 parts.py        its parts: resources, balance, limits, log directories, broker sets, isolated topics, pins
 """

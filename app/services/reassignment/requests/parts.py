@@ -69,8 +69,8 @@ class SetsOfWidth(RequestRecord, schema="ScatterWidthFields"):
     """The replica sets that partitions are on."""
 
     scatter_width: Annotated[int, Field(ge=1, le=WIDEST)]
-    """Number of other brokers with which a broker shares its sets, at least; the sets are those of `copysets`, the
-    algorithm for new topics."""
+    """Number of other brokers with which a broker shares its sets, at least; the sets are as for new topics by
+    `copysets`."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
 Resource = Literal["disk", "nic_in", "nic_out", "cpu"]
 """The resources of a broker that partitions load."""
 Limited = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders"]
-"""What can be limited a broker."""
+"""Quantities that can be limited a broker."""
 RESOURCES: tuple[Resource, ...] = ("disk", "nic_in", "nic_out", "cpu")
 COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
 EVERY = "*"
@@ -126,7 +126,7 @@ TopicOrAll = Annotated[str, Field(pattern=r"^(\*|[a-zA-Z0-9._-]{1,249})$", descr
 
 @dataclass(frozen=True)
 class CapacityRequest(RequestRecord, schema="CapacityFields"):
-    """Capacities of a broker. Missing ones are those of `*`, else of the snapshot."""
+    """Capacities of a broker. Missing ones come from `*`, else from the snapshot."""
 
     disk_bytes: CapacityBytes | None = None
     """Bytes of the log directories together."""
@@ -229,14 +229,14 @@ class GoalRequest(RequestRecord, schema="GoalFields"):
     """A goal: the load of a resource, by the capacity of each broker, or the replicas of each topic."""
 
     goal: GoalName
-    """What is balanced."""
+    """The balanced quantity."""
     tolerance: ShareOrZero = 0.0
     """0: as balanced as possible; t: within ±t of each broker's share."""
 
 
 @dataclass(frozen=True)
 class GoalsRequest(RequestRecord, schema="GoalsFields"):
-    """Goals in order of priority: none worsens what those before it reached."""
+    """Goals in order of priority: none worsens the result of an earlier one."""
 
     goals: Annotated[ListOf[GoalRequest], Field(min_length=1, max_length=7)]
     """The goals, the most important first."""
@@ -244,10 +244,10 @@ class GoalsRequest(RequestRecord, schema="GoalsFields"):
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceFields(RequestRecord):
-    """What a request says about the resources of brokers; all of it is optional."""
+    """The fields of a request about resources of brokers; all are optional."""
 
     capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
-    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    """Capacities by broker id, `*` for all others; they override the snapshot's."""
     ingress_bytes_per_s: Mapping[TopicName, OneOrEach[Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the snapshot
     has."""
@@ -259,13 +259,13 @@ class ResourceFields(RequestRecord):
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[TopicOrAll, Times] = field(default_factory=dict)
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by default.
-    What is copied has its size of today."""
+    Copies have their size of today."""
     limits: LimitsRequest = field(default_factory=LimitsRequest)
-    """Upper limits of what each broker has after the plan."""
+    """Upper limits of each broker's load after the plan."""
     prices: PricesRequest | None = None
     """Prices for `cross_rack`; null leaves out costs."""
     defaults: Defaults | None = None
-    """What counts for topics of which the snapshot does not know it."""
+    """Values for topics of which the snapshot does not have them."""
 
 
 def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[str, Json]:
@@ -297,7 +297,7 @@ def _conflicts(request: ResourceFields) -> Iterator[tuple[FieldPath, Json, str]]
 
 
 def topic_factors(stated: Mapping[str, float], names: Sequence[str], otherwise: float) -> list[float]:
-    """By topic in the order of `names`: what is stated of it, else of `*`, else `otherwise`."""
+    """By topic in the order of `names`: its stated factor, else that for `*`, else `otherwise`."""
     rest = stated.get(EVERY, otherwise)
     return [stated.get(name, rest) for name in names]
 
@@ -339,7 +339,7 @@ _EVEN_TOPICS = (
 
 @dataclass(frozen=True)
 class PerTopicRequest(RequestRecord, schema="PerTopicFields"):
-    """The balance of each topic over brokers, together with that of the whole cluster: of replicas, leaders or both."""
+    """The balance of each topic over brokers beside the whole cluster's: of replicas, leaders or both."""
 
     replicas: Annotated[_Tight | None, Field(description=_EVEN_TOPICS.format("replica"))] = None
     leaders: Annotated[
@@ -388,7 +388,7 @@ class BalanceRequest(RequestRecord, schema="BalanceFields"):
     weights: Literal["capacity"] | Mapping[BrokerOrAll, MoreThanZero] | None = None
     """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
     each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput` nic_in_bytes_per_s. By
-    default the weights are those of the snapshot, which are 1 if it states none; if it does not, the capacities of all
+    default the weights come from the snapshot, which are 1 if it states none; if it does not, the capacities of all
     brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
@@ -420,7 +420,7 @@ class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
     )
     """By broker, directories that have no replica after the plan."""
     total_bytes: Mapping[BrokerOrAll, Mapping[LogDirPath, CapacityBytes]] = field(default_factory=dict)
-    """By broker, `*` for all others, and path: bytes of the file system; they override those of the snapshot."""
+    """By broker, `*` for all others, and path: bytes of the file system; they override the snapshot's."""
 
     @property
     def core_balance(self) -> Balance:
@@ -431,7 +431,7 @@ class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
         return TIGHT if self.balance == "tight" else KEEP
 
     def stated_bytes(self, broker: int, path: str) -> int | None:
-        """The stated size of a directory of a broker: that of its id, else of `*`, else None."""
+        """The stated size of a directory: by the broker's id, else by `*`, else None."""
         listed = (self.total_bytes.get(name, {}).get(path) for name in (str(broker), EVERY_BROKER))
         return next((size for size in listed if size is not None), None)
 
@@ -450,7 +450,7 @@ TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[TopicName, Br
 
 
 def check_broker_sets(broker_sets: Mapping[str, Sequence[int]], topic_sets: TopicSetsRequest) -> None:
-    """Raise what is wrong with broker sets, before a cluster is looked at.
+    """Validate broker sets, before a cluster is looked at.
 
     Raises
     ------

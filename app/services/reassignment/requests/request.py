@@ -1,4 +1,4 @@
-"""The request for a reassignment: the body of the API and what a job stores, and its canonical form."""
+"""The request for a reassignment: the body of the API, stored with a job, and its canonical form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,7 +46,7 @@ from app.services.reassignment.requests.parts import (
 )
 
 KIND = "reassignment"
-"""What this kind of plan is called, everywhere."""
+"""Name of this kind of plan, everywhere."""
 MOST_BYTES_PER_REPLICA = 1 << 30
 """Upper limit on the default cost of moving a replica."""
 _Minimised = Literal["bytes", "replicas", "leader_changes"]
@@ -82,7 +82,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     repair_racks: bool | None = None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
     `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
-    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    `max_replicas_per_rack`, partitions of other topics are not, and a warning counts them."""
     rack_mode: Annotated[RackMode, Read(Literal["enforced", "safe", "disabled"], RackMode)] = RackMode.ENFORCED
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
@@ -93,12 +93,12 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
     `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
-    """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
-    what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
+    """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep
+    their replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
     forbid_brokers: ListOf[BrokerId] = field(default_factory=list)
     """Brokers that receive no further replicas; those above the mean still give."""
     cordoned_brokers: ListOf[BrokerId] | None = None
-    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those of
+    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default as in
     the snapshot."""
     broker_sets: Mapping[BrokerSetName, Annotated[ListOf[BrokerId], Field(min_length=1)]] = field(default_factory=dict)
     """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
@@ -114,7 +114,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
         Annotated[Literal["balance", "relieve"], Tag("word")] | Annotated[GoalsRequest, Tag("share")],
         Discriminator(word_or_object),
     ] = "balance"
-    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
+    """`balance`: as `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
     no other change; or goals in order of priority."""
     evacuate_leaders: EvacuateRequest = field(default_factory=EvacuateRequest)
     """Brokers and racks that lead no partition after the plan."""
@@ -210,8 +210,8 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
 def minimised(request: ReassignmentRequest, mean_bytes: int | None) -> Minimised:
     """The objective of movement, with its default.
 
-    The fewest bytes that relieve a broker often are those of hundreds of small replicas, where a few larger ones would
-    do. So a replica costs the mean size of a partition, up to 1 GiB: a plan moves more bytes than the fewest only for
+    The fewest bytes that relieve a broker often take hundreds of small replicas, where a few larger ones would do.
+    So a replica costs the mean size of a partition, up to 1 GiB: a plan moves more bytes than the fewest only for
     fewer replicas, and at most that much for each.
 
     Parameters
@@ -226,12 +226,12 @@ def minimised(request: ReassignmentRequest, mean_bytes: int | None) -> Minimised
 
 
 def bytes_per_replica(minimise: Minimised | None) -> int | None:
-    """What each moved replica costs beside its bytes; None if replicas are minimised."""
+    """Cost of each moved replica beside its bytes; None if replicas are minimised."""
     return minimise.bytes_per_replica if isinstance(minimise, MovementCost) else None if minimise == "replicas" else 0
 
 
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
-    """The request with nothing left to guess: what the hash is of, and what is stored.
+    """The request with nothing left to guess, which is hashed and stored.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
 
 
 def _leave_out_defaults(balance: BalanceRequest, fields: dict[str, Any]) -> None:
-    """Leave out what the balance does not state, so that requests of earlier releases have the same hash."""
+    """Leave out unstated fields of the balance, so that requests of earlier releases have the same hash."""
     for name in ("resources", "per_topic", "weights", "leaders_move_replicas"):
         if not getattr(balance, name):
             del fields[name]
@@ -289,7 +289,7 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
     successors = set(request.replace_brokers.values())
     is_added = any(broker.id not in successors for broker in request.add_brokers)
     is_to_be_even = is_added or request.max_moved_bytes is not None or request.receivers is not None
-    # Then the budget is that of the leaders.
+    # Then the budget is of the leaders.
     is_to_be_even &= not request.balance.leaders_move_replicas
     return replace(
         request.balance,

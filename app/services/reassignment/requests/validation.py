@@ -1,4 +1,4 @@
-"""What is wrong with a request by itself."""
+"""Validation of a request by itself."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -20,12 +20,12 @@ from app.services.snapshots import first_repeated
 
 
 def check(request: ReassignmentRequest, limits: Limits) -> None:
-    """Raise what is wrong with a request by itself.
+    """Validate a request by itself.
 
     Raises
     ------
     LimitExceeded, ConflictingFields
-    DuplicateBroker, DuplicateTopic, DuplicatePartition : what is listed twice.
+    DuplicateBroker, DuplicateTopic, DuplicatePartition : listed twice.
     InvalidReplicationFactor : a factor below 1.
     """
     limits.check_count("brokers", request.add_brokers, path=("add_brokers",))
@@ -61,7 +61,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
 
 
 def _movement_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
-    """What is minimised, budgets and batches that do not go together."""
+    """Conflicts of `minimise`, budgets and batches."""
     if request.minimise == "leader_changes" and not request.balance.leaders_move_replicas:
         detail = "minimise leader_changes is of replicas that move for leaders: balance.leaders_move_replicas"
         yield ("minimise",), "leader_changes", detail
@@ -81,7 +81,7 @@ def _movement_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPat
 
 
 def _width_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
-    """What does not go together with partitions that are balanced over the sets of a scatter width."""
+    """Conflicts with partitions that are balanced over the sets of a scatter width."""
     if not isinstance(request.copysets, SetsOfWidth):
         return
     together = "a scatter width has equally many partitions on each set, by count"
@@ -144,7 +144,7 @@ def _of_spread_and_preferred(request: ReassignmentRequest) -> Iterator[tuple[Fie
 
 
 def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
-    """What does not go together with replicas that move for the balance of leaders."""
+    """Conflicts with replicas that move for the balance of leaders."""
     path = ("balance", "leaders_move_replicas")
     if request.leaders_only:
         yield path, True, "leaders_only moves no replica, which balance.leaders_move_replicas allows"
@@ -167,7 +167,7 @@ def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, 
 def _per_topic_conflicts(
     request: ReassignmentRequest, per_topic: PerTopicRequest
 ) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
-    """What does not go together with a balance per topic, or is missing in it."""
+    """Conflicts with a balance per topic, and its missing fields."""
     path, leaders = ("balance", "per_topic"), request.balance.leaders
     if per_topic.replicas is None and per_topic.leaders is None:
         yield path, "null", "balance.per_topic states replicas, leaders or both, and neither is given"
@@ -244,7 +244,7 @@ def _is_given(request: ReassignmentRequest, name: str) -> bool:
 
 
 def _check_brokers(request: ReassignmentRequest) -> None:
-    """Raise what is wrong with the brokers that a request names, before a cluster is looked at."""
+    """Validate the brokers that a request names, before a cluster is looked at."""
     lists: Mapping[str, Sequence[int]] = {
         "add_brokers": [broker.id for broker in request.add_brokers],
         "remove_brokers": request.remove_brokers,
@@ -266,7 +266,7 @@ def _check_brokers(request: ReassignmentRequest) -> None:
 
 
 def _check_successors(request: ReassignmentRequest, added: Collection[int]) -> None:
-    """Raise what is wrong with brokers that are replaced, and with those that replace them."""
+    """Validate brokers that are replaced, and their successors."""
     for old, new in request.replace_brokers.items():
         path: FieldPath = ("replace_brokers", str(old))
         if new in request.replace_brokers:
@@ -285,7 +285,7 @@ def _check_successors(request: ReassignmentRequest, added: Collection[int]) -> N
 
 
 def _check_partitions(request: ReassignmentRequest) -> None:
-    """Raise what is wrong with the topics and partitions that a request names, before a cluster is looked at."""
+    """Validate the topics and partitions that a request names, before a cluster is looked at."""
     listed: Mapping[FieldPath, Sequence[str]] = {
         ("topics",): request.topics or (),
         ("balance", "per_topic", "topics"): request.balanced_topics,
@@ -314,7 +314,7 @@ def _check_partitions(request: ReassignmentRequest) -> None:
 
 
 def _check_pins(request: ReassignmentRequest) -> None:
-    """Raise what is wrong with pins: a partition or a broker that is named twice, and another replication factor."""
+    """Validate pins: no partition or broker is named twice, and the replication factor is as requested."""
     pinned = [(pin.topic, pin.partition) for pin in request.pins]
     if (twice := first_repeated(pinned)) is not None:
         name = "{}-{}".format(*pinned[twice])

@@ -1,7 +1,7 @@
 """Sweeps over reassignments of one cluster: each scenario is a request, placed as its plan is.
 
-axes.py     the axes, the request of each scenario, and what is wrong with one
-figures.py  what a scenario moves, and how brokers stand before and after it
+axes.py     the axes, the request of each scenario, and its failures
+figures.py  movement of a scenario, and the brokers' balance before and after it
 
 Executors have this package as well: it reads no database.
 """
@@ -61,7 +61,7 @@ class ReassignmentSweep:
     def figures(self, index: int) -> Mapping[str, Json]:
         """The figures of scenario `index`; limits and budgets that cannot hold are exceeded as little as is found.
 
-        Raises what `check` and `resolve` do of a request, with the axis in place of the field that it varies.
+        Raises as `check` and `resolve`, with the axis in place of the field that it varies.
         """
         with self._requests.located(self._requests.grid.values(index)):
             request = self._requests.request(index)
@@ -75,5 +75,5 @@ class ReassignmentSweep:
 
 
 def read_sweep(definition: Mapping[str, Any]) -> ReassignmentSweep:
-    """The JSON of a resolved sweep as what executors score. Raises as `SweptRequests.of` does."""
+    """The JSON of a resolved sweep, for executors. Raises as `SweptRequests.of` does."""
     return ReassignmentSweep(SweptRequests.of(definition), snapshot_json.of_members(definition["resolved"]["cluster"]))

@@ -1,4 +1,4 @@
-"""The axes of a reassignment sweep: their values, the request that each combination makes, and what is wrong with one.
+"""The axes of a reassignment sweep: their values, the request that each combination makes, and its failures.
 
 `remove_broker` and `add_brokers` change the brokers; `limits.disk` and `limits.disk.absolute` a limit as a share or an
 amount; `broker_sets.blue` the brokers of a set; `topic_sets.orders` the set of a topic, null for none; `weights.104`
@@ -128,7 +128,7 @@ class SweptRequests:
 
     @contextmanager
     def located(self, values: Mapping[str, Json]) -> Iterator[None]:
-        """A failure of a request with these values names the axis, if its value is what fails."""
+        """A failure of a request with these values names the axis, if its value fails."""
         try:
             yield
         except Failure as failure:
@@ -177,7 +177,7 @@ class SweptRequests:
 
 
 def base_request(definition: Mapping[str, Any]) -> ReassignmentRequest:
-    """The request that all scenarios have in common: what the definition has of a plan's request."""
+    """The request that all scenarios have in common: the definition's fields of a plan's request."""
     names = {each.name for each in fields(ReassignmentRequest)} - {"labels"}
     stated = {name: value for name, value in definition.items() if name in names and value is not None}
     return restored({"running_reassignment": "merge"} | stated)
@@ -256,7 +256,7 @@ def _require_axis(path: str, section: str, name: str, brokers: Collection[int]) 
 
 
 def _listed(path: str, section: str, values: Json) -> Sequence[Json]:
-    """The values as they are listed, or those of a range. Raises `EmptyAxis`, `ImpossibleValue`."""
+    """The listed values, or the values of a range. Raises `EmptyAxis`, `ImpossibleValue`."""
     if section not in _SETS:
         return read_axis(path, values).values
     if values == []:

@@ -1,4 +1,4 @@
-"""The figures of a scenario: what its reassignment moves, and how brokers stand before and after it."""
+"""The figures of a scenario: movement of its reassignment, and the brokers' balance before and after it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -48,12 +48,12 @@ NUMBERS = (
 """The numbers among the figures of a scenario.
 
 `brokers` counts those that may receive replicas after the change; the smallest and largest count, its spread and the
-largest bytes are over them, and before the change over those that may receive replicas now. `lower_bound_bytes` is a
-lower bound on the moved bytes within the constraints; `gap` is the relative optimality gap of what is minimised, bytes
+largest bytes are over them, and before the change over brokers that may receive replicas now. `lower_bound_bytes` is a
+lower bound on the moved bytes within the constraints; `gap` is the relative optimality gap of the minimised bytes
 or replicas. `short_of_racks` counts partitions in fewer racks than their replicas could span before the change; None if
 racks are not constrained. The utilisation of a resource is the largest share of its capacity that any broker needs
 after the change; None if the loads or the capacities are unknown. `topic_excess` counts the replicas outside the bands
-of their topics; None if topics are not balanced. Losses are those of the worst rack or broker, and None if they depend
+of their topics; None if topics are not balanced. Losses are by the worst rack or broker, and None if they depend
 on `min.insync.replicas` that are unknown; `loss_probability` is the probability that three lost brokers lose data.
 """
 
