@@ -96,13 +96,13 @@ def test_a_snapshot_is_read_once(database: Database) -> None:
 def test_pages_keep_tables_within_their_limit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cluster of a table is counted, and dropped, among the clusters that were read last."""
     monkeypatch.setattr(tables, "MOST_BYTES", 2**15)
-    recent = tables.RecentTables()
+    recent = tables.RecentAnalyses()
     with database.begin() as uow:
         clusters = [replace(of(1, topics=400), name=f"c{number}") for number in range(4)]
         ids = [snapshots.store(uow, cluster, Limits()).id for cluster in clusters]
-        first, *_, last = [recent.of(uow, snapshot_id) for snapshot_id in ids]
-        assert recent.of(uow, ids[-1])[1] is last[1]
-        assert recent.of(uow, ids[0])[1] is not first[1]
+        first, *_, last = [recent.of(*each) for each in zip(ids, clusters, strict=True)]
+        assert recent.of(ids[-1], clusters[-1]) is last
+        assert recent.of(ids[0], clusters[0]) is not first
 
 
 @given(rows)
