@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 from uuid import UUID
 
@@ -38,23 +38,8 @@ from app.web.sweeps import plots
 
 MOST_BYTES = 120 * 2**20
 """Memory of all cached analyses: some three million partitions with three replicas."""
-
-
-class RecentAnalyses:
-    """Analyses by the id of their snapshot, which never changes; those used least recently are dropped first."""
-
-    def __init__(self) -> None:
-        self._analyses: Recent[UUID, Analysis] = Recent(MOST_BYTES)
-
-    def of(self, snapshot_id: UUID, cluster: Cluster) -> Analysis:
-        """The analysis of a snapshot."""
-        analysis = self._analyses.get(snapshot_id)
-        if analysis is None:
-            analysis = Analysis(cluster)
-            self._analyses.keep(snapshot_id, analysis, analysis.memory_bytes)
-        return analysis
-
-
+Analyses: TypeAlias = Recent[UUID, Analysis]
+"""By the id of their snapshot, which never changes."""
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""
 MOST_SNAPSHOTS = 200
@@ -69,7 +54,7 @@ class Shown:
     The cluster and its analysis are read by the rooms that show some of it.
     """
 
-    def __init__(self, uow: UnitOfWork, view: ClusterView, recent: RecentAnalyses) -> None:
+    def __init__(self, uow: UnitOfWork, view: ClusterView, recent: Analyses) -> None:
         self.uow, self._recent, self.snapshot = uow, recent, _snapshot(uow, view)
         self.view = view.within(self.table) if view.lost else view
 
@@ -81,7 +66,11 @@ class Shown:
     @cached_property
     def losses(self) -> Analysis:
         """Its partitions, and what each loss costs."""
-        return self._recent.of(self.snapshot.id, self.cluster)
+        analysis = self._recent.get(self.snapshot.id)
+        if analysis is None:
+            analysis = Analysis(self.cluster)
+            self._recent.keep(self.snapshot.id, analysis, analysis.memory_bytes)
+        return analysis
 
     @property
     def table(self) -> PartitionTable:
@@ -92,7 +81,7 @@ class Shown:
 def router(database: Database, access: Access) -> APIRouter:
     """The pages of clusters and their pictures; deleting a snapshot needs the right of an administrator."""
     routes = APIRouter(include_in_schema=False)
-    recent = RecentAnalyses()
+    recent: Analyses = Recent(MOST_BYTES)
 
     @routes.get("/clusters/{name:path}")
     def cluster_page(request: Request) -> Response:
@@ -123,7 +112,7 @@ def router(database: Database, access: Access) -> APIRouter:
     return routes
 
 
-def _room(database: Database, recent: RecentAnalyses, request: Request) -> Response:
+def _room(database: Database, recent: Analyses, request: Request) -> Response:
     """A page of a cluster, or its snapshot as a file. Raises `SnapshotNotFound`."""
     view = viewed(request)
     if "topic" in request.query_params or "broker" in request.query_params:
@@ -140,7 +129,7 @@ def _room(database: Database, recent: RecentAnalyses, request: Request) -> Respo
 
 
 def _map_picture(
-    database: Database, recent: RecentAnalyses, view: ClusterView, file_type: FileType, options: Options
+    database: Database, recent: Analyses, view: ClusterView, file_type: FileType, options: Options
 ) -> Response:
     """The map of a view as a file. Raises `SnapshotNotFound`."""
     with database.begin() as uow:
