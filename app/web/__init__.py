@@ -17,7 +17,6 @@ charts.py     charts as Vega-Lite specifications, SVG and PNG
 chart_process.py  the process that draws them, while it is needed; chart_engine.py: its program
 problem_page.py  a problem, for browsers
 pages.py      templates and the headers of every page
-differences.py  how two documents differ, field by field
 words.py      numbers and moments in words
 assets.py     style sheets, scripts and icon, cached by browsers
 """

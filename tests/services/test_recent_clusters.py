@@ -18,6 +18,7 @@ from app.services.snapshots import records
 from app.services.snapshots.records import Recent, memory_of
 from app.store.database import Database
 from app.web.clusters import cluster as tables
+from app.web.clusters.view import ClusterView
 from tests.web.test_clusters import small
 
 rows = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=4), max_size=6)
@@ -93,16 +94,16 @@ def test_a_snapshot_is_read_once(database: Database) -> None:
     assert first.name == "small"
 
 
-def test_pages_keep_tables_within_their_limit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cluster of a table is counted, and dropped, among the clusters that were read last."""
-    monkeypatch.setattr(tables, "MOST_BYTES", 2**15)
-    recent = tables.RecentTables()
+def test_pages_keep_tables_within_their_limit(database: Database) -> None:
+    recent: tables.Analyses = Recent(2**15)
     with database.begin() as uow:
         clusters = [replace(of(1, topics=400), name=f"c{number}") for number in range(4)]
-        ids = [snapshots.store(uow, cluster, Limits()).id for cluster in clusters]
-        first, *_, last = [recent.of(uow, snapshot_id) for snapshot_id in ids]
-        assert recent.of(uow, ids[-1])[1] is last[1]
-        assert recent.of(uow, ids[0])[1] is not first[1]
+        for cluster in clusters:
+            snapshots.store(uow, cluster, Limits())
+        views = [ClusterView(cluster.name) for cluster in clusters]
+        first, *_, last = [tables.Shown(uow, view, recent).losses for view in views]
+        assert tables.Shown(uow, views[-1], recent).losses is last
+        assert tables.Shown(uow, views[0], recent).losses is not first
 
 
 @given(rows)

@@ -103,7 +103,7 @@ def test_a_study_is_started_without_scrolling(client: httpx.Client, visit: Visit
     assert client.post("/clusters/example").status_code == 303
     visit.page.set_viewport_size({"width": 1280, "height": SCREEN})
     visit.open("/clusters/example-shop/capacity", until="h1")
-    link = visit.page.get_by_role("link", name="New study")
+    link = visit.page.get_by_role("link", name="Size the cluster")
     assert is_on_the_first_screen(link)
     link.click()
     visit.page.wait_for_selector("#racks")

@@ -25,8 +25,8 @@ from app.core.measures.movement import movement
 from app.core.model import Assignment
 from app.services import sweeps
 from app.store.database import Database
-from app.web.differences import differing
 from app.web.plans.comparison import compared_changes
+from app.web.plans.selection import differing
 from tests.profiles import costly
 from tests.web.browser import Browser
 from tests.web.test_clusters import TEXT
@@ -74,8 +74,8 @@ values = st.integers(-9, 9) | st.dictionaries(st.sampled_from("xy"), st.booleans
 @given(st.dictionaries(st.sampled_from("abc"), values))
 def test_documents_differ_in_their_fields(document: dict[str, Any]) -> None:
     assert differing(document, document) == []
-    assert {field.path.partition(".")[0] for field in differing(document, {})} == set(document)
-    assert [field.second for field in differing({}, document)] == [field.first for field in differing(document, {})]
+    assert {path.partition(".")[0] for path, *_ in differing(document, {})} == set(document)
+    assert [other for _, _, other in differing({}, document)] == [one for _, one, _ in differing(document, {})]
 
 
 def made(browser: Browser, **fields: object) -> str:

@@ -56,7 +56,7 @@ def test_a_stored_request_is_planned_again(client: httpx.Client) -> None:
 def test_a_choice_between_consumers_and_movement_opens_the_form_with_its_fields(client: httpx.Client) -> None:
     plan = planned(client)
     shown = Page(200, {}, client.get(f"/plans/{plan['id']}").text)
-    links = [each.attributes["href"] for each in shown.all("a") if each.text == "Plan this"]
+    links = [each.attributes["href"] for each in shown.all("a") if each.text == "With these"]
     for point, link in zip(plan["front"], links, strict=True):
         form = Page(200, {}, client.get(link).text).form()
         made = client.post("/plan/consumers", data={name: form[name] for name in FIELDS_OF["consumers"]})

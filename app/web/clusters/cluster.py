@@ -1,8 +1,8 @@
 """`/clusters/{name}` and its rooms: the map, the state after a loss, brokers, topics, groups, plans, history."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from datetime import datetime
+from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
 from typing import Annotated, Any, TypeAlias
@@ -28,7 +28,7 @@ from app.web.clusters import rooms
 from app.web.clusters.broker_map import MEASURES, available, broker_map
 from app.web.clusters.directories import directories
 from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
-from app.web.clusters.losses import ListedLosses, listed_losses
+from app.web.clusters.losses import Analysis
 from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.lists import id_of
 from app.web.pages import download, framed, page
@@ -37,70 +37,55 @@ from app.web.plans.selection import twins
 from app.web.sweeps import plots
 
 MOST_BYTES = 120 * 2**20
-"""Memory of all cached tables: some three million partitions with three replicas."""
-_OF_LISTED = 250
-"""Bytes of a broker in the table, and of a loss in the list of losses."""
-
-Table: TypeAlias = tuple[PartitionTable, ListedLosses]
-
-
-class RecentTables:
-    """Tables by the id of their snapshot, which never changes; those used least recently are dropped first."""
-
-    def __init__(self) -> None:
-        self._tables: Recent[UUID, Table] = Recent(MOST_BYTES)
-
-    def of(self, uow: UnitOfWork, snapshot_id: UUID) -> tuple[Cluster, PartitionTable, ListedLosses]:
-        """The cluster of a snapshot, its partitions, and the cost of each loss. Raises `SnapshotNotFound`."""
-        _, cluster = snapshots.load(uow, snapshot_id)
-        cached = self._tables.get(snapshot_id)
-        if cached is None:
-            table = PartitionTable.of(cluster)
-            cached = table, listed_losses(table)
-            self._tables.keep(snapshot_id, cached, _memory_of(*cached))
-        return cluster, *cached
-
-
-def _memory_of(table: PartitionTable, losses: ListedLosses) -> int:
-    """The memory of a table with its losses, in bytes."""
-    parts: list[Any] = [getattr(table, field.name) for field in fields(table)]
-    listed = 2 * len(table.brokers.brokers) + len(losses.racks) + len(losses.brokers)
-    return sum(getattr(part, "nbytes", 0) for part in parts) + _OF_LISTED * (8 + listed)
-
-
+"""Memory of all cached analyses: some three million partitions with three replicas."""
+Analyses: TypeAlias = Recent[UUID, Analysis]
+"""By the id of their snapshot, which never changes."""
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""
 MOST_SNAPSHOTS = 200
 """Snapshots of the history."""
-_HISTORY = {
-    "offline": "offline",
-    "under_replicated": "under-replicated",
-    "not_rack_safe": "not rack-safe",
-    "not_preferred": "not led by the preferred leader",
-}
+_HISTORY = {each: PARTITION_WORDS[each] for each in ("offline", "under_replicated", "not_rack_safe", "not_preferred")}
 Text = Annotated[str, Query(max_length=300)]
 
 
-@dataclass(frozen=True, slots=True)
 class Shown:
-    """A page of a cluster: its snapshot, the state that its address names, and the unit of work."""
+    """A page of a cluster: its snapshot, the state that its address names, and the unit of work.
 
-    uow: UnitOfWork
-    view: ClusterView
-    snapshot: Snapshot
-    cluster: Cluster = field(repr=False)
-    table: PartitionTable = field(repr=False)
-    losses: ListedLosses = field(repr=False)
+    The cluster and its analysis are read by the rooms that show some of it.
+    """
+
+    def __init__(self, uow: UnitOfWork, view: ClusterView, recent: Analyses) -> None:
+        self.uow, self._recent, self.snapshot = uow, recent, _snapshot(uow, view)
+        self.view = view.within(self.table) if view.lost else view
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster of the snapshot."""
+        return snapshots.load(self.uow, self.snapshot.id)[1]
+
+    @cached_property
+    def losses(self) -> Analysis:
+        """Its partitions, and what each loss costs."""
+        analysis = self._recent.get(self.snapshot.id)
+        if analysis is None:
+            analysis = Analysis(self.cluster)
+            self._recent.keep(self.snapshot.id, analysis, analysis.memory_bytes)
+        return analysis
+
+    @property
+    def table(self) -> PartitionTable:
+        """Its partitions."""
+        return self.losses.table
 
 
 def router(database: Database, access: Access) -> APIRouter:
     """The pages of clusters and their pictures; deleting a snapshot needs the right of an administrator."""
     routes = APIRouter(include_in_schema=False)
-    tables = RecentTables()
+    recent: Analyses = Recent(MOST_BYTES)
 
     @routes.get("/clusters/{name:path}")
     def cluster_page(request: Request) -> Response:
-        return _room(database, tables, request)
+        return _room(database, recent, request)
 
     @routes.post("/snapshots/{snapshot_id}/delete", dependencies=[access.admin])
     def delete(snapshot_id: UUID) -> Response:
@@ -114,7 +99,7 @@ def router(database: Database, access: Access) -> APIRouter:
     @routes.get("/pictures/cluster-map.{file_type}")
     def map_picture_file(request: Request, file_type: FileType, cluster: Text, options: Options) -> Response:
         view = ClusterView.of(f"/clusters/{quote(cluster, safe='')}", request.query_params.multi_items())
-        return _map_picture(database, tables, view, file_type, options)
+        return _map_picture(database, recent, view, file_type, options)
 
     @routes.get("/pictures/cluster-history.{suffix}")
     def history(
@@ -127,34 +112,32 @@ def router(database: Database, access: Access) -> APIRouter:
     return routes
 
 
-def _room(database: Database, tables: RecentTables, request: Request) -> Response:
+def _room(database: Database, recent: Analyses, request: Request) -> Response:
     """A page of a cluster, or its snapshot as a file. Raises `SnapshotNotFound`."""
     view = viewed(request)
     if "topic" in request.query_params or "broker" in request.query_params:
         return RedirectResponse(framed(view.address))
     with database.begin() as uow:
-        shown = _snapshot(uow, view)
+        shown = Shown(uow, view, recent)
         if request.query_params.get("file") == "json":
-            document = uow.snapshots.document(shown.id)
-            return download(document, "application/json", f"snapshot-{shown.id}.json")
-        cluster, table, losses = tables.of(uow, shown.id)
-        view = view.within(table)
-        values = _VALUES[view.room](Shown(uow, view, shown, cluster, table, losses))
-        where = place(uow, view, shown)
+            document = uow.snapshots.document(shown.snapshot.id)
+            return download(document, "application/json", f"snapshot-{shown.snapshot.id}.json")
+        values = _VALUES[view.room](shown)
+        where = place(uow, shown.view, shown.snapshot)
     name = f"cluster_{(view.room or 'overview').replace('-', '_')}.html"
-    return page(name, view=view, snapshot=shown, place=where, plan_form=plan_form, **values)
+    return page(name, view=shown.view, snapshot=shown.snapshot, place=where, plan_form=plan_form, **values)
 
 
 def _map_picture(
-    database: Database, tables: RecentTables, view: ClusterView, file_type: FileType, options: Options
+    database: Database, recent: Analyses, view: ClusterView, file_type: FileType, options: Options
 ) -> Response:
     """The map of a view as a file. Raises `SnapshotNotFound`."""
     with database.begin() as uow:
-        _, table, _ = tables.of(uow, _snapshot(uow, view).id)
-    view = view.within(table)
-    lost, loads, _ = _loads(view, table)
+        shown = Shown(uow, view, recent)
+        lost, loads, _ = _loads(shown)
+    view = shown.view
     title = f"Cluster {view.cluster}" + (f", topic {view.topic}" if view.topic else "")
-    drawn = broker_map(table, loads, lost, view.measure)
+    drawn = broker_map(shown.table, loads, lost, view.measure)
     return picture_file(
         lambda style: map_picture.draw(title, drawn, style=style), file_type, options, style=map_picture.MAP_STYLE
     )
@@ -170,26 +153,27 @@ def _snapshot(uow: UnitOfWork, view: ClusterView) -> Snapshot:
     return shown
 
 
-def _loads(view: ClusterView, table: PartitionTable) -> tuple[Bools, BrokerLoads, slice]:
-    lost = table.lost(view.lost_brokers, view.lost_racks)
-    rows = table.rows_of(view.topic)
-    return lost, table.loads(lost, rows), rows
+def _loads(shown: Shown) -> tuple[Bools, BrokerLoads, slice]:
+    view, table = shown.view, shown.table
+    lost, rows = table.lost(view.lost_brokers, view.lost_racks), table.rows_of(view.topic)
+    return lost, table.loads(lost, rows) if view.lost or view.topic else shown.losses.loads, rows
 
 
-def _map(view: ClusterView, table: PartitionTable, *measured: Any) -> dict[str, Any]:
-    """The map, and the cost of each loss; of loads that are `measured` as by `_loads`."""
-    lost, loads, rows = measured or _loads(view, table)
+def _map(shown: Shown) -> dict[str, Any]:
+    """The map, and the cost of the losses of the view."""
+    lost, loads, rows = _loads(shown)
     return {
-        "map": broker_map(table, loads, lost, view.measure),
-        "measures": {name: MEASURES[name].label for name in available(table, loads)},
-        "loss": _loss(view, table, loads, rows) if view.lost else None,
-        "topics": table.topics[:MOST_TOPICS],
+        "map": broker_map(shown.table, loads, lost, shown.view.measure),
+        "measures": {name: MEASURES[name].label for name in available(shown.table, loads)},
+        "loss": _loss(shown, loads, rows) if shown.view.lost else None,
+        "topics": shown.table.topics[:MOST_TOPICS],
     }
 
 
-def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
+def _loss(shown: Shown, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
     """The cost of a loss, with the topics of the partitions that go offline, if all topics are shown."""
-    before = table.loads(table.lost(), rows)
+    view, table = shown.view, shown.table
+    before = table.loads(table.lost(), rows) if view.topic else shown.losses.loads
     lost = np.where(table.lost(view.lost_brokers, view.lost_racks), 0, -1).astype(np.int32)
     (counts,) = loss_counts(table.states(rows).losses_of(lost, 1), is_known=bool(table.min_isr[rows].any()))
     return {
@@ -202,10 +186,9 @@ def _loss(view: ClusterView, table: PartitionTable, loads: BrokerLoads, rows: sl
 def _overview(shown: Shown) -> Mapping[str, Any]:
     recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=20).items
     plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
-    measured = _loads(shown.view, shown.table)
-    loads = shown.table.loads(shown.table.lost()) if shown.view.lost else measured[1]
-    fullest = int(loads.replicas.argmax()) if len(loads.replicas) else None
-    return _map(shown.view, shown.table, *measured) | {
+    replicas = shown.losses.loads.replicas
+    fullest = int(replicas.argmax()) if len(replicas) else None
+    return _map(shown) | {
         "findings": findings(shown.snapshot),
         "health": shown.snapshot.summary.get("health") or {},
         "warnings": shown.snapshot.summary.get("warnings") or [],
@@ -222,7 +205,7 @@ def _overview(shown: Shown) -> Mapping[str, Any]:
 
 
 def _brokers(shown: Shown) -> Mapping[str, Any]:
-    _lost, loads, _rows = _loads(shown.view, shown.table)
+    _lost, loads, _rows = _loads(shown)
     values = {"rows": [], "total": len(shown.table.brokers.ids), "measures": {n: MEASURES[n].label for n in MEASURES}}
     if not shown.view.item:
         return values | {"rows": rooms.broker_rows(shown.table, loads, shown.view.start), "page": rooms.PAGE}
@@ -252,7 +235,7 @@ def _topics(shown: Shown) -> Mapping[str, Any]:
     if not shown.view.item:
         return values | listed
     topic = {"topic": shown.cluster.topics[at], **rooms.topic_rows(shown.table, shown.cluster, at)[0]}
-    return values | _map(shown.view, shown.table) | topic | listed
+    return values | _map(shown) | topic | listed
 
 
 def _groups(shown: Shown) -> Mapping[str, Any]:
@@ -264,7 +247,7 @@ def _groups(shown: Shown) -> Mapping[str, Any]:
 
 
 def _what_if(shown: Shown) -> Mapping[str, Any]:
-    return _map(shown.view, shown.table) | {"losses": shown.losses}
+    return _map(shown) | {"losses": shown.losses}
 
 
 def _plans(shown: Shown) -> Mapping[str, Any]:

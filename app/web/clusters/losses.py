@@ -1,17 +1,20 @@
-"""The loss of each rack and of each broker, as the page of a cluster lists them."""
+"""The partitions of a cluster, with the loss of each rack and of each broker, as its pages list them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
 from app.core.measures.losses import LossCounts, loss_counts
 from app.core.measures.losses_kernel import FEWER_REPLICAS, LEADERS_MOVED, OFFLINE, UNWRITABLE
-from app.core.measures.partition_table import PartitionTable
-from app.core.model import Int32s
+from app.core.measures.partition_table import BrokerLoads, PartitionTable
+from app.core.model import Cluster, Int32s
 from app.web.clusters.view import BROKER, RACK
 
 MOST_BROKERS = 100
+_OF_LISTED = 250
+"""Bytes of a broker in the table, in its loads, and of a loss in the list of losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +25,42 @@ class ListedLoss:
     counts: LossCounts
 
 
-@dataclass(frozen=True, slots=True)
-class ListedLosses:
-    """All racks, and the `MOST_BROKERS` brokers whose loss costs most, the worst first; `brokers_in_all` there are.
+class Analysis:
+    """The partitions of a snapshot, and its loads and losses, which are computed when they are first read."""
 
-    `unknown` counts the partitions whose `min.insync.replicas` is unknown.
-    """
+    def __init__(self, cluster: Cluster) -> None:
+        self.table = PartitionTable.of(cluster)
+        self.brokers_in_all = len(self.table.brokers.ids)
 
-    racks: Sequence[ListedLoss]
-    brokers: Sequence[ListedLoss]
-    brokers_in_all: int
-    unknown: int
+    @cached_property
+    def loads(self) -> BrokerLoads:
+        """Loads of brokers, none of which is lost."""
+        return self.table.loads(self.table.lost())
 
+    @cached_property
+    def racks(self) -> list[ListedLoss]:
+        """The loss of each rack alone, the worst first. Complexity: as of `ReplicaStates.losses_of`."""
+        racks = self.table.brokers.racks
+        return _listed(self.table, [f"{RACK}:{name}" for name in racks], self.table.brokers.rack_of, len(racks))
 
-def listed_losses(table: PartitionTable) -> ListedLosses:
-    """Evaluate the loss of each rack and each broker alone. Complexity: as of `ReplicaStates.losses_of`."""
-    ids, racks = table.brokers.ids, table.brokers.racks
-    each = np.arange(len(ids), dtype=np.int32)
-    return ListedLosses(
-        _listed(table, [f"{RACK}:{name}" for name in racks], table.brokers.rack_of, len(racks)),
-        _listed(table, [f"{BROKER}:{broker}" for broker in ids.tolist()], each, MOST_BROKERS),
-        len(ids),
-        int(np.count_nonzero(table.min_isr == 0)),
-    )
+    @cached_property
+    def brokers(self) -> list[ListedLoss]:
+        """The `MOST_BROKERS` brokers whose loss costs most, the worst first."""
+        names = [f"{BROKER}:{broker}" for broker in self.table.brokers.ids.tolist()]
+        return _listed(self.table, names, np.arange(len(names), dtype=np.int32), MOST_BROKERS)
+
+    @property
+    def unknown(self) -> int:
+        """The number of partitions whose `min.insync.replicas` is unknown."""
+        return int(np.count_nonzero(self.table.min_isr == 0))
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory of all of it, also of what has not been read yet."""
+        table = self.table
+        arrays = sum(getattr(getattr(table, field.name), "nbytes", 0) for field in fields(table))
+        listed = 3 * self.brokers_in_all + len(table.brokers.racks)
+        return arrays + len(table.partition_ids) + _OF_LISTED * (8 + listed)
 
 
 def _listed(table: PartitionTable, names: Sequence[str], group_of: Int32s, most: int) -> list[ListedLoss]:

@@ -19,14 +19,6 @@ class Mistaken(Exception):
         self.problems = problems
 
 
-def whole(word: str, field: str, problems: dict[str, str]) -> int:
-    """A whole number, or 0 with a problem of the field."""
-    if word.isascii() and word.isdigit() and len(word) < 11:
-        return int(word)
-    problems[field] = f"Enter whole numbers; {word[:100]!r} is none."
-    return 0
-
-
 def words(typed: Mapping[str, str], field: str) -> list[str]:
     """The words of a field, between blanks and commas."""
     return typed.get(field, "").replace(",", " ").split()

@@ -13,7 +13,7 @@ from app.errors import Failure, Json
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.web.access import Access
-from app.web.forms import fields, short
+from app.web.forms import short
 from app.web.pages import page
 
 ADDRESS = "/plan/keys"
@@ -21,9 +21,7 @@ MOST_ROWS = 100
 """Keys whose partitions the page lists."""
 EXAMPLE = {"keys": "alice\nbob\ncarol", "partitions": "12", "compare_partitions": "24", "encoding": "utf8"}
 _EXAMPLE_PARTITIONERS = ("murmur2_adaptive", "consistent_random")
-_NULL_KEYS = short.SHORT["null_keys"]
-_NAMES = (*EXAMPLE, "without_key", *(field.name for field in _NULL_KEYS), "rack_aware")
-_EMPTY = dict.fromkeys(_NAMES, "") | {"encoding": "utf8"}
+_EMPTY = {"keys": "", "rack_aware": "", **{field.name: field.initial for field in short.SHORT["keys"]}}
 MOST_WITHOUT_KEY = 100_000
 
 
@@ -61,35 +59,24 @@ def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
             answer = [{"pointer": "/".join(map(str, failure.path)), "detail": failure.detail}]
         if isinstance(answer, KeysAnswer):
             return _page(typed, keys=body["keys"], answer=answer)
-        return _page(typed, problems=_beside(answer))
+        beside = {short.field_at("keys", str(each["pointer"])): str(each["detail"]) for each in reversed(answer)}
+        return _page(typed, problems=beside)
 
     return routes
 
 
 def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
     """The body of the same request of the API; a malformed number becomes a problem of its field."""
-    counts = fields.words(typed, "compare_partitions")
-    without = fields.whole(typed["without_key"].strip() or "0", "without_key", problems)
+    body = short.request("keys", typed, problems)
+    without = body.pop("without_key", 0)
     if without > MOST_WITHOUT_KEY:
         problems["without_key"] = f"Enter {MOST_WITHOUT_KEY:,} at most; {without:,} given."
         without = 0
-    null_keys = short.request("null_keys", typed, problems) | ({"rack_aware": True} if typed["rack_aware"] else {})
+    if without or typed["rack_aware"]:
+        body["null_keys"] = body.get("null_keys", {}) | ({"rack_aware": True} if typed["rack_aware"] else {})
     # Blanks are part of a key; browsers end lines with two characters.
     keys = [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line]
-    return {
-        "keys": [*keys, *[None] * without],
-        **({"null_keys": null_keys} if without or null_keys else {}),
-        "encoding": typed["encoding"],
-        "partitions": fields.whole(typed["partitions"].strip(), "partitions", problems),
-        "compare_partitions": [fields.whole(count, "compare_partitions", problems) for count in counts],
-        "partitioner": typed["partitioner"] or ["murmur2"],
-    }
-
-
-def _beside(errors: Sequence[Mapping[str, Json]]) -> dict[str, str]:
-    """The first error of each field."""
-    paths = [str(each["pointer"]).strip("/").removeprefix("null_keys/") for each in errors]
-    return {path.partition("/")[0]: str(each["detail"]) for path, each in reversed([*zip(paths, errors, strict=True)])}
+    return body | {"keys": [*keys, *[None] * without], "partitioner": typed["partitioner"] or ["murmur2"]}
 
 
 def _page(
@@ -105,7 +92,7 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
         typed=typed,
         problems=problems or {},
-        null_keys=_NULL_KEYS,
+        null_keys=[field for field in short.SHORT["keys"] if field.path.startswith("null_keys/")],
         partitioners={name: (one.summary, _clients(name)) for name, one in PARTITIONERS.items()},
         answer=answer,
         rows=list(zip(keys[:MOST_ROWS], *by_key, strict=True)),

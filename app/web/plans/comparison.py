@@ -20,10 +20,9 @@ from app.services.plans.kinds import KINDS
 from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanFilter
 from app.web.clusters.view import ClusterView, place
-from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
-from app.web.plans.selection import twins
+from app.web.plans.selection import differing, twins
 
 MOST_ROWS = 100
 

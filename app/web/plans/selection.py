@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -125,6 +127,13 @@ def distinctions(requests: Sequence[Mapping[str, str]]) -> list[str]:
         for fields in requests
     ]
     return [f"{text[:_LONGEST]}{'…' * (len(text) > _LONGEST)}" or "without further options" for text in texts]
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The first fields of two requests that differ, by path with dots, with the value of each; empty if it has none."""
+    one, other = (dict(fields_of("", each)) for each in (first, second))
+    values = ((path, one.get(path, ""), other.get(path, "")) for path in dict.fromkeys([*one, *other]))
+    return list(islice(((path, a[:_LONGEST], b[:_LONGEST]) for path, a, b in values if a != b), MOST_ROWS))
 
 
 def fields_of(path: str, value: object) -> Iterator[tuple[str, str]]:

@@ -13,9 +13,9 @@ from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database, UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
-from app.web.differences import differing
 from app.web.lists import as_id
 from app.web.pages import page
+from app.web.plans.selection import differing
 from app.web.sweeps import plots, view
 from app.web.sweeps.plots import axes_of_all, fronts, words
 
@@ -99,7 +99,7 @@ def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
         *((part, name, *(best.get(name) for best in bests)) for name in kind.numbers),
         *((part, name, *(best.get("axes", {}).get(name, "") for best in bests)) for name in axes_of_all(pair)),
         *(("compared values", name, *(_axis(sweep, name) for sweep in pair)) for name in axes_of_all(pair)),
-        *(("definition", each.path, each.first, each.second) for each in differing(*map(_stated, pair))),
+        *(("definition", *each) for each in differing(*map(_stated, pair))),
         ("study", "scored scenarios", *(uow.sweeps.progress(sweep.id).done for sweep in pair)),
     ]
     differences = [row for row in rows if row[2] != row[3]]

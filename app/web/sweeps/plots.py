@@ -39,20 +39,27 @@ def compared(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     scenarios = {row["index"]: row for row in (*sample(uow, sweep), *front)}
     names = list(results.axes_of(KINDS[sweep.kind], sweep))[:_SHOWN_AXES]
     points = [
-        {
-            "x": row.get(view.x),
-            "y": row.get(view.y),
-            "series": _series(row, places),
-            "href": framed(f"/sweeps/{sweep.id}/scenarios/{index}"),
-            "front": places.get(index),
-            "scenario": index,
-            **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
-        }
+        _point(sweep, row, (view.x, view.y), names, _series(row, places)) | {"front": places.get(index)}
         for index, row in scenarios.items()
     ]
-    tooltips = {"scenario": "scenario", "x": words(view.x), "y": words(view.y)}
-    tooltips |= {f"axis{number}": words(name) for number, name in enumerate(names)}
+    tooltips = _tooltips((view.x, view.y), names)
     return charts.points(points, x=words(view.x), y=words(view.y), tooltips=tooltips, names=(view.x, view.y))
+
+
+def _point(sweep: Sweep, row: Row, figures: tuple[str, str], names: Sequence[str], series: str) -> dict[str, Any]:
+    """A scenario in a chart of two figures, with the values of some axes."""
+    return {
+        **{place: row.get(figure) for place, figure in zip("xy", figures, strict=True)},
+        "series": series,
+        "href": framed(f"/sweeps/{sweep.id}/scenarios/{row['index']}"),
+        "scenario": row["index"],
+        **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
+    }
+
+
+def _tooltips(figures: tuple[str, str], names: Sequence[str]) -> dict[str, str]:
+    titles = {place: words(figure) for place, figure in zip("xy", figures, strict=True)}
+    return {"scenario": "scenario", **titles, **{f"axis{number}": words(name) for number, name in enumerate(names)}}
 
 
 def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.Spec:
@@ -60,19 +67,11 @@ def fronts(uow: UnitOfWork, sweeps: Sequence[Sweep], x: str, y: str) -> charts.S
     is_ranked = KINDS[sweeps[0].kind].ranking is not None
     names = axes_of_all(sweeps)[:_SHOWN_AXES]
     points = [
-        {
-            "x": row.get(x),
-            "y": row.get(y),
-            "series": letter,
-            "href": framed(f"/sweeps/{sweep.id}/scenarios/{row['index']}"),
-            "scenario": row["index"],
-            **{f"axis{number}": _text(row["axes"].get(name)) for number, name in enumerate(names)},
-        }
+        _point(sweep, row, (x, y), names, letter)
         for letter, sweep in zip("AB", sweeps, strict=True)
         for row in (results.front(uow, sweep.id) if is_ranked else sample(uow, sweep))
     ]
-    tooltips = {"series": "of", "scenario": "scenario", "x": words(x), "y": words(y)}
-    tooltips |= {f"axis{number}": words(name) for number, name in enumerate(names)}
+    tooltips = {"series": "of", **_tooltips((x, y), names)}
     return charts.fronts(points, x=words(x), y=words(y), tooltips=tooltips, names=(x, y), joined=is_ranked)
 
 
