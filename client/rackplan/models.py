@@ -22,8 +22,8 @@ class AdditionDocument(Record):
 
 
 class AfterWorstLoss(Record):
-    """The load after the worst loss. If a leader is lost, the first live replica leads. What a broker stores and
-    receives stays."""
+    """The load after the worst loss. If a leader is lost, the first live replica leads. Stored and received
+    bytes stay."""
 
     broker: float
     """Load after the worst loss of one other broker."""
@@ -126,7 +126,7 @@ class BalanceDocument(Record):
     leaders: LeadersBalance
     """Balance of preferred leaders over brokers."""
     resources: list[GoalDocument] | None
-    """What each goal over resources reached; null if the request has none."""
+    """Result of each goal over resources; null if the request has none."""
     sets: list[BrokerSetBalance] | None
     """With `broker_sets`: each set that has topics, by name; those outside every set come last."""
 
@@ -166,7 +166,7 @@ class BatchDocument(Record):
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
-    """Duration by a fluid model of the throttle, the networks and what producers write meanwhile; 0 if nothing is
+    """Duration by a fluid model of the throttle, the networks and concurrent writes of producers; 0 if nothing is
     copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
     directories without a throttle."""
     completes: bool | None
@@ -201,7 +201,7 @@ class BatchProgressDocument(Record):
     unknown_size_replicas_left: int
     """Number of these replicas whose size is unknown."""
     seconds_left: float | None
-    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
+    """Remaining duration at the throttle of the plan; null if it is unknown."""
 
 
 class BestDocument(Record):
@@ -214,7 +214,7 @@ class BestDocument(Record):
     counts: CountsDocument
     """Number of scenarios by whether they qualify."""
     best: ScenarioDocument | None
-    """The best acceptable scenario; null if there is none."""
+    """The best acceptable scenario; null without one."""
     why_not_cheaper: list[dict[str, Any]]
     """Neighbours on the axes that cost less, each with the reason why it is not acceptable."""
 
@@ -261,7 +261,7 @@ class BindingDocument(Record):
 
 
 class BlockedDocument(Record):
-    """What no schedule avoids; the waves are planned in spite of it."""
+    """A blocker in any schedule; the waves are planned in spite of it."""
 
     topic: str | None
     """Topic of the partition; null if it is no partition."""
@@ -287,7 +287,7 @@ class BlockedDocument(Record):
 
 
 class BrokerFlow(Record):
-    """What passes from one broker to another; None is nowhere, where a factor changes."""
+    """Transfers from one broker to another; None is nowhere, where a factor changes."""
 
     from_broker: int | None
     """Id of the sending broker; null if a replica is added without another one being removed."""
@@ -296,7 +296,7 @@ class BrokerFlow(Record):
     replicas: int
     """Number of replicas of the flow."""
     bytes: int
-    """Bytes of these replicas, those of known size."""
+    """Bytes of these replicas, of known sizes only."""
     unknown_size_replicas: int
     """Number of these replicas whose size is unknown."""
 
@@ -396,21 +396,21 @@ class BrokerSetBalance(Record):
     partitions: int
     """Number of their partitions."""
     replicas: Banded
-    """Load of the set's brokers by replicas, of what `balance.replicas.by` names."""
+    """Load of the set's brokers by replicas, in units of `balance.replicas.by`."""
     leaders: Banded
-    """Load of the set's brokers by preferred leaders, of what `balance.leaders.by` names."""
+    """Load of the set's brokers by preferred leaders, in units of `balance.leaders.by`."""
     moved_replicas: int
     """Number of replicas that are copied to the set's brokers."""
     moved_bytes: int
     """Bytes that are copied to the set's brokers, of replicas of known size."""
     moved: int
-    """What is minimised: the bytes or the replicas that are moved."""
+    """The minimised quantity: moved bytes or moved replicas."""
     lower_bound: int
     """Lower bound on `moved`."""
     gap: float
     """Relative optimality gap: (moved − lower_bound) / moved; 0 if optimal."""
     resources: list[GoalDocument] | None
-    """What each goal over resources reached among the set's brokers; null if the request has none."""
+    """Result of each goal over resources among the set's brokers; null if the request has none."""
 
 
 class BrokerShare(Record):
@@ -427,7 +427,7 @@ class BrokerShare(Record):
 
 
 class BrokerTransfer(Record):
-    """What a broker has before and after, and what it gets and gives."""
+    """Load of a broker before and after, and its transfers."""
 
     broker: int
     """Id of the broker."""
@@ -494,11 +494,11 @@ class BrokerWeight(Record):
 
 
 class CertificateDocument(Record):
-    """The quality of an answer and its proof: what was reached, and a lower bound that no answer can be below.
+    """The quality of an answer and its proof: its value, and a lower bound that no answer can be below.
 
-    `optimal`, `gap` and `solver` are in every certificate. Those of a reassignment also have movement and its
+    `optimal`, `gap` and `solver` are in every certificate. For a reassignment it also has movement and its
     bounds;
-    those of a group have the bound of each goal, in lexicographic order."""
+    for a group the bound of each goal, in lexicographic order."""
 
     in_rack_bound: int | None
     """Upper bound on partitions that a balanced assignment of the group reads in rack."""
@@ -507,7 +507,7 @@ class CertificateDocument(Record):
     largest_load_bound: int | None
     """Lower bound on the largest load, if one is balanced."""
     moved_replicas: int | None
-    """Replicas that Kafka has to copy; those of new partitions are not copied."""
+    """Replicas that Kafka has to copy; new partitions need no copies."""
     moved_bytes: int | None
     """Bytes of moved replicas whose size is known."""
     lower_bound_bytes: int | None
@@ -542,8 +542,8 @@ class ChangeLeftOut(Record):
     change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
     """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
     balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
-    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
-    its reader if it has none there."""
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack: the
+    rack of its reader if it has none there."""
     value: str | bool | None
     """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
     reason: str
@@ -578,19 +578,19 @@ class ChangedTraffic(Record):
     change: Literal["follower_fetching", "assignor", "optimum", "preferred_leaders", "one_more_replica"]
     """`follower_fetching`: switched on, or off. `assignor`: another one for members of this protocol. `optimum`:
     balanced, then the fewest bytes across racks. `preferred_leaders`: each partition is led by a replica in the
-    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack, that of
-    its reader if it has none there."""
+    rack of its reader, if it has one. `one_more_replica`: each partition has a follower in one more rack: the
+    rack of its reader if it has none there."""
     value: str | bool | None
     """Name of the assignor, or whether consumers fetch from followers; null for other changes."""
 
 
 class CheckDocument(Record):
-    """What there is to say about the cluster once the reassignment is done, or about the cluster as it is.
+    """Check of the cluster once the reassignment is done, or of the cluster as it is.
 
     `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
-    `movement` says what has to be copied, `minimum` what the same end takes at least; `fresh` whether the cluster
-    was
-    last seen in the state of this snapshot, and `changed` what is otherwise where it was not."""
+    `movement` is the movement to do, `minimum` the least to the same end; `fresh` is whether the cluster was last
+    seen
+    in the state of this snapshot, and `changed` lists the differences if it was not."""
 
     snapshot_id: str
     """Id of the snapshot that was checked against."""
@@ -601,7 +601,7 @@ class CheckDocument(Record):
     measures: PlacementMeasures | AwareMeasures
     """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
     movement: DiffSummary | None
-    """Counts of what changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
+    """Counts of changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
     minimum: MinimumDocument | None
     """The least movement with the same end; null of a cluster as it is."""
     fresh: bool
@@ -609,11 +609,11 @@ class CheckDocument(Record):
     kafka_version: str
     """The release of Kafka that the check is for."""
     changed: ChangedDocument | None
-    """What the newest snapshot has otherwise; null if `fresh`."""
+    """Differences of the newest snapshot; null if `fresh`."""
     source: Literal["file", "generate", "execute", "verify"] | None
     """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
     progress: ProgressDocument | None
-    """What `--verify` reports; null of any other output."""
+    """Results of `--verify`; null of any other output."""
     loads: dict[str, BrokerLoads] | None
     """By broker id, the load of each resource of known load; absent of a reassignment without resources."""
     cross_rack: CrossRackDocument | None
@@ -626,13 +626,13 @@ class CheckDocument(Record):
     """Log directories above a limit, by broker id and path; null if `limits.log_dirs` has none, and of a
     reassignment; absent of one without resources."""
     fails_first: list[FirstToFailDocument] | None
-    """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
+    """The load nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
     absent of a reassignment without resources."""
     least_repair: LeastRepairDocument | None
     """The least repair of a cluster as it is; null if the cluster cannot be repaired, which a warning explains. Of a
     reassignment it is null, and absent if the check has no resources."""
     losses: list[BrokerLossDocument] | None
-    """What each loss leaves: brokers by id, then racks by name; null unless requested, absent if a reassignment is
+    """State after each loss: brokers by id, then racks by name; null unless requested, absent if a reassignment is
     checked."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
@@ -775,7 +775,7 @@ class ComparedRelease(Record):
     kafka_version: str
     """The release that is compared."""
     kafka: KafkaReleases | None
-    """The releases that have this other answer; null if there is none."""
+    """The releases that have this other answer; null if none has."""
     differing: int | None
     """Number of rows that differ; null if the release has no answer."""
     rows: list[DifferingRow]
@@ -785,7 +785,7 @@ class ComparedRelease(Record):
 
 
 class ComparedWithClassicDocument(Record):
-    """What a streams group lacks beside the classic protocol, whose assignor places standbys by client tags."""
+    """Gaps of a streams group beside the classic protocol, whose assignor places standbys by client tags."""
 
     assignor: str
     """Name of the classic assignor."""
@@ -888,7 +888,7 @@ class ConsumersPlanDocument(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -904,7 +904,7 @@ class ConsumersPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -917,7 +917,7 @@ class ConsumersPlanDocument(Record):
     kafka: ConsumersKafka
     """The same with one of Kafka's assignors."""
     compared_kafka_versions: list[ComparedRelease] | None
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
     warnings: list[WarningDocument]
@@ -1155,7 +1155,7 @@ class DifferingRow(Record):
     """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
 
     before: dict[str, Any]
-    """The row of the plan; its fields are those of the plan's page of partitions."""
+    """The row of the plan, with the fields of the plan's page of partitions."""
     after: dict[str, Any]
     """The same row in the answer of the other release."""
 
@@ -1212,7 +1212,7 @@ class Drift(Record):
     actual: list[int] | None
     """Replicas in the snapshot, or those that a reassignment in progress leads to; null if it has no such partition."""
     reason: Literal["other_replicas", "other_order", "deleted", "recreated", "created"]
-    """`other_order`: the replicas are those of a list of the plan, in another order; `other_replicas`: they are not;
+    """`other_order`: the replicas are on a list of the plan, in another order; `other_replicas`: they are not;
     `recreated`: the topic was deleted and created again; `deleted`, `created`: the partition or its topic was."""
     is_planned: bool
     """Whether the plan moves or creates the partition; the others count where they were."""
@@ -1232,7 +1232,7 @@ class EnvelopeDocument(Record):
 
     `enumerated`: all `outcomes` were evaluated, and each bound is reached. `bounded_and_sampled`: no outcome
     exceeds
-    the bounds; what is `seen` was seen on that many `seeds`."""
+    the bounds; `seen` values come from `seeds` seeds."""
 
     topic: str
     """Name of the topic."""
@@ -1271,7 +1271,7 @@ class EvennessDocument(Record):
 
 
 class ExcessDocument(Record):
-    """What is above limits, and how much of it no plan avoids."""
+    """Excess over limits, and how much of it no plan avoids."""
 
     brokers: list[ExcessOfBroker]
     """Loads above limits, by broker id and resource."""
@@ -1345,7 +1345,7 @@ class Exposure(Record):
 
 
 class FailureDocument(Record):
-    """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
+    """Why an assignor or a release has no answer: the behaviour of Kafka's own code."""
 
     code: str
     """Stable code of the failure, as in a problem document."""
@@ -1361,7 +1361,7 @@ class FirstToFailDocument(Record):
     limit has its capacity as limit."""
 
     loss: Literal["none", "broker", "rack"]
-    """What is lost: nothing, one broker, or one rack."""
+    """The loss: nothing, one broker, or one rack."""
     lost_broker: int | None
     """Id of the lost broker; null if no broker is lost, or no loss adds load."""
     lost_rack: str | None
@@ -1386,12 +1386,11 @@ class FrontDocument(Record):
 
 
 class GoalDocument(Record):
-    """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share
-    if
+    """Result of a goal. The ideal load of a broker is its share of the total by its capacity, or an equal share if
     the capacity of any broker is unknown."""
 
     goal: Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]
-    """What is balanced."""
+    """The balanced quantity."""
     tolerance: float
     """Tolerance of the request."""
     smallest: float
@@ -1442,7 +1441,7 @@ class GroupPlanDocument(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -1458,7 +1457,7 @@ class GroupPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -1472,7 +1471,7 @@ class GroupPlanDocument(Record):
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
     warnings: list[WarningDocument]
@@ -1499,7 +1498,7 @@ class GroupPlanDocument(Record):
     revoked: int | None
     """Number of partitions that are taken from members that stay; null as `moved`."""
     handover: Handover | None
-    """Number of partitions by what happens to them; null as `moved`."""
+    """Number of partitions by outcome; null as `moved`."""
     optimum: OptimumDocument | None
     """The optimal assignment to compare with; null for a share group."""
     sharing: SharingDocument | None
@@ -1625,8 +1624,7 @@ class JobsPage(Record):
 
 
 class KafkaGenerateDocument(Record):
-    """What `kafka-reassign-partitions --generate` of the release would move for the same topics on the brokers that
-    may
+    """Movement by `kafka-reassign-partitions --generate` of the release for the same topics on the brokers that may
     receive replicas. It draws a random seed; the runs have the same seeds in every plan."""
 
     algorithm: Literal["striped", "admin_utils"]
@@ -1716,7 +1714,7 @@ class LeadersBalance(Record):
 
 
 class LeastMovement(Record):
-    """What has to be copied at least; `optimal` where that is proven."""
+    """The least to copy; `optimal` if that is proven."""
 
     moved_replicas: int
     """Number of replicas that have to be copied."""
@@ -1760,7 +1758,7 @@ class LedgerBatchDocument(Record):
 
 
 class LedgerDocument(Record):
-    """What the execution of a plan took, against what the plan predicted."""
+    """The execution of a plan against its prediction."""
 
     bytes_error: float | None
     """|actual − predicted| / predicted of the bytes of all batches that can be compared; null if none can."""
@@ -1911,7 +1909,7 @@ class LogDirProgressDocument(Record):
 
 
 class LogDirsDocument(Record):
-    """Moves between log directories of the same broker, and their certificate. What arrives from other brokers is in
+    """Moves between log directories of the same broker, and their certificate. Replicas from other brokers are in
     `certificate` alone."""
 
     moved_replicas: int
@@ -2059,7 +2057,8 @@ class MembersPerPartition(Record):
 
 
 class MinimumDocument(Record):
-    """What the same end takes at least: as many replicas of each partition, the same brokers emptied, and, where the
+    """The least movement to the same end: as many replicas of each partition, the same brokers emptied, and, where
+    the
     reassignment leaves every partition so, spread over racks. `as_even` keeps replicas as even over brokers, too."""
 
     moved_replicas: int
@@ -2088,7 +2087,7 @@ class MovedPartition(Record):
 
 
 class MovementRange(Record):
-    """The movement of several runs; the median is that of a run."""
+    """The movement of several runs; the median is one run's."""
 
     min: int
     """Smallest amount of a run."""
@@ -2146,7 +2145,7 @@ class OverLimitDocument(Record):
 
 
 class OversizedPartition(Record):
-    """A partition above the capacity of a consumer, which has a consumer of its own, and what helps."""
+    """A partition above the capacity of a consumer, which has a consumer of its own, and the remedy."""
 
     topic: str
     """Name of the topic."""
@@ -2255,7 +2254,7 @@ class PartitionerDocument(Record):
     name: str
     """Name of the partitioner, as requests have it."""
     summary: str
-    """What the partitioner computes."""
+    """Formula of the partitioner."""
     null_keys: str | None
     """Policy for records without key; null if they are hashed as an empty key."""
     empty_is_null: bool
@@ -2304,8 +2303,8 @@ class PartitionsNeeded(Record):
 
 
 class PauseDocument(Record):
-    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins is not
-    included, such as that of the session of a member that fails."""
+    """The partitions that no member reads during the rebalances of a step. Time until a rebalance begins, such as
+    the session timeout of a failed member, is not included."""
 
     partitions: int
     """Number of partitions that are revoked from a member and assigned afterwards. Eager members revoke all."""
@@ -2384,7 +2383,7 @@ class PlacedKeysDocument(Record):
     """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and
     for other clients."""
     cross_rack: CrossRackBytes | None
-    """Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` the other way.
+    """Bytes by the rack of the leader; `cross_rack_otherwise`: bytes across racks with `rack_aware` the other way.
     Null if the racks of leaders are unknown."""
     skew: SkewDocument
     """Balance of records over partitions."""
@@ -2425,7 +2424,7 @@ class PlacementMeasures(Record):
 
 
 class PlanChangeDocument(Record):
-    """A change of what is beside a plan; what did not change is absent."""
+    """A change of status, labels or notes; fields that did not change are absent."""
 
     at: datetime
     """When it was changed, RFC 3339 in UTC."""
@@ -2447,7 +2446,7 @@ class PlanDocument(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -2463,7 +2462,7 @@ class PlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -2477,7 +2476,7 @@ class PlanDocument(Record):
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
     warnings: list[WarningDocument]
@@ -2500,7 +2499,7 @@ class PlanDocument(Record):
 
 
 class PlanProgressDocument(Record):
-    """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
+    """Progress of a reassignment at a later snapshot, and the files to go on or back from there."""
 
     plan_id: str
     """Id of the plan."""
@@ -2517,7 +2516,7 @@ class PlanProgressDocument(Record):
     unknown_size_replicas_left: int
     """Number of these replicas whose size is unknown."""
     seconds_left: float | None
-    """Duration of what is left, batch after batch, at the throttle of the plan; null if it is unknown."""
+    """Remaining duration, batch after batch, at the throttle of the plan; null if it is unknown."""
     new_partitions: int
     """Number of partitions that the plan creates."""
     new_partitions_left: int
@@ -2525,23 +2524,23 @@ class PlanProgressDocument(Record):
     returning_partitions: int
     """Number of partitions that are being reassigned back to their lists before the plan."""
     drift: list[Drift]
-    """The first 100 partitions that something else has changed: those of the plan, then others of the cluster, by
-    topic and partition id."""
+    """The first 100 partitions that something else has changed: the plan's, then others of the cluster, by topic and
+    partition id."""
     drifted_partitions: int
     """Number of partitions of the plan that something else has changed."""
     drifted_other_partitions: int
     """Number of other partitions that are not as in the plan's snapshot; they do not count for `state`."""
     next: str | None
-    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if there is none."""
+    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if no batch has any."""
     next_file: str | None
-    """Path of the file with these partitions; null if there is none."""
+    """Path of the file with these partitions; null without a batch."""
     rollback: str | None
     """Path of the file with the previous lists of all partitions that have others now; null if none has."""
     rollback_execution: list[ExecutionStepDocument]
     """The same in batches: inverses of those that were begun, from the last to the first, each the file
     `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
     ledger: LedgerDocument | None
-    """What the execution took, against what was predicted; null if no log of it was recorded."""
+    """The execution against its prediction; null if no log of it was recorded."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the answer; empty if there are none."""
 
@@ -2554,7 +2553,7 @@ class PlanSummary(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -2570,7 +2569,7 @@ class PlanSummary(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -2664,8 +2663,7 @@ class QuotaDocument(Record):
 class RackAwareDocument(Record):
     """KIP-925: whether it is on, and the partitions that active tasks read across racks, beside the fewest possible.
 
-    The plan shows Kafka's own optimum, replayed; an exact flow over as many tasks a client says what the fewest
-    are."""
+    The plan shows Kafka's own optimum, replayed; an exact flow over as many tasks a client finds the fewest."""
 
     on: bool
     """Whether Kafka assigns by racks."""
@@ -2744,7 +2742,7 @@ class Ready(Record):
     status: str
     """`ok`, or `unavailable` if `database`, `queue`, `spark` or `slots` fails."""
     checks: dict[str, str]
-    """Result of each check by name: `ok`, another state in which requests are served, or what is wrong."""
+    """Result of each check by name: `ok`, another state in which requests are served, or the failure."""
 
 
 class ReassignmentDiffDocument(Record):
@@ -2759,7 +2757,7 @@ class ReassignmentDiffDocument(Record):
 
 
 class ReassignmentDiffSummary(Record):
-    """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
+    """Counts of differences over all of a cluster; bytes count only replicas of known size."""
 
     partitions: int
     """Number of partitions that either assignment has."""
@@ -2776,9 +2774,9 @@ class ReassignmentDiffSummary(Record):
     preferred_leaders_changed: int
     """Number of partitions whose first replica differs."""
     moved_bytes: int
-    """Bytes of the replicas added, those of known size."""
+    """Bytes of the replicas added, of known sizes only."""
     unknown_size_replicas: int
-    """Of the replicas added, those of unknown size."""
+    """Number of added replicas of unknown size."""
     brokers: list[BrokerTransfer]
     """By ascending id."""
     flows: list[BrokerFlow]
@@ -2799,7 +2797,7 @@ class ReassignmentPlanDocument(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -2815,7 +2813,7 @@ class ReassignmentPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -2829,13 +2827,13 @@ class ReassignmentPlanDocument(Record):
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the plan; empty if there are none."""
     certificate: CertificateDocument
-    """What is moved, and the proof that no plan within the constraints moves less."""
+    """The movement, and the proof that no plan within the constraints moves less."""
     leader_changes: int
     """Number of partitions whose preferred leader changes."""
     not_preferred: int
@@ -2845,7 +2843,7 @@ class ReassignmentPlanDocument(Record):
     batches: list[BatchDocument]
     """Steps of the plan, in the order of execution."""
     recommended_throttle_bytes_per_s: int | None
-    """Least of 1, 2, 5, 10, … bytes per second that is twice what producers write to the partitions which one broker
+    """Least of 1, 2, 5, 10, … bytes per second that is twice the rate of writes to the partitions which one broker
     sends or receives in a batch; null if no rate is known, or a network has less left."""
     fewest_batches: int
     """No schedule of these steps has fewer batches."""
@@ -2856,7 +2854,7 @@ class ReassignmentPlanDocument(Record):
     kafka_generate: KafkaGenerateDocument
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
-    """What each broker receives and sends, by ascending broker id."""
+    """Movement of each broker, by ascending broker id."""
     loads: dict[str, BrokerLoads]
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackDocument | None
@@ -2878,7 +2876,7 @@ class ReassignmentPlanDocument(Record):
     topics: list[PlacedTopic]
     """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
     ledger: LedgerDocument | None
-    """What the execution took, against what was predicted; absent until its log was recorded."""
+    """The execution against its prediction; absent until its log was recorded."""
 
 
 class RebalanceDocument(Record):
@@ -2994,7 +2992,7 @@ class RestartPlanDocument(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -3010,7 +3008,7 @@ class RestartPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -3024,7 +3022,7 @@ class RestartPlanDocument(Record):
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
     warnings: list[WarningDocument]
@@ -3087,11 +3085,11 @@ class ScenarioDocument(Record):
     headroom: float | None
     """Factor by which traffic can grow until the first limit is reached; null if there is no limit."""
     first_breaking_month: int | None
-    """First month of the horizon in which a limit is exceeded, from 0; null if there is none."""
+    """First month of the horizon in which a limit is exceeded, from 0; null if none is."""
     cross_rack_bytes_per_s: float | None
     """Bytes/s between racks."""
     remote_bytes: float | None
-    """Bytes of tiered topics in remote storage, one copy of what is retained."""
+    """Bytes of tiered topics in remote storage, one copy of retained data."""
     restart_waves: int | None
     """Waves of a rolling restart; the fewest if they equal `restart_waves_lower_bound`. Null without `base.restart`."""
     restart_waves_lower_bound: int | None
@@ -3177,9 +3175,8 @@ class SharedValueDocument(Record):
 
 
 class SharingDocument(Record):
-    """How a share group covers its partitions: those of subscribed topics that may be assigned. `spread` is the
-    largest
-    − smallest number of partitions of a member."""
+    """Coverage of the assignable partitions of a share group's topics. `spread` is the largest − smallest number of
+    partitions of a member."""
 
     partitions: int
     """Number of partitions that may be assigned."""
@@ -3254,7 +3251,7 @@ class SnapshotDocument(Record):
     kafka_version: str | None
     """The release that the brokers run; null if it is unknown."""
     controller: Literal["kraft", "zookeeper"] | None
-    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
+    """Controller, which elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     health: ClusterHealth | None
     """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]
@@ -3285,7 +3282,7 @@ class SnapshotWithCluster(Record):
     kafka_version: str | None
     """The release that the brokers run; null if it is unknown."""
     controller: Literal["kraft", "zookeeper"] | None
-    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
+    """Controller, which elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     health: ClusterHealth | None
     """State of the cluster in a few numbers; null for a snapshot that an earlier release stored."""
     warnings: list[WarningDocument]
@@ -3372,7 +3369,7 @@ class StepDocument(Record):
 
     In a share group nothing is handed over: `added` and `revoked` are pairs of a member and a partition, and
     `failures`
-    are those of Kafka's own assignor, after which members keep what they have."""
+    are failures of Kafka's own assignor, after which members keep their partitions."""
 
     event_index: int
     """Index in `events` of the event, from 0."""
@@ -3385,13 +3382,13 @@ class StepDocument(Record):
     revoked: int
     """Number of partitions that are taken from members that stay."""
     handover: Handover | None
-    """Number of partitions by what happens to them; null for a share group."""
+    """Number of partitions by outcome; null for a share group."""
     locality_before: LocalityCounts
     """Where partitions are read before the event."""
     locality: LocalityDocument
     """Where partitions are read after the event."""
     optimum: OptimumDocument | None
-    """The optimal assignment after the event; null if there is none to compare with."""
+    """The optimal assignment after the event; null if no comparison applies."""
     rebalances: list[RebalanceDocument]
     """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
@@ -3453,7 +3450,7 @@ class StreamsPlanDocument(Record):
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group`, `streams`, `restart` or `consumers`."""
     title: str
-    """What the plan does, in a few words."""
+    """The plan's effect, in a few words."""
     summary: str
     """Movement and result in a few words; empty for plans that were stored before there were summaries."""
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
@@ -3469,7 +3466,7 @@ class StreamsPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
+    """Labels, name → value, with which plans can be found: from the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -3483,7 +3480,7 @@ class StreamsPlanDocument(Record):
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
-    """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
+    """For each of `compare_kafka_versions` its different answers; absent without such releases."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
     warnings: list[WarningDocument]
@@ -3517,7 +3514,7 @@ class StreamsPlanDocument(Record):
     addition: AdditionDocument | None
     """The fewest clients to add; null if no tags are listed or the search is too large."""
     compared_with_classic: ComparedWithClassicDocument | None
-    """What the group lacks beside the classic protocol; null under that protocol."""
+    """Gaps beside the classic protocol; null under that protocol."""
     steps: list[StreamsStepDocument]
     """Effect of each event, in order; empty without events."""
     violations: list[TaskViolationDocument]
@@ -3851,7 +3848,7 @@ class TradeOffPoint(Record):
 
 
 class TrafficDocument(Record):
-    """What the group reads from rack to rack. A consumer fetches from the leader, the first replica; with
+    """Reads of the group from rack to rack. A consumer fetches from the leader, the first replica; with
     `follower_fetching`, from a replica in its own rack if there is one. Every replica counts as in sync."""
 
     cross_rack_bytes_per_s: float
@@ -3874,7 +3871,7 @@ class TrafficDocument(Record):
     unrated_partitions: int
     """Number of assigned partitions of unknown rate, which no figure contains."""
     per_rack_pair: list[RackPairTraffic]
-    """Bytes/s for each pair of racks that has any, by name; the sum is that of all partitions of known rate."""
+    """Bytes/s for each pair of racks that has any, by name; the sum covers all partitions of known rate."""
     per_topic: list[TopicTraffic]
     """Bytes/s by topic, by name."""
     per_member: list[MemberTraffic]
@@ -3917,7 +3914,7 @@ class TriggerDocument(Record):
 
 
 class UnassignedDocument(Record):
-    """What of one topic has no place: every partition of it lacks as many replicas.
+    """Replicas of one topic without a place: each of its partitions lacks as many.
 
     `values` are the forced values that no live broker has, by attribute."""
 

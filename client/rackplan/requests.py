@@ -152,8 +152,8 @@ class BalanceFields(TypedDict, total=False):
     weights: Literal["capacity"] | Mapping[str, float] | None
     """By broker id, or `*` for all others, the weight of a broker: its bands of replicas, of leaders by count and of
     each topic are in proportion to it. `capacity`: disk_bytes is the weight, with `throughput`
-    nic_in_bytes_per_s. By default the weights are those of the snapshot, which are 1 if it states none; if it
-    does not, the capacities of all brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
+    nic_in_bytes_per_s. By default the weights come from the snapshot, which are 1 if it states none; if it does
+    not, the capacities of all brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
 class BaseRequest(TypedDict, total=False):
@@ -176,7 +176,7 @@ class BaseRequest(TypedDict, total=False):
     targets: TargetsRequest
     """Usable share of each resource."""
     prices: PricesRequest
-    """Prices besides those of brokers."""
+    """Prices other than the brokers'."""
     rereplication: RereplicationRequest | None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
     restart: RestartRulesRequest | None
@@ -255,7 +255,7 @@ class BytesInRequest(TypedDict, total=False):
 
 
 class CapacityFields(TypedDict, total=False):
-    """Capacities of a broker. Missing ones are those of `*`, else of the snapshot."""
+    """Capacities of a broker. Missing ones come from `*`, else from the snapshot."""
 
     disk_bytes: float | str | None
     """Bytes of the log directories together."""
@@ -379,7 +379,7 @@ class ChangesRequest(TypedDict, total=False):
     seeds: SeedsRequest | None
     """Range of seeds; null keeps it."""
     axes: Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]] | None
-    """Axes in place of those of the sweep; null keeps them."""
+    """Axes in place of the sweep's; null keeps them."""
     sample: SampleRequest | None
     """Scenarios of the grid to score; null for all of them."""
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
@@ -400,7 +400,7 @@ class CheckRequest(TypedDict, total=False):
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
-    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    """Capacities by broker id, `*` for all others; they override the snapshot's."""
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
@@ -412,21 +412,20 @@ class CheckRequest(TypedDict, total=False):
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[str, float]
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
-    default. What is copied has its size of today."""
+    default. Copies have today's sizes."""
     limits: LimitsWithLogDirs
-    """Upper limits of what each broker has after the plan."""
+    """Upper limits of each broker's load after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
     defaults: DefaultsFields | None
-    """What counts for topics of which the snapshot does not know it."""
+    """Values for topics that lack them in the snapshot."""
     reassignment: ReassignmentFile | None
     """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both,
     the cluster is checked as it is."""
     output: str | None
-    """What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of `--generate` the
-    proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the
-    answer has the `progress` of each partition beside what was planned, which is `reassignment` if it is given
-    too."""
+    """Output of `kafka-reassign-partitions`, unchanged and recognized by its contents: of `--generate` the proposed
+    lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the answer has
+    the `progress` of each partition beside the plan, which is `reassignment` if it is given too."""
     losses: Literal["all"] | LossesFields | None
     """The answer has the load of every remaining broker after the loss of each broker and each rack, or of those
     listed; at most 20000 loads."""
@@ -437,7 +436,7 @@ class CheckRequest(TypedDict, total=False):
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
     snapshot, or 4.4.0 if the snapshot has none."""
     allow_lower_factor: bool
-    """Whether a reassignment may lower replication factors below 2, or those of the topic's other partitions: it is
+    """Whether a reassignment may lower replication factors below 2, or below the topic's other partitions: it is
     then a warning, otherwise the violation `factor_lowered`."""
     placement: Mapping[str, Literal["in_rack"]]
     """By topic, `in_rack`: all replicas of a partition are to be in one rack, otherwise it is the violation
@@ -467,8 +466,8 @@ class ConfiguredTopicRequest(TypedDict, total=False):
     start_partition_id: int
     """Id of the first partition to place; 0 for a new topic."""
     configs: Mapping[str, str]
-    """Configurations of a new topic, such as `min.insync.replicas`: what a loss costs counts them, and the commands
-    that create the topic state them."""
+    """Configurations of a new topic, such as `min.insync.replicas`: they count for the cost of a loss, and the
+    commands that create the topic state them."""
 
 
 class ConsumedTopic(TypedDict, total=False):
@@ -477,7 +476,7 @@ class ConsumedTopic(TypedDict, total=False):
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partitions: int | None
-    """Number of partitions, which is that of the series."""
+    """Number of partitions, as in the series."""
 
 
 class ConsumersSweepRequest(TypedDict, total=False):
@@ -502,7 +501,7 @@ class ConsumersSweepRequest(TypedDict, total=False):
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
-    """A broker, its log directories, and what is cordoned of it."""
+    """A broker, its log directories, and its cordons."""
 
     id: Required[int]
     """`broker.id` or `node.id`."""
@@ -548,21 +547,21 @@ class DatasetRequest(TypedDict, total=False):
     key_column: str | None
     """The column of the keys; lines have no columns."""
     value_column: str | None
-    """The column of the values, as text or bytes, or of their lengths, as integers. A record's bytes are those of
-    its key and of its value; of its key alone by default."""
+    """The column of the values, as text or bytes, or of their lengths, as integers. A record's bytes include its key
+    and its value; by default its key alone."""
     key_encoding: Literal["utf8", "base64", "int32", "int64"]
     """`utf8` hashes text and bytes as they are; numbers, from integers or their digits, are hashed as Java's
     serialisers encode them, big-endian."""
 
 
 class DefaultsFields(TypedDict, total=False):
-    """What counts if the snapshot does not have it; a warning says so."""
+    """Values that the snapshot does not have; a warning says so."""
 
     min_insync_replicas: int | None
     """`min.insync.replicas` of topics whose own is unknown; null if this is unknown, too."""
     follower_fetch_last_tiered_offset: bool | None
     """`follower.fetch.last.tiered.offset.enable` of the brokers (Kafka 4.3): whether a new replica of a topic with
-    remote storage copies only what is not uploaded yet; null if this is unknown, which counts as false."""
+    remote storage copies only data not uploaded yet; null if this is unknown, which counts as false."""
 
 
 class DeployAtOnceRequest(TypedDict, total=False):
@@ -645,13 +644,13 @@ class GoalFields(TypedDict, total=False):
     """A goal: the load of a resource, by the capacity of each broker, or the replicas of each topic."""
 
     goal: Required[Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]]
-    """What is balanced."""
+    """The balanced quantity."""
     tolerance: float | str
     """0: as balanced as possible; t: within ±t of each broker's share."""
 
 
 class GoalsFields(TypedDict, total=False):
-    """Goals in order of priority: none worsens what those before it reached."""
+    """Goals in order of priority: none worsens the result of an earlier one."""
 
     goals: Required[Sequence[GoalFields]]
     """The goals, the most important first."""
@@ -887,7 +886,7 @@ class LogDirsFields(TypedDict, total=False):
     drain: Mapping[str, list[str]]
     """By broker, directories that have no replica after the plan."""
     total_bytes: Mapping[str, Mapping[str, float | str]]
-    """By broker, `*` for all others, and path: bytes of the file system; they override those of the snapshot."""
+    """By broker, `*` for all others, and path: bytes of the file system; they override the snapshot's."""
 
 
 class LoseClientRequest(TypedDict, total=False):
@@ -947,7 +946,7 @@ class MeasuredBaseRequest(TypedDict, total=False):
     targets: TargetsRequest
     """Usable share of each resource."""
     prices: PricesRequest
-    """Prices besides those of brokers."""
+    """Prices other than the brokers'."""
     rereplication: RereplicationRequest | None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
     restart: RestartRulesRequest | None
@@ -955,7 +954,7 @@ class MeasuredBaseRequest(TypedDict, total=False):
     measured: Required[MeasuredRequest]
     """Where the topics come from."""
     topics: Sequence[MeasuredTopicRequest]
-    """Values that override those of measured topics, and planned topics."""
+    """Values that override measured ones, and planned topics."""
 
 
 class MeasuredRequest(TypedDict, total=False):
@@ -969,13 +968,13 @@ class MeasuredRequest(TypedDict, total=False):
     topics: list[str] | None
     """Topics of the snapshot; all by default."""
     bytes_in: BytesInRequest | None
-    """Not stored; the sweep's definition lists by topic what was read from it."""
+    """Not stored; the sweep's definition lists by topic the data read from it."""
     every_topic: EveryTopicRequest | None
     """Values of all topics that the snapshot does not have; null for the defaults."""
 
 
 class MeasuredTopicRequest(TypedDict, total=False):
-    """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
+    """Values that override a measured topic's; or a planned topic, with all that a topic needs."""
 
     partitions: int | None
     """Number of partitions."""
@@ -1099,7 +1098,7 @@ class PartitionRequest(TypedDict, total=False):
     elr: Sequence[int]
     """Eligible leader replicas (KIP-966)."""
     observers: Sequence[int]
-    """Those of `replicas` that are observers in Confluent Server. Reassignments leave the topic as it is."""
+    """The observers among `replicas`, in Confluent Server. Reassignments leave the topic as it is."""
     leader: int | None
     """None if the partition has no leader."""
     size_bytes: float | str | None
@@ -1110,7 +1109,7 @@ class PartitionRequest(TypedDict, total=False):
     remote_bytes: float | str | None
     """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
     ingress_bytes_per_s: float | str | None
-    """What producers write to the partition, in bytes/s; null if unknown."""
+    """Rate of writes to the partition, in bytes/s; null if unknown."""
     adding_replicas: Sequence[int]
     """Broker ids that a running reassignment adds."""
     removing_replicas: Sequence[int]
@@ -1123,7 +1122,7 @@ class PartitionRequest(TypedDict, total=False):
 
 
 class PerTopicFields(TypedDict, total=False):
-    """The balance of each topic over brokers, together with that of the whole cluster: of replicas, leaders or both."""
+    """The balance of each topic over brokers beside the whole cluster's: of replicas, leaders or both."""
 
     replicas: Literal["tight"] | ToleranceRequest | None
     """`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's mean. If the bands
@@ -1235,7 +1234,7 @@ class PlaceRequest(TypedDict, total=False):
     brokers: Sequence[CordonableBrokerRequest] | None
     """Brokers to place on, each once; null if a snapshot has them."""
     cordoned_brokers: Sequence[int] | None
-    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
+    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default as in the
     snapshot. `cordoned` of `brokers` adds to them."""
     algorithm: Literal["admin_utils", "striped", "awareness", "copysets"] | None
     """By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under ZooKeeper,
@@ -1253,7 +1252,7 @@ class PlaceRequest(TypedDict, total=False):
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and
     the plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: DefaultsFields | None
-    """What counts for new topics, and for those of which the snapshot does not know it."""
+    """Values for new topics, and for topics that lack them in the snapshot."""
     policy: Literal["spread", "forced", "hdfs", "redis", "kafka"] | None
     """The placement policy; `spread` by default. `spread`: balanced over each attribute in turn (Elasticsearch);
     `forced`: as `spread`, but the share of a forced value without live brokers is not assigned (Elasticsearch);
@@ -1298,7 +1297,7 @@ class PlacementRequest(TypedDict, total=False):
 
 
 class PlanConsumersRequest(TypedDict, total=False):
-    """Rates of partitions over time, and what consumers can do."""
+    """Rates of partitions over time, and the capacity of consumers."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
@@ -1322,7 +1321,7 @@ class PlanConsumersRequest(TypedDict, total=False):
     min: int
     """The fewest consumers of any interval."""
     max: int | None
-    """The most consumers of any interval; `lost_bytes_per_s` states what they cannot read."""
+    """The most consumers of any interval; `lost_bytes_per_s` is the rate that they cannot read."""
     price_per_consumer_hour: float | None
     """Price of a consumer for an hour, in any currency; null leaves out costs."""
     assignor: Literal["uniform", "server-range", "range", "roundrobin"]
@@ -1391,8 +1390,8 @@ class PlanGroupRequest(TypedDict, total=False):
     previous_snapshot_id: str | None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
-    """By topic, the rate at which it is read, or that of each partition by id: the weight of reads in rack, and what
-    `traffic` sums up; by default `traffic` has the ingress rates of the snapshot."""
+    """By topic, its read rate, or the rate of each partition by id: the weight of reads in rack, and the rates that
+    `traffic` sums; by default `traffic` has the ingress rates of the snapshot."""
     follower_fetching: bool
     """Whether consumers fetch from a replica in their rack (KIP-392), which Kafka does only if brokers have
     `replica.selector.class`; otherwise `traffic` is read from leaders."""
@@ -1402,7 +1401,7 @@ class PlanGroupRequest(TypedDict, total=False):
     """Seconds of a rebalance, in which the partitions that it revokes are not read; by default one heartbeat at
     Kafka's defaults: 3, and 5 if the coordinator assigns."""
     lag: Mapping[str, int | Sequence[int]] | None
-    """Records that remain to be read; those of the snapshot's group by default."""
+    """Records that remain to be read; by default the lag of the snapshot's group."""
     balance: Literal["partitions", "lag", "bytes_per_s"]
     """The load that the optimum balances among members."""
     assignable: Mapping[str, Sequence[int]] | None
@@ -1421,7 +1420,7 @@ class PlanGroupRequest(TypedDict, total=False):
 
 
 class PlanPatchRequest(TypedDict, total=False):
-    """A JSON merge patch (RFC 7396): what is absent stays, what is null is removed."""
+    """A JSON merge patch (RFC 7396): absent fields stay, null removes a field."""
 
     status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
     """The next status of the plan."""
@@ -1440,7 +1439,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
-    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    """Capacities by broker id, `*` for all others; they override the snapshot's."""
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
@@ -1452,13 +1451,13 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[str, float]
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
-    default. What is copied has its size of today."""
+    default. Copies have today's sizes."""
     limits: LimitsWithLogDirs
-    """Upper limits of what each broker has after the plan."""
+    """Upper limits of each broker's load after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
     defaults: DefaultsFields | None
-    """What counts for topics of which the snapshot does not know it."""
+    """Values for topics that lack them in the snapshot."""
     add_brokers: Sequence[BrokerRequest]
     """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
     remove_brokers: Sequence[int]
@@ -1480,7 +1479,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
     `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
-    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    or `max_replicas_per_rack`, partitions of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
@@ -1491,13 +1490,13 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
     `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
-    """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
-    what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
+    """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep their
+    replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
     forbid_brokers: Sequence[int]
     """Brokers that receive no further replicas; those above the mean still give."""
     cordoned_brokers: Sequence[int] | None
-    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
-    of the snapshot."""
+    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default as in
+    the snapshot."""
     broker_sets: Mapping[str, Sequence[int]]
     """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
     balanced among them alone. Topics of no set are on the brokers outside every set."""
@@ -1509,8 +1508,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     pins: Sequence[PinFields]
     """Partitions with given replicas; they override the rack constraint."""
     objective: Literal["balance", "relieve"] | GoalsFields
-    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its `limits`,
-    and no other change; or goals in order of priority."""
+    """`balance`: as `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
+    no other change; or goals in order of priority."""
     evacuate_leaders: EvacuateFields
     """Brokers and racks that lead no partition after the plan."""
     preferred_racks: Mapping[str, list[str]]
@@ -1560,7 +1559,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
 
 
 class PlanRestartRequest(TypedDict, total=False):
-    """What holds in every wave of restarts, and what is known of durations."""
+    """Rules for every wave of restarts, and known durations."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
@@ -1572,7 +1571,7 @@ class PlanRestartRequest(TypedDict, total=False):
     max_brokers_per_wave: int | None
     """The most brokers of a wave; null does not limit it."""
     limits: RestartLimitsFields
-    """Upper limits of what each remaining broker has while a wave is down and its leaders are elsewhere."""
+    """Upper limits of each remaining broker's load while a wave is down and its leaders are elsewhere."""
     controllers: Sequence[int]
     """Ids of the brokers that are voters of the quorum of controllers (`kafka-metadata-quorum`), all of which count
     for the majority. Dedicated controllers are no brokers, and are left out."""
@@ -1582,11 +1581,11 @@ class PlanRestartRequest(TypedDict, total=False):
     restart_seconds: float | str
     """Time for which a restarted broker is down."""
     catch_up_bytes_per_s: float | str | None
-    """Rate at which a restarted broker fetches what it missed; null leaves the catch-up out of `seconds`."""
+    """Rate at which a restarted broker fetches missed data; null leaves the catch-up out of `seconds`."""
     defaults: DefaultsFields
-    """What counts if the snapshot does not have it; without it 1 replica has to be in sync. A warning says so."""
+    """Values that the snapshot does not have; without them 1 replica has to be in sync. A warning says so."""
     capacity: Mapping[str, CapacityFields]
-    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    """Capacities by broker id, `*` for all others; they override the snapshot's."""
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
     consumers: Mapping[str, float]
@@ -1617,7 +1616,7 @@ class PlanStreamsRequest(TypedDict, total=False):
     tasks: list[str] | None
     """By default, one for each partition that a subtopology reads."""
     stateful_tasks: list[str] | None
-    """By default, those of stateful subtopologies."""
+    """By default, all of stateful subtopologies."""
     subtopologies: Sequence[SubtopologyRequest] | None
     """The topics of tasks, which KIP-925 needs for the racks of partitions."""
     brokers: Sequence[BrokerRequest] | None
@@ -1684,7 +1683,7 @@ class PricesFields(TypedDict, total=False):
 
 
 class PricesRequest(TypedDict, total=False):
-    """Prices besides those of brokers."""
+    """Prices other than the brokers'."""
 
     cross_rack_per_gib: float
     """Price of a GiB between racks, in the currency of brokers."""
@@ -1728,8 +1727,8 @@ class ProgressRequest(TypedDict, total=False):
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
     log: str | None
-    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, what its batches
-    copied and took is stored as the plan's `ledger`, in place of what was stored before."""
+    """The content of `run.log`, which `run.sh` of the plan's archive writes. If the plan is done, the bytes and
+    times of its batches are stored as the plan's `ledger`, in place of an earlier one."""
 
 
 class RackedBroker(TypedDict, total=False):
@@ -1776,7 +1775,7 @@ class ReassignedPartition(TypedDict, total=False):
     log_dirs: list[str] | None
     """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
     observers: Sequence[int]
-    """Those of `replicas` that are observers in Confluent Server."""
+    """The observers among `replicas`, in Confluent Server."""
 
 
 class ReassignmentFile(TypedDict, total=False):
@@ -1789,7 +1788,7 @@ class ReassignmentFile(TypedDict, total=False):
 
 
 class ReassignmentSweepRequest(TypedDict, total=False):
-    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and what moves.
+    """A sweep over changes of a cluster: a broker removed, brokers added, limits varied; and the movement.
 
     Every field of a plan's request applies to every scenario, and axes change some of them."""
 
@@ -1802,7 +1801,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
     capacity: Mapping[str, CapacityFields]
-    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    """Capacities by broker id, `*` for all others; they override the snapshot's."""
     ingress_bytes_per_s: Mapping[str, float | str | list[float | str]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
     snapshot has."""
@@ -1814,13 +1813,13 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[str, float]
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
-    default. What is copied has its size of today."""
+    default. Copies have today's sizes."""
     limits: LimitsWithLogDirs
-    """Upper limits of what each broker has after the plan."""
+    """Upper limits of each broker's load after the plan."""
     prices: PricesFields | None
     """Prices for `cross_rack`; null leaves out costs."""
     defaults: DefaultsFields | None
-    """What counts for topics of which the snapshot does not know it."""
+    """Values for topics that lack them in the snapshot."""
     add_brokers: Sequence[BrokerRequest]
     """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
     remove_brokers: Sequence[int]
@@ -1842,7 +1841,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     repair_racks: bool | None
     """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
     `replication_factor`, `partitions`, `spread_leaders`, `isolate` or `pins`) and has no `topics`, `remove_racks`
-    or `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
+    or `max_replicas_per_rack`, partitions of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
@@ -1853,13 +1852,13 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
     `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Sequence[int] | None
-    """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
-    what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
+    """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep their
+    replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
     forbid_brokers: Sequence[int]
     """Brokers that receive no further replicas; those above the mean still give."""
     cordoned_brokers: Sequence[int] | None
-    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
-    of the snapshot."""
+    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default as in
+    the snapshot."""
     broker_sets: Mapping[str, Sequence[int]]
     """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
     balanced among them alone. Topics of no set are on the brokers outside every set."""
@@ -1871,8 +1870,8 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     pins: Sequence[PinFields]
     """Partitions with given replicas; they override the rack constraint."""
     objective: Literal["balance", "relieve"] | GoalsFields
-    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its `limits`,
-    and no other change; or goals in order of priority."""
+    """`balance`: as `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
+    no other change; or goals in order of priority."""
     evacuate_leaders: EvacuateFields
     """Brokers and racks that lead no partition after the plan."""
     preferred_racks: Mapping[str, list[str]]
@@ -1967,13 +1966,13 @@ class RestartLimitsFields(TypedDict, total=False):
     nic_out: float | str | LimitFields | None
     """Limit of sent bytes/s: replication and consumers. Followers that are down count, since they catch up."""
     nic_in: float | str | LimitFields | None
-    """Limit of received bytes/s, which a new leader does not change: producers send what the leader sent before."""
+    """Limit of received bytes/s, which a new leader does not change: producers now send the former leader's bytes."""
     cpu: float | str | LimitFields | None
     """Limit of vCPU, by `cpu_model`."""
 
 
 class RestartRulesRequest(TypedDict, total=False):
-    """What holds in every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
+    """Rules for every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
 
     max_brokers_per_wave: int | None
     """The most brokers of a wave; null: all."""
@@ -2002,7 +2001,7 @@ class RollingDeployment(TypedDict, total=False):
 
 
 class RollingRestartRequest(TypedDict, total=False):
-    """Every member is restarted, one after another: a step each. Static members keep what they have."""
+    """Every member is restarted, one after another: a step each. Static members keep their partitions."""
 
     rolling_restart: Required[Literal[True]]
     """Always true."""
@@ -2035,12 +2034,12 @@ class ScatterWidthFields(TypedDict, total=False):
     """The replica sets that partitions are on."""
 
     scatter_width: Required[int]
-    """Number of other brokers with which a broker shares its sets, at least; the sets are those of `copysets`, the
-    algorithm for new topics."""
+    """Number of other brokers with which a broker shares its sets, at least; the sets are as for new topics by
+    `copysets`."""
 
 
 class SeedsRequest(TypedDict, total=False):
-    """`count` independent seeds; that of scenario i is the low 48 bits of SplitMix64 of `first` + i."""
+    """`count` independent seeds; scenario i has the low 48 bits of SplitMix64 of `first` + i."""
 
     first: int
     """Seed of java.util.Random; a signed 64-bit number."""
@@ -2096,7 +2095,7 @@ class StreamsClientRequest(TypedDict, total=False):
     unbounded."""
     members: Sequence[StreamsMemberRequest]
     """Under `streams`, the client's threads, which have its previous tasks; by default `capacity` of them, called
-    `<process_id>-1` and so on. Their ids and those of processes decide ties."""
+    `<process_id>-1` and so on. Their ids and process ids decide ties."""
 
 
 class StreamsMemberRequest(TypedDict, total=False):
@@ -2234,7 +2233,7 @@ class WebhookRequest(TypedDict, total=False):
     events: Required[Sequence[Literal["job.ended", "sweep.ended", "plan.created"]]]
     """Types of events to send."""
     secret: str | None
-    """The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if there is none."""
+    """The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if missing."""
 
 
 class ZipfRequest(TypedDict, total=False):
@@ -2345,7 +2344,7 @@ class SnapshotRequest(TypedDict, total=False):
     """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
     it."""
     controller: Literal["kraft", "zookeeper"] | None
-    """What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of
+    """Controller, which elects leaders and places new partitions: `kraft` or `zookeeper`. By default it follows from
     `kafka_version`: `zookeeper` before 3.3, `kraft` since 4.0."""
 
 

@@ -67,8 +67,8 @@ def check_reassignment(
     partition, a replica listed twice), the answer is a problem that names each place.
 
     The reassignment is JSON, or the `output` of `kafka-reassign-partitions`: of `--verify` the answer has the progress.
-    Without both, the cluster is checked as it is: violations, loads of brokers, excess over limits, first to fail
-    when a broker or a rack is lost, and the least movement that repairs racks and limits.
+    Without both, the cluster is checked as it is: violations, loads of brokers, excess over limits, the first
+    load to fail when a broker or a rack is lost, and the least movement that repairs racks and limits.
     """
 
     return once(lambda: json_response(run_check(uow, body, limits).as_json()))

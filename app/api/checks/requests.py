@@ -33,7 +33,7 @@ class ReassignedPartition(RequestModel):
     log_dirs: list[LogDirPath] | None = None
     """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
     observers: list[Int32] = Field(default_factory=list)
-    """Replicas that are observers in Confluent Server."""
+    """The observers among `replicas`, in Confluent Server."""
 
 
 class ReassignmentFile(RequestModel):

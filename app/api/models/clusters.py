@@ -180,7 +180,7 @@ class PartitionRequest(RequestModel):
     elr: list[BrokerId] = Field(default_factory=list)
     """Eligible leader replicas (KIP-966)."""
     observers: list[BrokerId] = Field(default_factory=list)
-    """Replicas that are observers in Confluent Server. Reassignments leave the topic as it is."""
+    """The observers among `replicas`, in Confluent Server. Reassignments leave the topic as it is."""
     leader: BrokerId | None = None
     """None if the partition has no leader."""
     size_bytes: AnyBytes | None = None

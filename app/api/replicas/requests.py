@@ -76,7 +76,7 @@ class _PlaceFields(OnSnapshot):
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
     plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
     defaults: Defaults | None = None
-    """Values for new topics, and for topics of which the snapshot does not have them."""
+    """Values for new topics, and for topics that lack them in the snapshot."""
 
 
 def _with_options(base: type[RequestModel]) -> type[RequestModel]:

@@ -162,7 +162,7 @@ class TargetsRequest(RequestModel):
 
 
 class PricesRequest(model_of(Prices)):  # type: ignore[misc] # made by `model_of`
-    """Prices besides brokers."""
+    """Prices other than the brokers'."""
 
 
 class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # made by `model_of`
@@ -197,7 +197,7 @@ class BaseSections(RequestModel):
     targets: TargetsRequest = Field(default_factory=TargetsRequest)
     """Usable share of each resource."""
     prices: PricesRequest = Field(default_factory=PricesRequest)
-    """Prices besides brokers."""
+    """Prices other than the brokers'."""
     rereplication: RereplicationRequest | None = None
     """Throttle at which lost replicas are copied; null if that load is not counted."""
     restart: RestartRulesRequest | None = None

@@ -254,7 +254,7 @@ class TrafficGrowth:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices besides brokers; some managed services do not bill replication between racks."""
+    """Prices other than the brokers'; some managed services do not bill replication between racks."""
 
     cross_rack_per_gib: float = price(description="Price of a GiB between racks, in the currency of brokers.")
     storage_per_gib_month: float = price(description="Price of a GiB on disk a month, in the same currency.")

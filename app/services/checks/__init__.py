@@ -2,7 +2,7 @@
 
 verification.py   the check: violations, measures, movement and freshness
 progress.py       results of --verify, beside the plan
-health.py         loads, limits, first to fail, the least repair; disks above their limits after a reassignment,
+health.py         loads, limits, the first to fail, the least repair; disks above their limits after a reassignment,
                   and during it
 safety.py         replicas that are lost, factors that are lowered, lists that Kafka never completes; lists that
                   Kafka rejects by themselves

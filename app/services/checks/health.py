@@ -1,5 +1,5 @@
-"""The health of a cluster as it is, or after a reassignment: loads, excess over limits, first to fail, and, of a
-cluster as it is, the least repair.
+"""The health of a cluster as it is, or after a reassignment: loads, excess over limits, the first load to fail,
+and, of a cluster as it is, the least repair.
 """
 
 from collections.abc import Iterator, Mapping

@@ -311,8 +311,8 @@ class BestSharing(AnswerRecord, schema="BestSharingDocument"):
 
 
 class Sharing(AnswerRecord, schema="SharingDocument"):
-    """Coverage by a share group of the assignable partitions of its topics. `spread` is the largest − smallest number
-    of partitions of a member."""
+    """Coverage of the assignable partitions of a share group's topics. `spread` is the largest − smallest number of
+    partitions of a member."""
 
     partitions: int
     """Number of partitions that may be assigned."""

@@ -62,7 +62,7 @@ _STICKY_ONLY = {"partition_beyond_topic", "missing_topic_counts"}
 _JAVA_ONLY = "missing_topic_counts"
 """A fault that librdkafka lacks: it compares subscriptions by the topics that exist."""
 _SHARED = "partition_owned_twice"
-"""No fault in a share group."""
+"""Not a fault in a share group."""
 _REASONS = {
     RacksIgnored.NO_MEMBER_HAS_A_RACK: "no member has one",
     RacksIgnored.NO_REPLICA_HAS_A_RACK: "no replica is on a broker that has one",

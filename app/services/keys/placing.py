@@ -194,7 +194,7 @@ class PlacedKeys(AnswerRecord, schema="PlacedKeysDocument"):
     """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and for
     other clients."""
     cross_rack: CrossRackBytes | None
-    """Bytes by the rack of the leader; `cross_rack_otherwise` crosses racks with `rack_aware` the other way.
+    """Bytes by the rack of the leader; `cross_rack_otherwise`: bytes across racks with `rack_aware` the other way.
     Null if the racks of leaders are unknown."""
     skew: KeySkew
     """Balance of records over partitions."""

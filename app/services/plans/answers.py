@@ -64,7 +64,7 @@ class PlanSummary(Predicted, PlanIdentity, kw_only=True):
 
 
 class PlanChangeDocument(AnswerRecord):
-    """A change beside a plan; fields that did not change are absent."""
+    """A change of status, labels or notes; fields that did not change are absent."""
 
     at: datetime
     """When it was changed, RFC 3339 in UTC."""

@@ -149,7 +149,7 @@ def shares_of(
 def _balanced(
     brokers: BrokerTable, objective: ReplicaObjective, before: Int32s, stays: Int32s, rows: Int64s, inside: Bools
 ) -> tuple[Bools, Int64s | None]:
-    """(brokers,) bool, brokers inside whose loads are balanced (with `keep`, that receive moves); and the
+    """(brokers,) bool, brokers inside whose loads are balanced (with `keep`, that receive necessary moves); and the
     capped floors of the others.
     """
     here = np.where(inside, objective.base_load, 0)

@@ -151,8 +151,8 @@ class PlanProgressDocument(AnswerRecord):
     returning_partitions: int
     """Number of partitions that are being reassigned back to their lists before the plan."""
     drift: ListOf[Drift]
-    """The first 100 partitions that something else has changed: first of the plan, then others of the cluster, by
-    topic and partition id."""
+    """The first 100 partitions that something else has changed: the plan's, then others of the cluster, by topic and
+    partition id."""
     drifted_partitions: int
     """Number of partitions of the plan that something else has changed."""
     drifted_other_partitions: int

@@ -437,7 +437,7 @@ class BatchTimes:
     ----------
     seconds : (batches,) float64; 0 if nothing is copied, infinite if it never completes, NaN if nothing is known that
         limits it.
-    recommended : a throttle with which every batch completes, in bytes per second; None if no throttle does.
+    recommended : a throttle with which every batch completes, in bytes per second; None without a recommendation.
     never : the batches that never complete at any throttle.
     """
 

@@ -188,7 +188,7 @@ class ReassignmentAnswer(PlanAnswer, kw_only=True):
     kafka_generate: GeneratedMovement
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
-    """Replicas that each broker receives and sends, by ascending broker id."""
+    """Movement of each broker, by ascending broker id."""
     loads: dict[str, BrokerLoads]
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackReport | None

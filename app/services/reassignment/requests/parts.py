@@ -259,13 +259,13 @@ class ResourceFields(RequestRecord):
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[TopicOrAll, Times] = field(default_factory=dict)
     """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by default.
-    Copies have their size of today."""
+    Copies have today's sizes."""
     limits: LimitsRequest = field(default_factory=LimitsRequest)
     """Upper limits of each broker's load after the plan."""
     prices: PricesRequest | None = None
     """Prices for `cross_rack`; null leaves out costs."""
     defaults: Defaults | None = None
-    """Values for topics of which the snapshot does not have them."""
+    """Values for topics that lack them in the snapshot."""
 
 
 def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[str, Json]:
