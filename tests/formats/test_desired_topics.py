@@ -179,3 +179,15 @@ def test_a_topic_of_confluents_operator() -> None:
     [topic] = read(text)
     assert (topic.name, topic.partitions, topic.replication_factor) == ("x", 3, None)
     assert "as partitionCount of x, found '{n}'" in rejected(read, text.replace("3", "'{n}'")).detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "topics:\n  orders:\n    partitions: 12\n  payments:\n    partitions: 0\n",
+        '{"topics": [\n{"name": "orders", "partitions": 12},\n\n\n{"name": "payments", "partitions": 0}]}\n',
+        "kind: TopicList\nitems:\n- kind: x\n\n- kind: Topic\n  metadata: {name: t}\n  spec: {partitions: 0}\n",
+    ],
+)
+def test_a_wrong_topic_of_a_document_is_named_by_its_line(text: str) -> None:
+    assert rejected(read, text).line == 5

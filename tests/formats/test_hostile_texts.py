@@ -65,6 +65,10 @@ HEADS = [
     "apiVersion: v1\nkind: List\nitems: [",
     '{"status":"success","data":{"resultType":"vector","result":[',
     '{"KafkaPartitionState":{"other":[',
+    "['",
+    "('a' ",
+    "Topic\tPartition\tLeader\tReplicas\tIsr\n",
+    "{orders-0, oldLeader: 1, [",
 ]
 PIECES = [
     *(" ", "\t", ":", "(", ")", '{"', "[", "{", "}", "\\", "'", '"', "a", "1", ",", "-", ".", "$ ", "A: ", "\n", "\r"),
@@ -81,6 +85,18 @@ PIECES = [
         "*a,",
     ),
     *("? ", "- ", "apiVersion: v1\n", "---\n", "!!a ", "1:"),
+    *(
+        "'a', ",
+        "'a'\n",
+        '"1","',
+        "$\n",
+        "^I",
+        "\n\tIsr: 1",
+        "<![CDATA[",
+        '["1000000000000","a"],',
+        "{Broker: 1, ",
+        "t\t0\t1\t1\t1\n",
+    ),
     *("{ \n \n", '{"a":1}\n', "\x1b[31m", "\u202e", "\u2028", "\x85", "\x00", "\ufeff"),
 ]
 

@@ -42,19 +42,13 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from json import JSONDecoder
 from typing import Literal, TypeAlias
 
 from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment
-from app.formats.kafka_files.reassignment import (
-    ANY_LOG_DIR,
-    CURRENT,
-    PROPOSED,
-    SAVE,
-    PartitionReassignment,
-    Reassignment,
-)
+from app.formats.kafka_files.reassignment import CURRENT, PROPOSED, SAVE, PartitionReassignment, Reassignment
 from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Place, Upload
 from app.formats.sources.contents import Note, Reject
@@ -115,12 +109,11 @@ class Proposals:
             replicas = whole_numbers(",".join([broker for broker, _ in placed]))
             if partition is None or not replicas or first_repeated(replicas) is not None:
                 raise rejection(line, expected="a partition with distinct brokers", actual=shown(found[0]))
-            log_dirs = tuple([log_dir or ANY_LOG_DIR for _, log_dir in placed]) if "Logdir" in found[0] else None
-            self._add(
-                PartitionReassignment(found["topic"], partition, replicas, log_dirs),
-                partial(rejection, line),
-                is_equal=found.groupdict().get("old") == found["replicas"],
+            log_dirs = (
+                tuple([log_dir or reassignment.ANY_LOG_DIR for _, log_dir in placed]) if "Logdir" in found[0] else None
             )
+            one = PartitionReassignment(found["topic"], partition, replicas, log_dirs)
+            self._add(one, partial(rejection, line), is_equal=found.groupdict().get("old") == found["replicas"])
         return len(self._found) > before
 
     def read_document(self, text: str) -> None:
@@ -277,6 +270,7 @@ def _is_known(line: str) -> bool:
 
 def _read(upload: Upload) -> ToolOutput:
     lines = [line.rstrip() for line in upload.text.split("\n")]
+    whole, starts = "\n".join(lines), [0, *accumulate(len(line) + 1 for line in lines)]
     kept, statuses, skipped = [""] * len(lines), _Statuses(), list[Place]()
     until, headings, proposed = 0, set(), Proposals()
     for at, line in enumerate(lines):
@@ -284,7 +278,7 @@ def _read(upload: Upload) -> ToolOutput:
             continue
         content = line.strip()
         if _DOCUMENT_START.match(content):
-            until, rest = _document_end(lines, at)
+            until, rest = _document_end(whole, lines, at, starts[at])
             kept[at:until] = lines[at:until]
             kept[until - 1] = kept[until - 1].removesuffix(rest)
         elif content in (CURRENT, PROPOSED, SAVE):
@@ -325,18 +319,18 @@ def _unrecognized(text: str) -> MalformedText:
     return rejection(line, expected=_EXPECTED, actual=actual)
 
 
-def _document_end(lines: list[str], start: int) -> tuple[int, str]:
-    """The index after the last line of the JSON document that begins here, and the text after it on that line.
+def _document_end(text: str, lines: list[str], start: int, offset: int) -> tuple[int, str]:
+    """The index after the last line of the JSON document that begins on this one, and the text after it on that line.
 
     A broken document ends before the next line that the tool prints.
     """
-    rest = "\n".join(lines[start:])
     try:
-        _, end = _scan(rest, len(rest) - len(rest.lstrip()))
+        _, end = _scan(text, offset + len(lines[start]) - len(lines[start].lstrip()))
     except (ValueError, RecursionError):
         following = range(start + 1, len(lines))
         return next((at for at in following if _is_known(lines[at]) and lines[at].strip()[0] != "{"), len(lines)), ""
-    return start + rest.count("\n", 0, end) + 1, rest[end:].partition("\n")[0]
+    line_end = text.find("\n", end)
+    return start + text.count("\n", offset, end) + 1, text[end : line_end if line_end >= 0 else None]
 
 
 class _Statuses:

@@ -22,8 +22,7 @@ a tool without --zookeeper, since Kafka 3.0; run it with --bootstrap-server <- .
 a topic that does not exist; kafka-topics --list names those that do <- Error while executing topic command : Topic\s
 a document or an image; paste its text <- %PDF-|PK\x03\x04|\x89PNG|\{\\rtf
 a failure of the AWS CLI; check its region and its credentials <- \s*An error occurred \(|Unable to locate credentials
-kafka-get-offsets; run kafka-topics --describe <- [\w.-]{1,249}:\d{1,10}:\d{0,19}\s*$
-kafka-dump-log; run kafka-topics --describe <- Dumping /
+kafka-get-offsets or kafka-dump-log; run kafka-topics --describe <- [\w.-]{1,249}:\d{1,10}:\d{0,19}\s*$|Dumping /
 an error of kubectl or docker <- Error from server|error: |Error response from daemon
 a list of kubectl; run kubectl get pods,nodes -o yaml, or kafka-topics --describe within a pod <-
     (?:NAMESPACE\s+)?NAME\s+(?:READY|STATUS|DESIRED|CLUSTER|TYPE|DATA|AGE|ROLES)\b
@@ -52,8 +51,7 @@ a command that printed nothing, as there is no such partition; run kafka-topics 
 kafka-replica-status of Confluent; run kafka-topics --describe, which has the replicas in their order <-
     (?:Cluster\s+)?Topic\s+Partition\s+Replica\s
 kafka-acls; run kafka-topics --describe <- Current ACLs for resource\s
-kafka-storage info, which is of one disk; run kafka-log-dirs --describe <-
-    Found (?:log|metadata log) director|Formatting\s
+kafka-storage info, of one disk; run kafka-log-dirs --describe <- Found (?:log|metadata log) director|Formatting\s
 metrics of an exporter; paste the answer of Prometheus' /api/v1/query <- # (?:HELP|TYPE) \w
 an answer of aws kafka; run aws kafka list-nodes <-
     \s*+\{?\s*+"?(?:ClusterInfo|ClusterInfoList|BootstrapBrokerString\w*)"?:
@@ -66,8 +64,7 @@ a failure of an API <-
 a table of topicctl; run kafka-topics --describe, kafka-broker-api-versions <- \s*-{2,}\+-+|\s*ID\s+\|\s*[A-Z]
 topics as they are to be; rackplan diff --desired compares them with a cluster <-
     meta:\s*$|context:\s|settings:|(?:kafka_)?topics?:\s*$|resource\s+"\w{0,60}topic|\{\s*"format_version"
-a group that does not exist; kafka-consumer-groups --list names those that do <-
-    Error: (?:Consumer|Share|Streams) group '
+a group that does not exist; kafka-consumer-groups --list names those that do <- Error: [A-Z][a-z]{4,7} group '
 the message of an HTTP server; check the address <- HTTP/\d|(?:401|403|404|50\d) [A-Za-z]
 the help of a tool; run it with --describe <-
     Missing required (?:argument|option)|This tool |usage: |Exactly one of the following|Command must include

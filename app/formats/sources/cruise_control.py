@@ -66,7 +66,6 @@ _COLUMNS = {"HOST": "Host", "BROKER": "Broker", "RACK": "Rack", "DISK_CAP(MB)": 
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)
 _KIB, _MIB = 2**10, 2**20
 _LARGEST_BYTES = 2**62
-_DEAD = ("DEAD",)
 _WITHOUT_PARTITIONS = Note(
     "topics_without_partitions", "kafka_cluster_state lists partitions in health only with verbose=true"
 )
@@ -198,7 +197,7 @@ def _brokers(document: Document, root: dict[str, object]) -> Contents:
         broker = Broker(
             item.integer("broker"),
             rack=item.text("rack"),
-            fenced=item.get("brokerstate")[1] in _DEAD,
+            fenced=item.get("brokerstate")[1] == "DEAD",
             capacity=None if capacity == BrokerCapacity() else capacity,
         )
         listed.append((broker, item.get("host")[1]))

@@ -42,7 +42,7 @@ from app.errors.quotation import suggestion
 from app.errors.requests import MalformedText
 from app.formats.syntax import prefixes, yaml_documents
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
-from app.formats.syntax.yaml_documents import Yaml, YamlDocument
+from app.formats.syntax.yaml_documents import Yaml, YamlDocument, line_of
 
 _KEY = re.compile(
     r"\s*(?:- )?(?:meta|spec|apiVersion|kind|metadata|name|labels|topicName|partitions|replicas|replicationFactor"
@@ -85,7 +85,7 @@ class DesiredTopic:
 
     Parameters
     ----------
-    cluster : that the document names. line : of the document.
+    cluster : that the document names. line : of its first key.
     replicas, racks : by partition id, of the strategies `static` and `static-in-rack`.
     """
 
@@ -106,7 +106,7 @@ def read(text: str) -> list[DesiredTopic]:
     ------
     MalformedText
         The text is no YAML (yaml_documents.py), has no topic or one twice, or a topic has a value that Kafka cannot
-        have, or a strategy that topicctl does not know; names the line of the document.
+        have, or a strategy that topicctl does not know; names the line of the topic's first key.
     """
     try:
         return _read(text)
@@ -150,8 +150,8 @@ def _topics(document: YamlDocument) -> Iterator[DesiredTopic]:
         # Terraform's plan has each topic also as it was.
         root = root.get("planned_values", root.get("values", root))
     if isinstance(root, dict) and root.keys() & {"kind", "spec"}:
-        for members in _resources(root):
-            if (topic := _topic(YamlDocument(document.line, members), members)) is not None:
+        for members in yaml_documents.resources(root):
+            if (topic := _topic(YamlDocument(line_of(members, document), members), members)) is not None:
                 yield topic
     else:
         yield from _plain_topics(document, root, ())
@@ -164,6 +164,7 @@ def _plain_topics(document: YamlDocument, value: Yaml, prefix: tuple[str, ...]) 
             yield from _plain_topics(document, item, prefix)
     if not isinstance(value, dict) or value.get("state") == "absent":
         return
+    document = YamlDocument(line_of(value, document), value)
     config = value.get("config")
     stated = {**value, **config} if isinstance(config, dict) else value
     partitions, factor = _stated(stated, _PARTITIONS), _stated(stated, _FACTORS)
@@ -192,18 +193,10 @@ def _with_names(key: str, value: Yaml) -> Yaml:
     """The value of a key; of `topics` by their names a list of them."""
     if key != "topics" or not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
         return value
-    return [{"name": name, **one} for name, one in value.items() if isinstance(one, dict)]
-
-
-def _resources(root: Yaml) -> Iterator[dict[str, Yaml]]:
-    """The resource of a document, or those of a list of resources."""
-    if isinstance(root, dict):
-        items = root.get("items")
-        if isinstance(items, list) and str(root.get("kind")).endswith("List"):
-            for item in items:
-                yield from _resources(item)
-        else:
-            yield root
+    for name, one in value.items():
+        if isinstance(one, dict):
+            one.setdefault("name", name)
+    return list(value.values())
 
 
 def _topic(document: YamlDocument, members: Mapping[str, Yaml]) -> DesiredTopic | None:

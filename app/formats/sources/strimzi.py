@@ -24,6 +24,7 @@ from app.formats.sources import deciders
 from app.formats.sources.contents import Contents, Note, Source
 from app.formats.syntax import yaml_documents
 from app.formats.syntax.lines import rejection, shown, whole_number
+from app.formats.syntax.yaml_documents import Yaml
 
 _GROUP = "kafka.strimzi.io/"
 _CLUSTER, _BROKER_ROLE = "strimzi.io/cluster", "strimzi.io/broker-role"
@@ -69,7 +70,7 @@ def read(text: str) -> Contents:
     others: list[str] = []
     is_any_taken = False
     for line, document in _documents(text):
-        for resource in _each_resource(document):
+        for resource in yaml_documents.resources(document):
             is_taken = _take(resources, resource)
             is_any_taken |= is_taken
             others += [] if is_taken else [shown(str(resource.get("kind")))]
@@ -204,15 +205,7 @@ def _bytes(volume: object) -> int | None:
     return size if 0 < size < 2**62 else None
 
 
-def _each_resource(document: object) -> list[Mapping[str, object]]:
-    """The resources of a document, those of its lists included."""
-    listed = [document]
-    if isinstance(document, Mapping) and str(document.get("kind")).endswith("List") and "items" in document:
-        listed = _sequence(document, "items")
-    return [item for item in listed if isinstance(item, Mapping)]
-
-
-def _documents(text: str) -> Iterator[tuple[int, object]]:
+def _documents(text: str) -> Iterator[tuple[int, Yaml]]:
     """The YAML documents with their first lines. Two outputs of kubectl have nothing between them."""
     lines = text.split("\n")
     start = 0

@@ -176,8 +176,10 @@ def _of_strings(text: str) -> str | None:
 
 
 def _uncommaed(line: str) -> str:
-    """The cells of a line of CSV with tabs between them."""
-    return "\t".join([cell["quoted"] or cell["cell"] or "" for cell in _CELL.finditer(line)][:-1])
+    """The cells of a line of CSV with tabs between them; another line as it is."""
+    cells = list(_CELL.finditer(line))
+    is_csv = "".join([cell[0] for cell in cells]) == line
+    return "\t".join([cell["quoted"] or cell["cell"] or "" for cell in cells[:-1]]) if is_csv else line
 
 
 def _unboxed(line: str) -> str:

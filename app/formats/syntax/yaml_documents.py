@@ -34,6 +34,24 @@ class YamlDocument:
     root: Yaml
 
 
+class YamlMapping(dict[str, "Yaml"]):
+    """A mapping with the line of its first key."""
+
+    line = 1
+
+
+def line_of(value: Yaml, document: YamlDocument) -> int:
+    """The line of a mapping; of another value that of its document."""
+    return value.line if isinstance(value, YamlMapping) else document.line
+
+
+def resources(root: Yaml) -> list[dict[str, Yaml]]:
+    """The resource of Kubernetes that a document is, or those of a list of resources."""
+    is_list = isinstance(root, dict) and str(root.get("kind")).endswith("List") and "items" in root
+    listed = root["items"] if isinstance(root, dict) and is_list else [root]
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+
+
 def read(text: str) -> list[YamlDocument]:
     """The documents of a stream, which `---` separates; empty ones are left out. JSON is YAML, too.
 
@@ -122,7 +140,8 @@ def _plain(node: object) -> Yaml:
         return [_plain(item) for item in node.value]
     if not isinstance(node, yaml.MappingNode):
         return str(getattr(node, "value", ""))
-    members: dict[str, Yaml] = {}
+    members = YamlMapping()
+    members.line = node.start_mark.line + 1
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise _rejected(key.start_mark, "a text as the key", "a list or a mapping")
