@@ -303,10 +303,14 @@ def _owns(document: object) -> bool:
             return not item.has("consumergroupid")
         if _is_partition(item):
             return item.has(*_LEADER) or any(node.has("leader") for node in _nodes(item))
-        document = next((listed for name in _LISTS if (listed := item.get(name)[1])), None)
-        if isinstance(document, dict):
-            document = [one for one in document.values() if isinstance(one, dict | list)]
+        document = _listed(item)
     return False
+
+
+def _listed(item: LooseObject) -> object:
+    """The first list of an object, or the values of an object in its place."""
+    listed = next((listed for name in _LISTS if (listed := item.get(name)[1])), None)
+    return [one for one in listed.values() if isinstance(one, dict | list)] if isinstance(listed, dict) else listed
 
 
 SOURCE = Source(
