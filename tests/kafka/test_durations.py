@@ -1,0 +1,56 @@
+"""Plans of more than a minute take as long as predicted, if fetches are small against the throttle, as in production."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.kafka.cluster import Cluster, running
+from tests.kafka.conftest import RACKS, missing, release
+from tests.kafka.handing import planned, progress, run, snapshot, uncordon, unpacked
+
+pytestmark = [pytest.mark.slow, pytest.mark.kafka, pytest.mark.long]
+
+SMALL_FETCHES: dict[str, Any] = {"replica_fetch_max_bytes": 2**16, "replica_fetch_response_max_bytes": 2**18}
+"""A fortieth of the default 10 MiB of a response: against 0.3 to 1 MB/s what that is against 10 to 40 MB/s."""
+LASTS_S = 75
+CHANGES: dict[str, dict[str, Any]] = {
+    "remove broker 5": {"remove_brokers": [5]},
+    "remove broker 4": {"remove_brokers": [4]},
+    "lower one factor, raise another": {"replication_factor": {"orders": 2, "clicks.raw": 3}},
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Five brokers with small fetches, and two topics of 90 and 50 MB."""
+    if (lacking := missing()) is not None:
+        pytest.skip(f"there is no {lacking}")
+    with running(tmp_path_factory.mktemp("kafka") / "fetches", RACKS, release=release(), **SMALL_FETCHES) as kafka:
+        kafka.create_topic("orders", partitions=6, factor=3, min_insync_replicas=2)
+        kafka.create_topic("clicks.raw", partitions=4, factor=2)
+        for topic, times in (("orders", 3), ("clicks.raw", 2)):
+            for _ in range(times):
+                kafka.fill(topic, records=30_000)
+        yield kafka
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_plan_of_a_minute_takes_as_long_as_predicted(
+    filled: Cluster, client: httpx.Client, tmp_path: Path, change: str
+) -> None:
+    snapshot_id, fast = snapshot(client, filled), 1_000_000
+    once = planned(client, snapshot_id, CHANGES[change] | {"batches": {"throttle_bytes_per_s": fast}})
+    throttle = int(fast * sum(batch["seconds"] for batch in once["batches"]) / LASTS_S)
+    plan = planned(client, snapshot_id, CHANGES[change] | {"batches": {"throttle_bytes_per_s": throttle}})
+    folder = unpacked(client, plan, tmp_path / "plan")
+    done = run(filled, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    entry = progress(client, filled, plan, (folder / "run.log").read_text())["ledger"]
+    back = run(filled, folder, "--rollback", THROTTLE="50000000")
+    assert back.returncode == 0, back.stdout + back.stderr
+    uncordon(filled)
+    assert entry["bytes_error"] <= 0.02
+    assert entry["seconds_error"] <= 0.15, entry
