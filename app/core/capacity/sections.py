@@ -146,6 +146,10 @@ def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
     if peak < mean:
         detail = f"topic {topic.name} has an ingress of {peak:g} bytes/s at its peak and {mean:g} on average"
         raise ConflictingFields(detail, path=(*path, "peak_ingress_bytes_per_s"), value=peak, minimum=mean)
+    _require_lengths(topic, path)
+
+
+def _require_lengths(topic: TopicLoad, path: FieldPath) -> None:
     for name, what in (("partition_weights", "weights"), ("retained_bytes_per_partition",) * 2):
         numbers = getattr(topic, name)
         if isinstance(numbers, np.ndarray) and numbers.ndim and len(numbers) != topic.partitions:
