@@ -115,8 +115,8 @@ def _with_min_insync_replicas(configs: dict[str, str]) -> dict[str, str]:
         return configs
     number = int(stated) if re.fullmatch(r"\d{1,10}", stated, re.ASCII) else 0
     if not 1 <= number <= INT32_MAX:
-        message = "min.insync.replicas is a whole number from 1 to {maximum}"
-        raise PydanticCustomError("min_insync_replicas", message, {"maximum": INT32_MAX})
+        message = "min.insync.replicas is a whole number from 1 to {maximum}; {stated} given"
+        raise PydanticCustomError("min_insync_replicas", message, {"maximum": INT32_MAX, "stated": stated})
     return configs | {MIN_INSYNC_REPLICAS: str(number)}
 
 

@@ -1977,7 +1977,7 @@ class RestartRulesRequest(TypedDict, total=False):
     max_brokers_per_wave: int | None
     """The most brokers of a wave; null: all."""
     controllers: int | None
-    """Number of brokers that are voters of the quorum, a rack each in turn; null for dedicated ones."""
+    """Brokers that are voters of the quorum; null: none."""
     per: Literal["broker", "rack"]
     """`rack`: no wave has brokers of two racks."""
 

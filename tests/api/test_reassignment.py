@@ -465,6 +465,12 @@ class TestDefaults:
         assert stated["measures"]["losses"]["racks"]["a"]["unwritable"] == 6
         assert codes(stated) == {"algorithm_assumed", "min_isr_assumed"}
         assert stated["measures"]["copysets"]["loss_probability"]["2"] == 0
+        above = client.post("/v1/plans/replicas", json={**body, "defaults": {"min_insync_replicas": 4}}).json()
+        assert above["warnings"][-1] == {
+            "code": "below_min_isr",
+            "detail": "3 replicas are fewer than min.insync.replicas=4: Kafka rejects writes with acks=all",
+            "topics": ["n"],
+        }
         unstated = client.post("/v1/plans/replicas", json=body).json()
         assert unstated["measures"]["losses"]["racks"]["a"]["unwritable"] is None
         assert "defaults" not in unstated["request"]

@@ -60,9 +60,8 @@ def read_topology(value: Json) -> Topology:
     if not isinstance(counts, Mapping):
         return Topology(dict.fromkeys(names, as_integer(counts, path, minimum=1)))
     if set(counts) != set(names):
-        raise ConflictingFields(
-            f"brokers_per_rack counts the brokers of {', '.join(counts)}; the racks are {', '.join(names)}", path=path
-        )
+        detail = f"brokers_per_rack counts the brokers of {', '.join(counts)}; the racks are {', '.join(names)}"
+        raise ConflictingFields(detail, path=path)
     return Topology({rack: as_integer(counts[rack], (*path, rack), minimum=1) for rack in names})
 
 
@@ -108,9 +107,8 @@ def read_topics(value: Json) -> tuple[TopicLoad, ...]:
     seen: set[str] = set()
     for index, topic in enumerate(topics):
         if topic.name in seen:
-            raise ConflictingFields(
-                f"topic {topic.name} is listed twice", path=("topics", index, "name"), value=topic.name
-            )
+            detail = f"topic {topic.name} is listed twice"
+            raise ConflictingFields(detail, path=("topics", index, "name"), value=topic.name)
         seen.add(topic.name)
     return topics
 
@@ -134,40 +132,30 @@ def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
             raise ConflictingFields(detail, path=(*path, name), value=local, maximum=retained)
     given = [name for name in CURRENT_RETENTION_FIELDS if getattr(topic, name) is not None]
     if len(given) > 1:
-        raise ConflictingFields(
-            f"topic {topic.name} has both {given[0]} and {given[1]}; what is retained now is one of them",
-            path=(*path, given[0]),
-        )
+        detail = f"topic {topic.name} has both {given[0]} and {given[1]}; what is retained now is one of them"
+        raise ConflictingFields(detail, path=(*path, given[0]))
     if not given and topic.retention_bytes is None:
-        raise ConflictingFields(
-            f"topic {topic.name} states nothing of its retention; one is needed of "
-            f"{', '.join(CURRENT_RETENTION_FIELDS)} or retention_bytes",
-            path=(*path, "retained_bytes"),
-        )
-    if topic.min_insync_replicas > topic.replication_factor:
-        raise ConflictingFields(
-            f"topic {topic.name} needs {topic.min_insync_replicas} replicas in sync and has {topic.replication_factor}",
-            path=(*path, "min_insync_replicas"),
-            value=topic.min_insync_replicas,
-            maximum=topic.replication_factor,
-        )
-    if topic.peak_ingress_bytes_per_s < topic.ingress_bytes_per_s:
-        raise ConflictingFields(
-            f"topic {topic.name} has an ingress of {topic.peak_ingress_bytes_per_s:g} bytes/s at its peak and "
-            f"{topic.ingress_bytes_per_s:g} on average",
-            path=(*path, "peak_ingress_bytes_per_s"),
-            value=topic.peak_ingress_bytes_per_s,
-            minimum=topic.ingress_bytes_per_s,
-        )
+        known = f"{', '.join(CURRENT_RETENTION_FIELDS)} or retention_bytes"
+        detail = f"topic {topic.name} states nothing of its retention; one is needed of {known}"
+        raise ConflictingFields(detail, path=(*path, "retained_bytes"))
+    least, factor = topic.min_insync_replicas, topic.replication_factor
+    if least > factor:
+        detail = f"topic {topic.name} needs {least} replicas in sync and has {factor}"
+        raise ConflictingFields(detail, path=(*path, "min_insync_replicas"), value=least, maximum=factor)
+    peak, mean = topic.peak_ingress_bytes_per_s, topic.ingress_bytes_per_s
+    if peak < mean:
+        detail = f"topic {topic.name} has an ingress of {peak:g} bytes/s at its peak and {mean:g} on average"
+        raise ConflictingFields(detail, path=(*path, "peak_ingress_bytes_per_s"), value=peak, minimum=mean)
+    _require_lengths(topic, path)
+
+
+def _require_lengths(topic: TopicLoad, path: FieldPath) -> None:
     for name, what in (("partition_weights", "weights"), ("retained_bytes_per_partition",) * 2):
         numbers = getattr(topic, name)
         if isinstance(numbers, np.ndarray) and numbers.ndim and len(numbers) != topic.partitions:
-            raise ConflictingFields(
-                f"{len(numbers)} {what} are given for {topic.partitions} partitions",
-                path=(*path, name),
-                value=len(numbers),
-                partitions=topic.partitions,
-            )
+            number, partitions = len(numbers), topic.partitions
+            detail = f"{number} {what} are given for {partitions} partitions"
+            raise ConflictingFields(detail, path=(*path, name), value=number, partitions=partitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,40 +206,25 @@ def require_consistent(
     """
     brokers = sum(topology.brokers_per_rack.values())
     if brokers > MOST_BROKERS:
-        raise LimitExceeded(
-            f"a scenario has {brokers} brokers; the limit is {MOST_BROKERS}",
-            path=("topology", "brokers_per_rack"),
-            value=brokers,
-            maximum=MOST_BROKERS,
-        )
+        detail = f"a scenario has {brokers} brokers; the limit is {MOST_BROKERS}"
+        raise LimitExceeded(detail, path=("topology", "brokers_per_rack"), value=brokers, maximum=MOST_BROKERS)
     if rules is not None and (rules.controllers or 0) > brokers:
-        detail, path = f"{rules.controllers} brokers are controllers; {brokers} given", ("restart", "controllers")
-        raise ConflictingFields(detail, path=path, value=rules.controllers, maximum=brokers)
+        detail, value = f"{rules.controllers} brokers are controllers; {brokers} given", rules.controllers
+        raise ConflictingFields(detail, path=("restart", "controllers"), value=value, maximum=brokers)
     for index, topic in enumerate(topics):
-        if topic.replication_factor > brokers:
-            raise ConflictingFields(
-                f"replication factor {topic.replication_factor} of topic {topic.name} needs as many brokers; "
-                f"{brokers} given",
-                path=("topics", index, "replication_factor"),
-                value=topic.replication_factor,
-                maximum=brokers,
-            )
+        if (factor := topic.replication_factor) > brokers:
+            detail = f"replication factor {factor} of topic {topic.name} needs as many brokers; {brokers} given"
+            path = ("topics", index, "replication_factor")
+            raise ConflictingFields(detail, path=path, value=factor, maximum=brokers)
     replicas = multiplier * sum(topic.partitions * topic.replication_factor for topic in topics)
     if replicas > MOST_REPLICAS:
-        raise LimitExceeded(
-            f"a scenario has {replicas} replicas; the limit is {MOST_REPLICAS}",
-            path=("topics",),
-            value=replicas,
-            maximum=MOST_REPLICAS,
-        )
+        detail = f"a scenario has {replicas} replicas; the limit is {MOST_REPLICAS}"
+        raise LimitExceeded(detail, path=("topics",), value=replicas, maximum=MOST_REPLICAS)
     for name in ("producer_share_per_rack", "consumer_share_per_rack"):
         for rack in getattr(clients, name) or ():
             if rack not in topology.brokers_per_rack:
-                raise ConflictingFields(
-                    f"{name} names rack {rack}; the racks are {', '.join(topology.racks)}",
-                    path=("clients", name, rack),
-                    value=rack,
-                )
+                detail = f"{name} names rack {rack}; the racks are {', '.join(topology.racks)}"
+                raise ConflictingFields(detail, path=("clients", name, rack), value=rack)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

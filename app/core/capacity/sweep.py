@@ -209,13 +209,9 @@ def read_definition(value: Json) -> SweepDefinition:
     if "max_restart_waves" in given and sections.get("restart") is None and "restart" not in axes:
         detail = "restart waves are counted if base.restart has their rules, and it is missing"
         raise ConflictingFields(detail, path=("constraints", "max_restart_waves"))
-    if definition.sample is not None and definition.sample.count > definition.grid.size:
-        raise ConflictingFields(
-            f"{definition.sample.count} scenarios cannot be sampled from the {definition.grid.size} of the axes",
-            path=("sample", "count"),
-            value=definition.sample.count,
-            maximum=definition.grid.size,
-        )
+    if definition.count > (size := definition.grid.size):
+        detail = f"{definition.count} scenarios cannot be sampled from the {size} of the axes"
+        raise ConflictingFields(detail, path=("sample", "count"), value=definition.count, maximum=size)
     return definition
 
 

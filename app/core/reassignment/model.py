@@ -280,10 +280,6 @@ class ReplicaPlacement:
         return self.certificate.value
 
 
-MOST_SETS = 32
-"""Sets that a partition chooses among for each of its replicas that stays, at regular intervals if there are more."""
-
-
 @dataclass(frozen=True, eq=False)
 class KnownSets:
     """The replica sets of a cluster.
@@ -337,10 +333,8 @@ class KnownSets:
         )
 
     def with_brokers(self, brokers: Sequence[int], size: int) -> Int64s:
-        """Indices of the sets of a size that have all of these brokers, `MOST_SETS` at most."""
+        """Indices of the sets of a size that have all of these brokers."""
         found = np.flatnonzero(self.sizes == size) if not brokers else self.of_broker[brokers[0]]
         for broker in brokers[1:]:
             found = np.intersect1d(found, self.of_broker[broker], assume_unique=True)
-        found = found[self.sizes[found] == size]
-        spaced = np.linspace(0, len(found) - 1, min(len(found), MOST_SETS)).astype(np.int64)
-        return np.asarray(found[spaced], np.int64)
+        return np.asarray(found[self.sizes[found] == size], np.int64)

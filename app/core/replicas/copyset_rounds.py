@@ -79,13 +79,11 @@ def rounds_of_width(brokers: Sequence[Broker], factor: int, width: int | None) -
     CopysetsImpossible : the width is below factor − 1, or no rounds have it, or racks are too unequal.
     """
     if width is not None and width < factor - 1:
-        raise CopysetsImpossible(
+        detail = (
             f"a broker of a set of {factor} shares it with {factor - 1} others; a scatter width of {width} is below "
-            f"that: one of {factor - 1} or more, or a smaller replication factor, lifts it",
-            path=("scatter_width",),
-            value=width,
-            minimum=factor - 1,
+            f"that: one of {factor - 1} or more, or a smaller replication factor, lifts it"
         )
+        raise CopysetsImpossible(detail, path=("scatter_width",), value=width, minimum=factor - 1)
     choices = []
     for each in all_rounds(brokers, factor):
         choices.append(each)
@@ -99,13 +97,11 @@ def rounds_of_width(brokers: Sequence[Broker], factor: int, width: int | None) -
     if width is None:
         return min(choices, key=lambda each: each.largest_load_after_loss)
     widest = choices[-1].measured.scatter_width.min
-    raise CopysetsImpossible(
+    detail = (
         f"sets of {factor} of {len(brokers)} brokers have a scatter width of {widest} at most, within their racks; "
-        f"{width} is requested: more brokers in other racks, or no rack_mode but `disabled`, lift it",
-        path=("scatter_width",),
-        value=width,
-        maximum=widest,
+        f"{width} is requested: more brokers in other racks, or no rack_mode but `disabled`, lift it"
     )
+    raise CopysetsImpossible(detail, path=("scatter_width",), value=width, maximum=widest)
 
 
 def front_of(brokers: Sequence[Broker], factor: int, min_isr: int | None) -> list[CopysetsChoice]:
@@ -158,15 +154,12 @@ def _check_racks(sizes: Int64s, names: Sequence[str], factor: int) -> None:
             continue
         few, many = -(-least * brokers // factor), most * brokers // factor
         bounds = "equally many in each rack" if few > many else f"{few} to {many}" if least else f"{many} or fewer"
-        raise CopysetsImpossible(
+        detail = (
             f"rack {name} has {size} of {brokers} brokers; sets of {factor} over {racks} racks with equally many for "
             f"each broker need {bounds}: brokers added to small racks, cordoned_brokers in large ones, or rack_mode "
-            "`disabled` lift it",
-            path=("algorithm",),
-            value="copysets",
-            rack=name,
-            brokers=size,
+            "`disabled` lift it"
         )
+        raise CopysetsImpossible(detail, path=("algorithm",), value="copysets", rack=name, brokers=size)
 
 
 def _shared_sets(sets: Int32s, brokers: int) -> Int64s:

@@ -115,7 +115,7 @@ def as_positions(part: Part, waves: Sequence[Sequence[int]]) -> list[tuple[int, 
 
 ROUNDS = 40
 _LIMITED_BROKERS = 500
-"""Brokers that all rounds together colour if limits are checked, which takes a hundred times as long."""
+"""Brokers of all rounds together if limits are checked, which takes a hundred times as long."""
 _SEED = 1
 
 
@@ -221,7 +221,8 @@ MOST_TERMS = 40_000
 """The most terms of the model's constraints; larger parts keep the waves and the bound that they have."""
 SOLVER_TIME = 1.0
 """Deterministic time of a number of waves, all models with learned limits together."""
-_NO_GOODS = 100
+_NO_GOODS = 5
+"""Rounds in which limits are learned; small parts have more, so that they are exact."""
 
 
 def waves_within(part: Part, count: int) -> tuple[list[list[int]] | None, bool]:
@@ -234,7 +235,7 @@ def waves_within(part: Part, count: int) -> tuple[list[list[int]] | None, bool]:
         return None, False
     model, is_in = _model(part, count)
     left = SOLVER_TIME
-    for _ in range(_NO_GOODS):
+    for _ in range(max(_NO_GOODS, _LIMITED_BROKERS // size)):
         found, is_infeasible, spent = _solved(model, is_in, left)
         left -= spent
         broken = [wave for wave in found or () if not part.fits(wave)]

@@ -27,7 +27,7 @@ from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted, share
 from app.services.bodies import ABSENT, AnswerRecord
 from app.services.cautions import Caution
-from app.services.fields import Defaults, assumed, min_isr_of
+from app.services.fields import NAMED_TOPICS, Defaults, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.plans.answers import PartitionDocument
@@ -109,9 +109,8 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 
     def check_site(self, request: ReplicasRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None):
-            raise ConflictingFields(
-                "a request names either a snapshot (snapshot_id or cluster) or brokers", path=("snapshot_id",)
-            )
+            detail = "a request names either a snapshot (snapshot_id or cluster) or brokers"
+            raise ConflictingFields(detail, path=("snapshot_id",))
 
     def check(self, request: ReplicasRequest, limits: Limits) -> None:
         check(request, limits)
@@ -243,17 +242,22 @@ def _set_choice(problem: ReplicasProblem, choice: SetChoice) -> dict[str, Any]:
 
 def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, int], tuple[Caution, ...]]:
     """`min.insync.replicas` by topic, of the topics to place for which it is known; the default of the request counts
-    with a warning.
+    with a warning, and so does a number above the replication factor.
     """
     named = {topic.name for topic in request.topics}
     known = dict(min_isr_of(topic for topic in cluster.topics if topic.name in named))
     stated = {name: configs.get(MIN_INSYNC_REPLICAS) for name, configs in request.configs.items()}
     known |= {name: int(least) for name, least in stated.items() if least is not None}
     default = None if request.defaults is None else request.defaults.min_insync_replicas
-    if default is None:
-        return known, ()
-    unknown = [topic.name for topic in request.topics if topic.name not in known]
-    return {**dict.fromkeys(unknown, default), **known}, assumed(unknown, default)
+    unknown = [] if default is None else [topic.name for topic in request.topics if topic.name not in known]
+    known |= dict.fromkeys(unknown, default or 0)
+    cautions = assumed(unknown, default or 0)
+    below = [topic for topic in request.topics if topic.replication_factor < known.get(topic.name, 0)]
+    if below:
+        factor, least = below[0].replication_factor, known[below[0].name]
+        detail = f"{factor} replicas are fewer than min.insync.replicas={least}: Kafka rejects writes with acks=all"
+        cautions += (Caution("below_min_isr", detail, topics=tuple(topic.name for topic in below[:NAMED_TOPICS])),)
+    return known, cautions
 
 
 def _present(
@@ -286,13 +290,9 @@ def _require_partitions(topics: Sequence[NewTopic]) -> None:
     """KRaft's placer itself would place nothing; it is the controller that rejects a topic without partitions."""
     for index, topic in enumerate(topics):
         if topic.partitions == 0:
-            raise InvalidPartitions(
-                "a topic needs 1 partition or more; 0 given",
-                kafka=KafkaError("InvalidPartitionsException"),
-                path=("topics", index, "partitions"),
-                value=0,
-                minimum=1,
-            )
+            detail, path = "a topic needs 1 partition or more; 0 given", ("topics", index, "partitions")
+            kafka = KafkaError("InvalidPartitionsException")
+            raise InvalidPartitions(detail, kafka=kafka, path=path, value=0, minimum=1)
 
 
 def _envelope(topic: NewTopic, envelope: Envelope) -> EnvelopeDocument:

@@ -91,13 +91,10 @@ def check(request: ReplicasRequest, limits: Limits) -> None:
     for index, topic in enumerate(request.topics):
         last = max(topic.start_partition_id, 0) + topic.partitions - 1
         if topic.partitions > 0 and last > INT32_MAX:
-            raise InvalidPartitions(
-                f"the last partition id would be {last}; Kafka's partition ids end at {INT32_MAX}",
-                kafka=KafkaError("InvalidPartitionsException"),
-                path=("topics", index, "start_partition_id"),
-                value=topic.start_partition_id,
-                maximum=INT32_MAX - topic.partitions + 1,
-            )
+            detail = f"the last partition id would be {last}; Kafka's partition ids end at {INT32_MAX}"
+            kafka, first = KafkaError("InvalidPartitionsException"), topic.start_partition_id
+            path, maximum = ("topics", index, "start_partition_id"), INT32_MAX - topic.partitions + 1
+            raise InvalidPartitions(detail, kafka=kafka, path=path, value=first, maximum=maximum)
 
 
 def partitions_of(request: ReplicasRequest) -> int:

@@ -27,10 +27,14 @@ from app.core.reassignment.solvers.flow.places import in_order
 from app.core.reassignment.solvers.search.search import first_leaders, led_by, rules_of
 from app.core.replica_lists import not_among
 
+MOST_SETS = 32
+"""Sets that a partition chooses among for each of its replicas that stays, at regular intervals if there are more."""
 MOST_OTHERS = 1_000
 """Partitions that may move instead of those that the placement moves."""
 CORES = {500: 2.0, 2_000: 2.0, 10_000: 4.0}
 """Lists of an integer model beside those of the linear program, and its deterministic time, about seconds."""
+IMPROVED = 1_000, 25.0
+"""The same if the plan that is found moves more than the placement: several searches take turns."""
 SHARED = 1e-9
 """A larger part of a partition is on a list of the linear program."""
 
@@ -90,10 +94,43 @@ class SetChoice:
             core = np.argsort(priced, kind="stable")[: np.count_nonzero(priced < 0) + others]
             chosen = self._chosen(sums, np.sort(core), solver_time)
             if chosen is not None:
+                chosen = self._improved(sums, priced, chosen)
                 after = self.replicas.copy()
                 after[self._of_row[chosen]] = self._lists[chosen]
                 return in_order(self.problem, after)
         return None
+
+    def _improved(self, sums: Sequence[_Sum], priced: Float64s, chosen: Int64s) -> Int64s:
+        """Lists that move no more than the placement, or than they have to; else the best that are found."""
+        rows, cheapest = self._cheapest
+        enough = max(int(cheapest.sum()), int(self._cost_of(self.replicas[rows], rows).sum()))
+        if int(self._cost[chosen].sum()) <= enough:
+            return chosen
+        others, solver_time = IMPROVED
+        core = np.argsort(priced, kind="stable")[: np.count_nonzero(priced < 0) + others]
+        found = self._chosen(sums, np.sort(core), solver_time, enough)
+        return chosen if found is None else min(chosen, found, key=lambda lists: int(self._cost[lists].sum()))
+
+    @cached_property
+    def _cheapest(self) -> tuple[Int64s, Int64s]:
+        """(choosing,) int64 rows that choose, and the least cost of a list of each."""
+        rows, starts = np.unique(self._of_row, return_index=True)
+        return rows, np.minimum.reduceat(self._cost, starts) if len(rows) else starts
+
+    @property
+    def least(self) -> tuple[int, int]:
+        """A lower bound on the weight that is copied, by partitions that lose replicas; and the number of those that
+        copy more of them, since no known set has all that stay. 0 if a broker on no set may receive.
+        """
+        problem, table, (rows, cheapest) = self.problem, self.problem.table, self._cheapest
+        may_open = table.may_receive[:, [not len(sets) for sets in self.known.of_broker]].any()
+        has = problem.current != NO_REPLICA
+        kept = (has & table.may_keep[problem.domain_of[:, None], problem.current]).sum(axis=1)
+        loses = (kept < has.sum(axis=1)) & (kept < problem.factors) & ~self.is_pinned & ~problem.is_copied.any(axis=1)
+        if may_open or not self.moves_others:
+            return 0, 0
+        missing = (problem.factors - kept) * np.maximum(problem.weight, 1)
+        return int(cheapest[loses[rows]].sum()), int(np.count_nonzero((cheapest > missing[rows])[loses[rows]]))
 
     def _relaxed(self, sums: Sequence[_Sum]) -> Float64s | None:
         """(lists,) float64 reduced costs, -1 of lists in the optimum of the linear program; None if there is none."""
@@ -116,9 +153,21 @@ class SetChoice:
         pairs = ((each.solution_value(), each.reduced_cost()) for each in variables)
         return np.array([-1.0 if value > SHARED else max(0.0, cost) for value, cost in pairs])
 
-    def _chosen(self, sums: Sequence[_Sum], core: Int64s, solver_time: float) -> Int64s | None:
-        """The list of each row, by an integer model of some lists; None if none was found in time."""
+    def _chosen(
+        self, sums: Sequence[_Sum], core: Int64s, solver_time: float, enough: int | None = None
+    ) -> Int64s | None:
+        """The list of each row, by an integer model of some lists; None if none was found in time.
+
+        Parameters
+        ----------
+        enough : a cost that ends the search.
+        """
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
+
+        class Enough(cp_model.CpSolverSolutionCallback):
+            def on_solution_callback(self) -> None:
+                if enough is not None and self.objective_value <= enough:
+                    self.stop_search()
 
         model = cp_model.CpModel()
         variables = {at: model.new_bool_var("") for at in core.tolist()}
@@ -131,7 +180,9 @@ class SetChoice:
         solver = integer_solver()
         solver.parameters.max_deterministic_time = solver_time
         solver.parameters.max_time_in_seconds = max(self.seconds, 0.0)
-        if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        if enough is not None:
+            solver.parameters.interleave_search, solver.parameters.linearization_level = True, 2
+        if solver.solve(model, Enough()) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
         return np.array([at for at, variable in variables.items() if solver.value(variable)], np.int64)
 
@@ -192,11 +243,15 @@ class SetChoice:
 
     @cached_property
     def _cost(self) -> Int64s:
+        """(lists,) int64 as of `_cost_of`."""
+        return self._cost_of(self._lists, self._of_row)
+
+    def _cost_of(self, lists: Int32s, rows: Int64s) -> Int64s:
         """(lists,) int64 weight that is copied, at least 1 a copy; 0 of new partitions."""
         there = np.where(self.problem.is_copied, np.int32(NO_REPLICA), self.problem.current)
-        copies = not_among(self._lists, there[self._of_row]).sum(axis=1)
+        copies = not_among(lists, there[rows]).sum(axis=1)
         is_new = (self.problem.current == NO_REPLICA).all(axis=1)
-        return np.asarray(copies * np.where(is_new, 0, np.maximum(self.problem.weight, 1))[self._of_row], np.int64)
+        return np.asarray(copies * np.where(is_new, 0, np.maximum(self.problem.weight, 1))[rows], np.int64)
 
     def _lists_of(self, row: int, *, is_opened: bool) -> list[list[int]]:
         """The sets that a row may be on; its own list of the placement first if that is one of them."""
@@ -218,7 +273,9 @@ class SetChoice:
     def _legal(
         self, row: int, kept: Sequence[Sequence[int]], current: Sequence[int], placed: Sequence[int]
     ) -> list[list[int]]:
-        """The known sets with all brokers of one of `kept` that the row may be on, other than that of the placement."""
+        """The known sets with all brokers of one of `kept` that the row may be on, other than that of the placement; at
+        regular intervals if there are more than `MOST_SETS` for each.
+        """
         problem, known = self.problem, self.known
         domain, must_keep = problem.domains[problem.domain_of[row]], int(problem.must_keep[row])
         found = np.unique(np.concatenate([known.with_brokers(each, domain.factor) for each in kept]))
@@ -230,7 +287,8 @@ class SetChoice:
         is_legal &= ~stays.all(axis=1) | (domain.factor >= len(current))  # which replicas are left depends on the ISR
         if must_keep != NO_REPLICA:
             is_legal &= ((sets == must_keep) & stays).any(axis=1)
-        return [brokers for brokers in sets[is_legal].tolist() if set(brokers) != set(placed)]
+        legal = [brokers for brokers in sets[is_legal].tolist() if set(brokers) != set(placed)]
+        return legal[:: max(1, len(legal) // (MOST_SETS * len(kept)))]
 
 
 def resources_on_known_sets(
@@ -255,7 +313,7 @@ def resources_on_known_sets(
     if lists is None:
         return None
     ranges = [GoalRange(each.goal, each.ceiling, each.floor, each.largest.lower_bound) for each in placement.goals]
-    at, bound = led_by(lists, first_leaders(problem, lists)), placement.movement.lower_bound
+    at, bound = led_by(lists, first_leaders(problem, lists)), max(placement.movement.lower_bound, choice.least[0])
     proof = ExcessProof((), Fraction(0), Fraction(0))
     return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=proof)
 

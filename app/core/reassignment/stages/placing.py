@@ -142,13 +142,18 @@ def _part_on_known_sets(
     low, high = np.where(target, within.low, 0), np.where(target, within.high, NO_LIMIT)
     loads = [] if topic_of is not None else [BoundedLoad(load, objective.base_load, low, high)]
     moves, seconds = not problem.leaders.moves_replicas, problem.remaining_s()
-    found = SetChoice(known, movement, replicas, is_pinned, loads, topic_of, moves, seconds).solved()
+    choice = SetChoice(known, movement, replicas, is_pinned, loads, topic_of, moves, seconds)
+    found = choice.solved()
     if found is None and band is None and loads:
-        found = SetChoice(known, movement, replicas, is_pinned, [], topic_of, moves, seconds).solved()
+        found = replace(choice, loads=[]).solved()
     if found is None:
         return None
+    (least, more), proof = choice.least, placement.certificate
+    words = f"replica sets of the cluster: {more} partitions copy more replicas, since no set has all that stay"
+    bound, constraints = max(proof.lower_bound, least), (*proof.constraints, *([words] if more else []))
     moved = moved_weight(load_rules(movement, load), found)
-    return replace(placement, replicas=found, certificate=replace(placement.certificate, value=moved))
+    proof = replace(proof, value=moved, lower_bound=bound, constraints=constraints)
+    return replace(placement, replicas=found, certificate=proof)
 
 
 def _on_sets_of_width(problem: Problem, sets: Sequence[Mapping[int, Int32s]]) -> PlacedReplicas:
