@@ -69,7 +69,21 @@ def is_decided(instance: Instance, model: Model) -> bool:
 
 
 def with_limits(instance: Instance, model: Model) -> Exact:
-    """The exact model within the hard limits of the request."""
+    """The exact model within the hard limits of the request; without the leaders that lowered factors keep if no
+    placement with them is within the limits, or if they exceed soft ones.
+    """
+    free = model.without_kept_leaders
+    if model == free or _least_excess(instance, model) == _least_excess(instance, free):
+        return _with_hard_limits(instance, model)
+    return _with_hard_limits(instance, free)
+
+
+def _least_excess(instance: Instance, model: Model) -> int | None:
+    exact, limits = _with_hard_limits(instance, model), instance.request.get("limits", {})
+    return exact.minimised(loads.sum_above(exact, model, limits))
+
+
+def _with_hard_limits(instance: Instance, model: Model) -> Exact:
     exact = Exact(model)
     for resource, limit in instance.request.get("limits", {}).items():
         if not limit.get("soft") and instance.request.get("on_conflict") != "relax":

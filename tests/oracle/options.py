@@ -163,6 +163,8 @@ OPTIONS: dict[str, Option] = {
     "resources": lambda r, _: {"balance": {"resources": r.sample(["disk", "nic_in", "nic_out"], r.randint(1, 2))}},
     "limits": lambda r, s: {"limits": _limit(r, s)},
     "soft_limits": lambda r, s: {"limits": {name: of | {"soft": True} for name, of in _limit(r, s).items()}},
+    "lower_factor_limits": lambda r, s: {"limits": _limit(r, s)} | _factor(r, s, -1),
+    "lower_factor_soft": lambda r, s: OPTIONS["soft_limits"](r, s) | _factor(r, s, -1),
     "relieve": lambda r, s: {"objective": "relieve", "limits": _limit(r, s)},
     "relieve_two": lambda r, s: {"objective": "relieve", "limits": _limit(r, s) | _limit(r, s)},
     "relieve_soft": lambda r, s: {
