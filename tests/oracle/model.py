@@ -219,7 +219,8 @@ def named_topics(request: Document) -> set[str]:
     """The topics that a request is about, whose racks are repaired."""
     pinned = {pin["topic"] for pin in request.get("pins", ())}
     isolated = {topic for isolation in request.get("isolate", ()) for topic in isolation["topics"]}
-    return {*request.get("replication_factor", {}), *request.get("partitions", {})} | pinned | isolated
+    fields = ("replication_factor", "partitions", "spread_leaders")
+    return {topic for field in fields for topic in request.get(field, ())} | pinned | isolated
 
 
 def _is_certain(request: Document, brokers: Brokers, partitions: tuple[Partition, ...]) -> bool:

@@ -108,7 +108,7 @@ def _weaker_requests(request: Document, engine: str) -> list[tuple[str, Document
     if stated == "tight" and engine == "counts":
         other = request | {"balance": {**balance, "replicas": {"tolerance": MORE_TOLERANCE}}}
         weaker.append(("a wider tolerance costs no more", other))
-    if engine == "limits":
+    if engine == "limits" and not isinstance(request.get("objective"), dict):
         limits = {name: {"absolute": 1 + int(1.2 * limit["absolute"])} for name, limit in request["limits"].items()}
         weaker.append(("a higher limit costs no more", request | {"limits": limits}))
     keeps = stated == "keep" or not (stated or request.get("add_brokers") or request.get("receivers"))
