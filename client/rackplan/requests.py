@@ -1467,7 +1467,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     replace_brokers: Mapping[str, int]
     """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
     replication_factor: Mapping[str, int]
-    """By topic. If it is lowered, the preferred leader stays."""
+    """By topic. If it is lowered, the preferred leader stays, unless limits are exceeded otherwise."""
     partitions: Mapping[str, int]
     """By topic, the total number of partitions."""
     topics: list[str] | None
@@ -1829,7 +1829,7 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     replace_brokers: Mapping[str, int]
     """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
     replication_factor: Mapping[str, int]
-    """By topic. If it is lowered, the preferred leader stays."""
+    """By topic. If it is lowered, the preferred leader stays, unless limits are exceeded otherwise."""
     partitions: Mapping[str, int]
     """By topic, the total number of partitions."""
     topics: list[str] | None

@@ -20,5 +20,4 @@ weights.py      the law of bands in proportion to weights
 leaders.py      laws of leaders
 repetitions.py  laws of two answers: determinism, names, idempotence, monotony
 problems.py     laws of problems: feasible requests, irreducible conflicts
-expected.py     disagreements that are expected for now
 """

@@ -21,6 +21,8 @@ _UNDECIDED = [
     "max_moved_bytes",
     "preferred_racks",
     "evacuate_leaders",
+    "spread_leaders",
+    "copysets",
 ]
 """Options of which the small model has not every constraint."""
 _OF_LEADERS = ("balance", "pins", "topics", "leaders_only", "broker_sets")
@@ -49,8 +51,11 @@ def is_decided(instance: Instance, model: Model) -> bool:
     request = instance.request
     if any(request.get(name) is not None for name in _UNDECIDED) or request.get("balance", {}).get("per_topic"):
         return False
+    is_in_sync = all(len(row.isr) == len(row.before) for row in model.partitions)
+    has_goals = isinstance(request.get("objective"), dict)
+    if (engine_of(instance) == "limits" and has_goals) or (engine_of(instance) == "leaders" and not is_in_sync):
+        return False
     if engine_of(instance) in {"limits", "soft limits"}:
-        is_in_sync = all(len(row.isr) == len(row.before) for row in model.partitions)
         alone = {"objective", "limits", "on_conflict", "rack_mode"}
         is_alone = request.keys() <= alone or not (
             "on_conflict" in request or has_band(request) or any(request.get(name) for name in _OF_LEADERS)
@@ -69,7 +74,21 @@ def is_decided(instance: Instance, model: Model) -> bool:
 
 
 def with_limits(instance: Instance, model: Model) -> Exact:
-    """The exact model within the hard limits of the request."""
+    """The exact model within the hard limits of the request; without the leaders that lowered factors keep if no
+    placement with them is within the limits, or if they exceed soft ones.
+    """
+    free = model.without_kept_leaders
+    if model == free or _least_excess(instance, model) == _least_excess(instance, free):
+        return _with_hard_limits(instance, model)
+    return _with_hard_limits(instance, free)
+
+
+def _least_excess(instance: Instance, model: Model) -> int | None:
+    exact, limits = _with_hard_limits(instance, model), instance.request.get("limits", {})
+    return exact.minimised(loads.sum_above(exact, model, limits))
+
+
+def _with_hard_limits(instance: Instance, model: Model) -> Exact:
     exact = Exact(model)
     for resource, limit in instance.request.get("limits", {}).items():
         if not limit.get("soft") and instance.request.get("on_conflict") != "relax":
@@ -112,10 +131,10 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
         return
     if engine in {"counts", "receivers"}:
         _require_band(examined, model, exact, after)
-    _least(examined, exact, engine)
+    _least(examined, model, exact, engine)
 
 
-def _least(examined: Examined, exact: Exact, engine: str) -> None:
+def _least(examined: Examined, model: Model, exact: Exact, engine: str) -> None:
     written = examined.answer.document["certificate"]
     name = written["minimised"]
     value, bound = written[f"moved_{name}"], written[f"lower_bound_{name}"]
@@ -127,7 +146,9 @@ def _least(examined: Examined, exact: Exact, engine: str) -> None:
     if bound is not None:
         examined.hold("no bound is above the optimum", bound <= least, detail, engine)
     examined.hold("moved is the exact least", value <= least, detail, engine)
-    if name == "bytes" and value == least and engine == "counts":
+    # The small model may drop the last replica in sync, if sizes are 0.
+    is_in_sync = all(set(row.isr) == set(row.before) for row in model.partitions)
+    if name == "bytes" and value == least and engine == "counts" and is_in_sync:
         fewest = exact.minimised(exact.moved(cost_of("replicas")))
         detail = f"{written['moved_replicas']} replicas, exact {fewest}"
         examined.hold("replicas are the fewest at equal bytes", written["moved_replicas"] == fewest, detail)

@@ -1,7 +1,6 @@
 """An answer and its disagreements.
 
-A disagreement has a kind, `law / engine`: the engine is the part of the documentation that the request is about, so
-that the table of expected failures (`expected.py`) names it.
+A disagreement has a kind, `law / engine`: the engine is the part of the documentation that the request is about.
 """
 
 from dataclasses import dataclass, field

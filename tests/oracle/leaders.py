@@ -26,12 +26,12 @@ def fewest_changes(examined: Examined, model: Model, after: Replicas) -> None:
     if not is_decided(examined.instance, model):
         return
     exact = _leaders_alone(model, after, request)
-    loads = _loads(exact, model, after, request)
+    loads = _loads(exact, model, after)
     if stated != "keep":
-        low, high = _narrowest(_leaders_alone(model, after, request), model, after, request)
+        low, high = _narrowest(_leaders_alone(model, after, request), model, after)
         # What is reported is of brokers that may receive replicas; others are balanced as well.
         leads = Counter(replicas[0] for replicas in after.values())
-        counts = [leads[broker] for broker in _balanced(model, after, request)]
+        counts = [leads[broker] for broker in _balanced(model, after)]
         if isinstance(stated, dict):
             mean, below = len(model.partitions) / len(loads), stated.get("below")
             below = stated["tolerance"] if below is None else below
@@ -100,19 +100,19 @@ def _leaders_alone(model: Model, after: Replicas, request: dict[str, Any]) -> Ex
     return exact
 
 
-def _balanced(model: Model, after: Replicas, request: dict[str, Any]) -> list[int]:
+def _balanced(model: Model, after: Replicas) -> list[int]:
     """The brokers that balance leaders: one that may not receive and has nothing does not."""
-    without = set(request.get("forbid_brokers", ())).difference(*after.values())
-    return sorted(model.brokers.staying - without)
+    closed = model.brokers.staying - model.brokers.receiving
+    return sorted(model.brokers.staying - closed.difference(*after.values()))
 
 
-def _loads(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> list[Any]:
-    return [exact.load(broker, lambda _: 0, lambda _: 1) for broker in _balanced(model, after, request)]
+def _loads(exact: Exact, model: Model, after: Replicas) -> list[Any]:
+    return [exact.load(broker, lambda _: 0, lambda _: 1) for broker in _balanced(model, after)]
 
 
-def _narrowest(exact: Exact, model: Model, after: Replicas, request: dict[str, Any]) -> tuple[int, int]:
+def _narrowest(exact: Exact, model: Model, after: Replicas) -> tuple[int, int]:
     largest, smallest = exact.bounded(0, len(model.partitions)), exact.bounded(0, len(model.partitions))
-    for load in _loads(exact, model, after, request):
+    for load in _loads(exact, model, after):
         exact.require(load <= largest)
         exact.require(load >= smallest)
     high, low = exact.minimised(largest), exact.maximised(smallest)

@@ -123,18 +123,24 @@ def _least_for_goals(examined: Examined, model: Model, rows: list[Document], aft
 def excess(examined: Examined, model: Model, exact: Exact, after: Replicas) -> bool:
     """The sum of loads above limits is the exact least one, which the exact model then holds; whether it is reached."""
     limits = examined.instance.request["limits"]
-    above_limits, reached = [], 0
-    for resource, limit in limits.items():
-        most = int(limit["absolute"])
-        for broker, load in of_brokers(exact, model, resource).items():
-            above = exact.bounded(0, max(1, total_of(model, resource)))
-            exact.require(above >= load - most)
-            above_limits.append(above)
-            has = _reached(model, resource, broker, after)
-            reached += max(0, has - most)
-    least = exact.minimised(sum(above_limits))
+    reached = sum(
+        max(0, _reached(model, resource, broker, after) - int(limit["absolute"]))
+        for resource, limit in limits.items()
+        for broker in model.brokers.staying
+    )
+    least = exact.minimised(sum_above(exact, model, limits))
     examined.hold("the excess is the exact least", reached == least, f"excess {reached}, exact {least}")
     return reached == least
+
+
+def sum_above(exact: Exact, model: Model, limits: Document) -> Any:
+    """The sum of loads above limits."""
+    above_limits = []
+    for resource, limit in limits.items():
+        for load in of_brokers(exact, model, resource).values():
+            above_limits.append(exact.bounded(0, max(1, total_of(model, resource))))
+            exact.require(above_limits[-1] >= load - int(limit["absolute"]))
+    return sum(above_limits)
 
 
 def _reached(model: Model, resource: str, broker: int, after: Replicas) -> int:

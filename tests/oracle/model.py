@@ -45,7 +45,7 @@ class Partition:
     eligible : brokers that may be on its list. fixed : the list, if it is given; a pin has an order.
     floors, ceilings : by rack, bounds on its replicas there; empty if racks do not count.
     least_racks : racks that it spans at least, of all its brokers.
-    keeps_leader : whether its factor is lowered, so that the preferred leader stays on the list.
+    keeps_leader : whether its factor is lowered, so that the preferred leader stays on the list if limits can hold.
     """
 
     key: Key
@@ -77,6 +77,11 @@ class Model:
     partitions: tuple[Partition, ...]
     groups: dict[str | None, frozenset[int]]
     is_certain: bool
+
+    @property
+    def without_kept_leaders(self) -> "Model":
+        """The model in which preferred leaders may leave the lists of partitions whose factor is lowered."""
+        return replace(self, partitions=tuple(replace(row, keeps_leader=False) for row in self.partitions))
 
     @property
     def has_known_sizes(self) -> bool:
@@ -214,7 +219,8 @@ def named_topics(request: Document) -> set[str]:
     """The topics that a request is about, whose racks are repaired."""
     pinned = {pin["topic"] for pin in request.get("pins", ())}
     isolated = {topic for isolation in request.get("isolate", ()) for topic in isolation["topics"]}
-    return {*request.get("replication_factor", {}), *request.get("partitions", {})} | pinned | isolated
+    fields = ("replication_factor", "partitions", "spread_leaders")
+    return {topic for field in fields for topic in request.get(field, ())} | pinned | isolated
 
 
 def _is_certain(request: Document, brokers: Brokers, partitions: tuple[Partition, ...]) -> bool:

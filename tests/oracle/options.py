@@ -163,6 +163,8 @@ OPTIONS: dict[str, Option] = {
     "resources": lambda r, _: {"balance": {"resources": r.sample(["disk", "nic_in", "nic_out"], r.randint(1, 2))}},
     "limits": lambda r, s: {"limits": _limit(r, s)},
     "soft_limits": lambda r, s: {"limits": {name: of | {"soft": True} for name, of in _limit(r, s).items()}},
+    "lower_factor_limits": lambda r, s: {"limits": _limit(r, s)} | _factor(r, s, -1),
+    "lower_factor_soft": lambda r, s: OPTIONS["soft_limits"](r, s) | _factor(r, s, -1),
     "relieve": lambda r, s: {"objective": "relieve", "limits": _limit(r, s)},
     "relieve_two": lambda r, s: {"objective": "relieve", "limits": _limit(r, s) | _limit(r, s)},
     "relieve_soft": lambda r, s: {
@@ -178,6 +180,24 @@ OPTIONS: dict[str, Option] = {
     "max_moved_bytes": lambda r, _: {"balance": {"replicas": "tight"}, "max_moved_bytes": r.choice([0, 100, 1000])},
     "trade_off": lambda _, __: {"balance": {"replicas": "tight"}, "trade_off": True},
     "growth": lambda r, s: {"growth": {_topic(r, s)["name"]: 2.0}, "consumers": {"*": r.randint(0, 2)}},
+    "bytes_per_replica": lambda r, s: {
+        "minimise": {"bytes_per_replica": r.choice([0, 1, 300])},
+        "balance": {"replicas": "tight"},
+        "remove_brokers": _brokers(r, s),
+    },
+    "follower_fetching": lambda r, s: {"follower_fetching": True, "consumers": {"*": 1}, "limits": _limit(r, s)},
+    "spread_leaders": lambda r, s: {"spread_leaders": [_topic(r, s)["name"]], "remove_brokers": _brokers(r, s)},
+    "no_new_copysets": lambda r, s: {"copysets": "no_new", "remove_brokers": _brokers(r, s)},
+    "kafka_version": lambda r, _: {
+        "kafka_version": r.choice(["2.8", "3.9", "4.2"]),
+        "fix_offline_replicas": True,
+        "running_reassignment": "merge",
+    },
+    "min_insync_replicas": lambda r, s: {
+        "defaults": {"min_insync_replicas": r.randint(1, 3)},
+        "prices": {"cross_rack_per_gib": 0.01},
+        **_factor(r, s, -1),
+    },
     "minimise_replicas": lambda r, s: {"minimise": "replicas", "remove_brokers": _brokers(r, s)},
     "unknown_sizes": lambda r, s: {"unknown_sizes": "estimate", "remove_brokers": _brokers(r, s)},
     "relax": lambda r, s: {"on_conflict": "relax", "remove_brokers": _brokers(r, s, 2)},

@@ -60,7 +60,7 @@ def _nothing_left(examined: Examined, model: Model, after: Replicas) -> None:
     others = ("partitions", "max_moved_bytes", "replace_brokers", "unknown_sizes")
     if any(name in request for name in others) or request.get("receivers") == "added" or model.brokers.down:
         return
-    if "replication_factor" in request and request.keys() & {"balance", "objective", "limits"}:
+    if "replication_factor" in request and (request.get("balance") or isinstance(request.get("objective"), dict)):
         return  # a partition whose factor is lowered keeps its preferred leader, and is free of that later
     again = plan(planned_cluster(examined.instance.snapshot, request, after), request)
     if again.status != 200:
@@ -108,7 +108,7 @@ def _weaker_requests(request: Document, engine: str) -> list[tuple[str, Document
     if stated == "tight" and engine == "counts":
         other = request | {"balance": {**balance, "replicas": {"tolerance": MORE_TOLERANCE}}}
         weaker.append(("a wider tolerance costs no more", other))
-    if engine == "limits":
+    if engine == "limits" and not isinstance(request.get("objective"), dict):
         limits = {name: {"absolute": 1 + int(1.2 * limit["absolute"])} for name, limit in request["limits"].items()}
         weaker.append(("a higher limit costs no more", request | {"limits": limits}))
     keeps = stated == "keep" or not (stated or request.get("add_brokers") or request.get("receivers"))

@@ -81,6 +81,21 @@ def test_a_wider_tolerance_costs_no_more() -> None:
     assert moved == sorted(moved, reverse=True)
 
 
+@pytest.mark.parametrize("is_soft", [False, True])
+def test_a_lowered_factor_keeps_preferred_leaders_only_within_limits(is_soft: bool) -> None:
+    """Broker 1 leads both partitions; within 1 leader a broker, one of them is left to another replica."""
+    partitions = [
+        {"partition": number, "replicas": [1, other], "leader": 1, "size_bytes": 7}
+        for number, other in ((0, 2), (1, 3))
+    ]
+    brokers = [{"id": broker} for broker in (1, 2, 3)]
+    snapshot = {"cluster": "oracle", "brokers": brokers, "topics": [{"name": "t", "partitions": partitions}]}
+    lowered = {"replication_factor": {"t": 1}}
+    assert plan(snapshot, lowered).document["leader_changes"] == 0
+    limited = plan(snapshot, lowered | {"limits": {"leaders": {"absolute": 1, "soft": is_soft}}}).document
+    assert (limited["certificate"]["moved_replicas"], limited["leader_changes"], limited["excess"]) == (0, 1, None)
+
+
 @pytest.mark.long
 def test_balance_by_bytes_ends_by_itself_with_its_gap() -> None:
     """60 brokers with 500 partitions took half a minute; a budget ends it, the same way each time."""

@@ -6,7 +6,7 @@ partitions that it concerns. Solvers read domains only, so that no kind of chang
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
@@ -99,6 +99,13 @@ class MovementProblem:
     share: Int64s | None = field(default=None, repr=False)
     in_sync: NDArray[np.bool_] | None = field(default=None, repr=False)
     floor_cap: Int64s | None = field(default=None, repr=False)
+
+    def freed(self, brokers: NDArray[np.bool_]) -> "MovementProblem":
+        """The problem in which nothing on some brokers, (brokers,) bool, has to stay, of partitions in sync."""
+        is_freed = np.append(brokers, True)[self.must_keep]
+        if self.in_sync is not None:
+            is_freed &= (self.in_sync | (self.current == NO_REPLICA)).all(axis=1)
+        return replace(self, must_keep=np.where(is_freed, NO_REPLICA, self.must_keep).astype(np.int32))
 
     @property
     def is_bounded(self) -> NDArray[np.bool_]:

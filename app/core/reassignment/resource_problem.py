@@ -200,6 +200,11 @@ class Excess:
     soft: Certificate[Fraction]
     conflicts: tuple[LimitConflict, ...] = ()
 
+    @property
+    def values(self) -> tuple[Fraction, Fraction]:
+        """The hard and the soft sum."""
+        return self.hard.value, self.soft.value
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResourcePlacement:

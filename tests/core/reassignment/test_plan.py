@@ -20,6 +20,7 @@ from app.core.reassignment.problem import (
     ReplicaObjective,
 )
 from app.core.reassignment.resource_problem import Limits
+from app.core.reassignment.stages.sets_of_width import sets_of_width_violations
 
 ROWS, BROKERS = 4, 4
 BEFORE = np.array([[0, 1], [1, 0], [0, 1], [1, 2]], np.int32)
@@ -173,3 +174,13 @@ def test_a_search_ends_at_the_deadline_and_never_without_one() -> None:
     over = replace(problem(), remaining_s=lambda: -1.0)
     assert (over.is_over(), over.ends_search()()) == (True, True)
     assert (problem().is_over(), problem().ends_search()()) == (False, False)
+
+
+def test_a_set_of_a_scatter_width_that_is_there_twice_has_two_shares() -> None:
+    """Of three sets two are the same one: of six partitions it has four."""
+    sets = {2: np.array([[0, 1], [1, 0], [2, 3]], np.int32)}
+    once, twice = [[2, 3]] * 2, [[0, 1]] * 4
+    assert sets_of_width_violations(np.array(once + twice, np.int32), sets) == []
+    assert sets_of_width_violations(np.array(once * 2 + twice[:2], np.int32), sets) == [
+        "sets of 2 have 2 to 4 partitions"
+    ]

@@ -4,6 +4,7 @@ Limits, goals, movement and leader changes are minimised one after another (CP-S
 loads of the models that follow, so that each value is proven for the placements that are best for what goes before.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
+from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -29,7 +31,15 @@ from app.core.reassignment.resource_problem import (
 )
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, LimitModel, limit_conflicts
-from app.core.reassignment.solvers.exact.placement_model import LARGEST_SUM, NotProven, Sum
+from app.core.reassignment.solvers.exact.placement_model import (
+    ATTEMPTS,
+    LARGEST_SUM,
+    MAX_CONFIGURED,
+    Attempts,
+    NotProven,
+    Sum,
+    subsets,
+)
 
 MAX_CELLS = 160
 """The most pairs of a partition and a broker: the optima of most of these are proven within half a second."""
@@ -43,6 +53,12 @@ FARTHEST = 1 << 10
 """A wider tolerance is no constraint, and a load that is more times the ideal one is left to the search."""
 MAX_REFINEMENTS = 20
 """Solves that lower a largest share which rounding left above its minimum."""
+
+
+ORDERED = 2
+"""Partitions by whose roles interchangeable brokers are in order: with two, a sum of goals is proven in a tenth of the
+time; with six, no sooner than with none.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,10 +187,12 @@ class _Share:
 
     def reached(self, loads: Int64s) -> Fraction:
         """The largest share of a tight goal; else the largest distance from 1, or the tolerance if that is larger."""
-        shares = [int(loads[broker, self.column]) / ideal for broker, ideal in self.ideal.items()]
-        if self.goal.tolerance:
-            shares = [abs(share - 1) for share in shares]
-        return max([self.goal.tolerance, *shares])
+        of_brokers = (self.value(int(loads[broker, self.column]), ideal) for broker, ideal in self.ideal.items())
+        return max([self.goal.tolerance, *of_brokers])
+
+    def value(self, load: int, ideal: Fraction) -> Fraction:
+        """The share of a broker, or with a tolerance its distance from 1."""
+        return abs(load / ideal - 1) if self.goal.tolerance else load / ideal
 
     def bounds(self, value: Fraction) -> Iterator[tuple[int, Fraction, Fraction]]:
         """Each broker, with its least and its largest load for a value."""
@@ -214,6 +232,7 @@ class Stages:
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
     sums: list[tuple[Callable[[LimitModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
+    is_configured: bool = False
 
     def __post_init__(self) -> None:
         self.lower = np.zeros_like(self.problem.limits.upper)
@@ -239,11 +258,12 @@ class Stages:
             self.minimise(lambda model: model.kept(in_sync).times(-1))
         return moved
 
-    def _model(self) -> LimitModel:
+    def _model(self, attempts: Attempts = ATTEMPTS) -> LimitModel:
         """The model of what earlier aims leave."""
         if self.is_over():
             raise NotProven
         model = LimitModel(self.problem, self.rules, solver_time=SOLVER_TIME)
+        model.attempts = attempts
         model.hint(self.at)
         for broker, column in zip(*np.nonzero((self.upper < NO_LIMIT) | (self.lower > 0)), strict=True):
             least, most = int(self.lower[broker, column]), int(self.upper[broker, column])
@@ -255,6 +275,8 @@ class Stages:
         for expressions, most in self.sums:
             for each in expressions(model):
                 model.at_most(each, most)
+        if self.is_configured:
+            self._configure(model)
         return model
 
     def minimise(self, expression: Callable[[LimitModel], Sum]) -> int:
@@ -263,11 +285,29 @@ class Stages:
         self.sums.append((lambda model: [expression(model)], value))
         return value
 
-    def _solved(self, aim: Callable[[LimitModel], int]) -> int:
-        model = self._model()
-        value = aim(model)
+    def _solved(self, aim: Callable[[LimitModel], int], attempts: Attempts = ATTEMPTS) -> int:
+        model = self._model(attempts)
+        try:
+            value = aim(model)
+        except NotProven:
+            if self.is_configured or attempts is not ATTEMPTS:
+                raise
+            self.is_configured = True
+            return self._solved(aim)
         self.at = model.placement()
         return value
+
+    def _configure(self, model: LimitModel) -> None:
+        """Add the configurations of brokers whose load by one resource is bounded. Raises `NotProven` without any."""
+        loads, factor = self.problem.loads, self.rules.factor[self.rules.domain_of]
+        for column in np.flatnonzero((loads.of_leader == loads.of_follower).all(axis=0)).tolist():
+            load, base, high = loads.of_follower[:, column], loads.base[:, column], self.upper[:, column]
+            total, most = int(load @ factor + base.sum()), sum(high.tolist())
+            others = [max(0, total - most + each) for each in high.tolist()]
+            if (high < NO_LIMIT).any():
+                model.configure(load, base, BrokerBounds(np.maximum(self.lower[:, column], others), high))
+        if model.attempts is ATTEMPTS:
+            raise NotProven
 
     def _loads(self) -> Int64s:
         return loads_of(self.problem.loads, self.problem.movement.rack_of, self.at, self.at[:, 0])
@@ -295,7 +335,7 @@ class Stages:
         shares = [_Share.of(self.problem, goal, totals, largest) for goal in group]
         if len(shares) > 1:
             minimised = [share for share in shares if share.is_minimised]
-            self._solved(lambda model: _least_sum(model, minimised) if minimised else model.minimum(Sum(())))
+            self._solved(lambda model: self._least_sum(model, minimised) if minimised else model.minimum(Sum(())))
         elif self._least(shares[0]) and is_first and not shares[0].goal.tolerance:
             proven[shares[0].column] = shares[0].reached(self._loads())
         loads = self._loads()
@@ -303,8 +343,17 @@ class Stages:
 
     def _least(self, share: _Share) -> bool:
         """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
+
+        def minimum(model: LimitModel) -> int:
+            return model.minimum(*share.values(model), least=share.least)
+
         if share.is_minimised:
-            self._solved(lambda model: model.minimum(*share.values(model), least=share.least))
+            try:
+                self._solved(minimum, ATTEMPTS[:1])
+            except NotProven:
+                if self._is_bisected(share):
+                    return True
+                self._solved(minimum)
             if share.is_exact:
                 return True
         for _ in range(MAX_REFINEMENTS):
@@ -320,6 +369,48 @@ class Stages:
                 return True
             self.at = model.placement()
         return False
+
+    def _least_sum(self, model: LimitModel, shares: Sequence[_Share]) -> int:
+        """Minimise the sum of the largest values of shares, whatever the names of brokers are."""
+        rules, problem, brokers = self.rules, self.problem, np.arange(len(self.upper))
+        of_leader, weights = problem.loads.of_leader, capacity_weights(problem.loads, problem.movement.target)
+        lists = rules.current, problem.behind, rules.must_keep[:, None]
+        current, behind, must = ((each[:, :, None] == brokers).any(axis=1) for each in lists)
+        loads = problem.loads.base.T, weights.T, self.lower.T, self.upper.T
+        of_rows = current | rules.may_receive[rules.domain_of], behind, must
+        kinds = np.vstack([*of_rows, *loads, rules.rack_of, problem.may_lead])
+        kind = np.unique(kinds, axis=1, return_inverse=True)[1].ravel()
+        heavy = np.argsort(of_leader[:, shares[0].column] * problem.movement.factors, kind="stable")
+        if not self.sums:
+            model.order([np.flatnonzero(kind == each).tolist() for each in np.unique(kind)], heavy[-ORDERED:].tolist())
+        return _least_sum(model, shares)
+
+    def _is_bisected(self, share: _Share) -> bool:
+        """Minimise a goal by bisection of the loads that sets of partitions have, from the lowest; whether it could."""
+        loads, column, bounds = self.problem.loads, share.column, (self.lower, self.upper)
+        load = loads.of_follower[:, column]
+        if len(load) > MAX_CONFIGURED or (load != loads.of_leader[:, column]).any():
+            return False
+        kinds = {(int(loads.base[broker, column]), ideal) for broker, ideal in share.ideal.items()}
+        sums, lowest = np.unique(subsets(len(load)) @ load).tolist(), share.goal.tolerance or Fraction(1)
+        shares = {share.value(base + each, ideal) for base, ideal in kinds for each in sums}
+        values = [lowest, *sorted(value for value in shares if lowest < value)]
+        first, last = 0, bisect_left(values, share.reached(self._loads()))
+        self.is_configured = True
+        try:
+            while first < last:
+                middle = min(2 * first, (first + last) // 2)
+                self.lower, self.upper = (each.copy() for each in bounds)
+                self._bounded(share, values[middle], lowest)
+                model = self._model()
+                if model.is_feasible():
+                    self.at, last = model.placement(), middle
+                else:
+                    first = middle + 1
+        except NotProven:
+            self.is_configured = False
+        self.lower, self.upper = bounds
+        return self.is_configured
 
     def _bounded(self, share: _Share, value: Fraction, proven: Fraction) -> GoalRange:
         """What a goal reached; it bounds the loads from now on."""

@@ -280,6 +280,8 @@ def _as_it_is(problem: Problem) -> ReplicaPlacement:
 def _violations(problem: Problem, part: ProblemPart, replicas: ReplicaPlacement) -> list[str]:
     """Violations of the replica lists of a part."""
     movement, band = part.movement, replicas.band
+    if problem.objective is not None:  # the verifier of resources knows which leaders are kept
+        movement = movement.freed(np.ones_like(movement.target))
     if part.topics is not None:
         topic_bands = part.topics.bands(movement)
         return [

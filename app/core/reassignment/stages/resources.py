@@ -11,6 +11,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
+from app.core.reassignment.goals.exact import is_small
 from app.core.reassignment.model import KEEP, KnownSets, ReplicaPlacement
 from app.core.reassignment.parts import (
     PlacedPart,
@@ -40,6 +41,7 @@ from app.core.reassignment.resource_problem import (
 from app.core.reassignment.solvers.exact.limit_model import limits_conflict
 from app.core.reassignment.solvers.flow.least_movement import least_movement
 from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem
+from app.core.reassignment.solvers.search.search import rules_of
 from app.core.reassignment.stages.known_sets import resources_on_known_sets
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.reassignment.verifier import resource_violations
@@ -129,6 +131,9 @@ def place_resources(problem: Problem, objective: ResourceObjective) -> tuple[Res
         resources, solves = replace(resources, is_ready=is_ready | is_kept), solves + 1
         split = [_split(resources, part, pinned) for part in problem.parts]
         placements, conflicts = _reached(problem, objective, [each for _, each in split], pinned)
+        if problem.max_moved_bytes is None:
+            within = [_within_limits(problem, objective, *each) for each in zip(split, placements, strict=True)]
+            split, placements = [each for each, _ in within], [each for _, each in within]
         opened = list[SetsConflict]()
         if problem.known_sets is not None:
             pairs = zip(split, placements, strict=True)
@@ -164,6 +169,7 @@ def limits_are_infeasible(problem: Problem) -> bool:
     if problem.objective is None:
         return False
     resources, pinned = _stated(problem, problem.objective)
+    resources = replace(resources, movement=resources.movement.freed(np.ones_like(problem.movement.target)))
     return any(limits_conflict(_split(resources, part, pinned)[1]) for part in problem.parts)
 
 
@@ -235,6 +241,26 @@ def _reached(
         of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
         return of_parts, []
     return [relieve(part, problem.is_over) for part in parts], []
+
+
+def _within_limits(
+    problem: Problem, objective: ResourceObjective, part: tuple[Int64s, ResourceProblem], placed: ResourcePlacement
+) -> tuple[tuple[Int64s, ResourceProblem], ResourcePlacement]:
+    """The placement of a part, or one with less load above limits that does not keep the leaders of lowered factors: of
+    those on brokers above limits, then of all. If the problem is small, of all at once.
+    """
+    rows, of_part = part
+    for is_of_all in sorted({is_small(rules_of(of_part)), True}):
+        excess, movement = placed.excess, of_part.movement
+        if excess is None or not excess.above.any():
+            break
+        freed = replace(of_part, movement=movement.freed(np.asarray(is_of_all | (excess.above > 0).any(axis=1))))
+        if np.array_equal(freed.movement.must_keep, movement.must_keep):
+            continue
+        [other], _ = _reached(problem, objective, [freed], None)
+        if other.excess is None or other.excess.values < excess.values:
+            of_part, placed = freed, other
+    return (rows, of_part), placed
 
 
 def _weighted(problem: Problem, loads: ResourceLoads) -> ResourceLoads:

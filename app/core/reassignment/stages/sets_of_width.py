@@ -64,13 +64,13 @@ def sets_of_width_violations(lists: Int32s, sets: Mapping[int, Int32s]) -> list[
     violations = []
     for factor, of_factor in sets.items():
         on_set = np.sort(lists[(lists != NO_REPLICA).sum(axis=1) == factor], axis=1)[:, -factor:]
-        found, counts = np.unique(np.concatenate([np.sort(of_factor, axis=1), on_set]), axis=0, return_counts=True)
+        # A set may be there several times, and then has several shares of the partitions.
+        known, times = np.unique(np.sort(of_factor, axis=1), axis=0, return_counts=True)
+        found, counts = np.unique(np.concatenate([known, on_set]), axis=0, return_counts=True)
         fewest, most = len(on_set) // len(of_factor), -(-len(on_set) // len(of_factor))
-        if len(found) > len(of_factor):
-            violations.append(
-                f"partitions are on {len(found) - len(of_factor)} sets that the scatter width does not have"
-            )
-        elif ((counts - 1 < fewest) | (counts - 1 > most)).any():
+        if len(found) > len(known):
+            violations.append(f"partitions are on {len(found) - len(known)} sets that the scatter width does not have")
+        elif ((counts - 1 < fewest * times) | (counts - 1 > most * times)).any():
             violations.append(f"sets of {factor} have {counts.min() - 1} to {counts.max() - 1} partitions")
     return violations
 

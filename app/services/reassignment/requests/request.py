@@ -70,7 +70,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     replication_factor: Mapping[TopicName, Annotated[Int32, Field(json_schema_extra={"minimum": 1})]] = field(
         default_factory=dict
     )
-    """By topic. If it is lowered, the preferred leader stays."""
+    """By topic. If it is lowered, the preferred leader stays, unless limits are exceeded otherwise."""
     partitions: Mapping[TopicName, Number] = field(default_factory=dict)
     """By topic, the total number of partitions."""
     topics: ListOf[TopicName] | None = None

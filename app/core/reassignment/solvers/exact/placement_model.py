@@ -6,6 +6,7 @@ Solves are limited in deterministic time, so that the same problem always gets t
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 from typing import Any
 
@@ -14,14 +15,20 @@ from numpy.typing import NDArray
 
 from app.core.integer import small_model_solver
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.rules import LoadRules
 
 SOLVER_TIME = 1.0
 """Deterministic time of the longest attempt of a solve, about seconds."""
-ATTEMPTS = ((1, 0.2), (0, 0.8), (1, 1.0))
+Attempts = Sequence[tuple[int, float]]
+ATTEMPTS: Attempts = ((1, 0.2), (0, 0.8), (1, 1.0))
 """Levels of linear relaxation, and the share of the time of a solve. Without relaxation, the least largest of some
 loads is proven in a fifth of the time, if a lower bound by linear programming is below it by one or two.
 """
+CONFIGURED: Attempts = ((2, 1.0),)
+"""The same with configurations, whose linear relaxation is nearly integer."""
+MAX_CONFIGURED, MAX_CONFIGURATIONS = 13, 400
+"""The most partitions whose sets are enumerated, and the most of these sets that are configurations of a broker."""
 
 
 LARGEST_PRESOLVED = 1 << 44
@@ -82,6 +89,11 @@ def add_legal_set(
     return cells
 
 
+def subsets(rows: int) -> Int64s:
+    """(2 ** rows, rows) int64: which rows each set has."""
+    return np.arange(1 << rows)[:, None] >> np.arange(rows) & 1
+
+
 class PlacementModel:
     """The legal sets of all partitions and, if brokers may lead, their leaders.
 
@@ -107,7 +119,7 @@ class PlacementModel:
         self._rules, self._may_lead, self._behind = rules, may_lead, behind
         self._solver_time = solver_time
         self._solver: Any = None
-        self.bound, self.is_placed, self._largest = 0, False, 0
+        self.bound, self.is_placed, self.attempts, self._largest = 0, False, ATTEMPTS, 0
         self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
 
     def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
@@ -145,6 +157,36 @@ class PlacementModel:
                 if self._may_lead is not None:
                     terms.append((leads, int(of_leader[row]) - follows, 1))
         return Sum(tuple(term for term in terms if term[1]), base)
+
+    def configure(self, load: Int64s, base: Int64s, within: BrokerBounds) -> None:
+        """Add a Boolean for each configuration of a broker, a set of partitions whose load is within its bounds.
+
+        Parameters
+        ----------
+        load : (rows,) int64 of a replica, whichever leads. base : (brokers,) int64. within : loads.
+        """
+        if len(load) > MAX_CONFIGURED:
+            return
+        sets = subsets(len(load))
+        sums = sets @ load
+        for broker, (low, high) in enumerate(zip(within.low - base, within.high - base, strict=True)):
+            may_have = np.array([broker in cells for cells in self._cells])
+            inside = sets[(sums >= low) & (sums <= high) & ~sets[:, ~may_have].any(axis=1)]
+            if len(inside) > MAX_CONFIGURATIONS:
+                continue
+            self.attempts, chosen = CONFIGURED, [self.model.new_bool_var("") for _ in inside]
+            self.model.add_exactly_one(chosen)
+            for row in np.flatnonzero(may_have).tolist():
+                having = (chosen[place] for place in np.flatnonzero(inside[:, row]).tolist())
+                self.model.add(sum(having) == self._cells[row][broker][0])
+
+    def order(self, groups: Iterable[Sequence[int]], rows: Sequence[int]) -> None:
+        """Exclude placements that differ by an exchange of the brokers of a group: their roles in some rows descend."""
+        weighted = [(self._cells[row], 3**place) for place, row in enumerate(rows)]
+        for group in groups:
+            roles = [sum(sum(cells.get(broker, (0,))) * weight for cells, weight in weighted) for broker in group]
+            for higher, lower in pairwise(roles):
+                self.model.add(higher >= lower)
 
     def count(self, broker: int, rows: Int64s) -> Sum:
         """The replicas of some rows on a broker."""
@@ -200,7 +242,7 @@ class PlacementModel:
     def status(self) -> str:
         """Solve, and name what the solver knows."""
         status = ""
-        for level, share in ATTEMPTS:
+        for level, share in self.attempts:
             self._solver = small_model_solver(share * self._solver_time)
             self._solver.parameters.linearization_level = level
             self._solver.parameters.cp_model_presolve = self._largest <= LARGEST_PRESOLVED
