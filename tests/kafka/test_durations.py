@@ -1,4 +1,4 @@
-"""Plans of more than a minute take as long as predicted, if fetches are small against the throttle, as in production."""
+"""Plans of more than a minute take as long as predicted if fetches are small against the throttle, as in production."""
 
 from collections.abc import Iterator
 from pathlib import Path
