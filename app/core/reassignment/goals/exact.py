@@ -53,8 +53,6 @@ FARTHEST = 1 << 10
 """A wider tolerance is no constraint, and a load that is more times the ideal one is left to the search."""
 MAX_REFINEMENTS = 20
 """Solves that lower a largest share which rounding left above its minimum."""
-
-
 ORDERED = 2
 """Partitions by whose roles interchangeable brokers are in order: with two, a sum of goals is proven in a tenth of the
 time; with six, no sooner than with none.
@@ -335,7 +333,7 @@ class Stages:
         shares = [_Share.of(self.problem, goal, totals, largest) for goal in group]
         if len(shares) > 1:
             minimised = [share for share in shares if share.is_minimised]
-            self._solved(lambda model: self._least_sum(model, minimised) if minimised else model.minimum(Sum(())))
+            self._solved(lambda model: self._ordered_sum(model, minimised) if minimised else model.minimum(Sum(())))
         elif self._least(shares[0]) and is_first and not shares[0].goal.tolerance:
             proven[shares[0].column] = shares[0].reached(self._loads())
         loads = self._loads()
@@ -370,7 +368,7 @@ class Stages:
             self.at = model.placement()
         return False
 
-    def _least_sum(self, model: LimitModel, shares: Sequence[_Share]) -> int:
+    def _ordered_sum(self, model: LimitModel, shares: Sequence[_Share]) -> int:
         """Minimise the sum of the largest values of shares, whatever the names of brokers are."""
         rules, problem, brokers = self.rules, self.problem, np.arange(len(self.upper))
         of_leader, weights = problem.loads.of_leader, capacity_weights(problem.loads, problem.movement.target)
