@@ -25,7 +25,8 @@ _PACKAGE = Path(app.__file__).parent
 _SHIPPED = (
     *("__init__.py", "tracing.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py"),
     # A scenario of a reassignment sweep is a request for a plan.
-    *("formats/**/*.py", "services/*.py", "services/*.json", "store/__init__.py", "store/records.py"),
+    *("formats/**/*.py", "formats/**/*.sh", "formats/**/*.txt"),
+    *("services/*.py", "services/*.json", "store/__init__.py", "store/records.py"),
     *(f"services/{kind}/**/*.py" for kind in ("plans", "reassignment", "replicas", "snapshots")),
 )
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of the format: the same content is the same archive

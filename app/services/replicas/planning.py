@@ -252,7 +252,7 @@ def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, i
     unknown = [] if default is None else [topic.name for topic in request.topics if topic.name not in known]
     known |= dict.fromkeys(unknown, default or 0)
     cautions = assumed(unknown, default or 0)
-    below = [topic for topic in request.topics if topic.replication_factor < known.get(topic.name, 0)]
+    below = [topic for topic in request.topics if max(topic.replication_factor, 0) < known.get(topic.name, 0)]
     if below:
         factor, least = below[0].replication_factor, known[below[0].name]
         detail = f"{factor} replicas are fewer than min.insync.replicas={least}: Kafka rejects writes with acks=all"
