@@ -1977,7 +1977,7 @@ class RestartRulesRequest(TypedDict, total=False):
     max_brokers_per_wave: int | None
     """The most brokers of a wave; null: all."""
     controllers: int | None
-    """Brokers that are voters of the quorum; null: none."""
+    """Number of voters, in each rack in turn; null: 0."""
     per: Literal["broker", "rack"]
     """`rack`: no wave has brokers of two racks."""
 

@@ -275,7 +275,7 @@ class RestartRules:
 
     per: str = declared(_as_unit, "broker")
     max_brokers_per_wave: int | None = integer(None, minimum=1, description="The most brokers of a wave; null: all.")
-    controllers: int | None = integer(None, minimum=1, description="Brokers that are voters of the quorum; null: none.")
+    controllers: int | None = integer(None, minimum=1, description="Number of voters, in each rack in turn; null: 0.")
 
 
 @dataclass(frozen=True, slots=True)
