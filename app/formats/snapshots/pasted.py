@@ -356,7 +356,8 @@ def _unwrapped(text: str) -> str:
 
 def _whole(broken: re.Match[str]) -> str:
     """A row of a topic that has line breaks before its columns, joined."""
-    return re.sub(r"\s*\n\s*", "\t", broken[0]) + "\n" * broken[0].count("\n")
+    first, *others = broken[0].split("\n")
+    return "\t".join([first.rstrip(), *filter(None, map(str.strip, others))]) + "\n" * len(others)
 
 
 def _starts_by_itself(line: str, before: str) -> bool:

@@ -69,7 +69,7 @@ _STRING_OF_LINES = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
-_CELL = re.compile(r'(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
+_CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤ \t]{3,}")
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
@@ -179,7 +179,7 @@ def _uncommaed(line: str) -> str:
     """The cells of a line of CSV with tabs between them; another line as it is."""
     cells = list(_CELL.finditer(line))
     is_csv = "".join([cell[0] for cell in cells]) == line
-    return "\t".join([cell["quoted"] or cell["cell"] or "" for cell in cells[:-1]]) if is_csv else line
+    return "\t".join([cell["quoted"] or cell["cell"] or "" for cell in cells if cell[0]]) if is_csv else line
 
 
 def _unboxed(line: str) -> str:

@@ -129,8 +129,9 @@ class SetChoice:
         loses = (kept < has.sum(axis=1)) & (kept < problem.factors) & ~self.is_pinned & ~problem.is_copied.any(axis=1)
         if may_open or not self.moves_others:
             return 0, 0
-        missing = (problem.factors - kept) * np.maximum(problem.weight, 1)
-        return int(cheapest[loses[rows]].sum()), int(np.count_nonzero((cheapest > missing[rows])[loses[rows]]))
+        missing, weighs = (problem.factors - kept) * np.maximum(problem.weight, 1), problem.weight[rows] > 0
+        copied = (cheapest * weighs)[loses[rows]]  # the cost of a copy without weight is 1
+        return int(copied.sum()), int(np.count_nonzero((cheapest > missing[rows])[loses[rows]]))
 
     def _relaxed(self, sums: Sequence[_Sum]) -> Float64s | None:
         """(lists,) float64 reduced costs, -1 of lists in the optimum of the linear program; None if there is none."""
