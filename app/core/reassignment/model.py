@@ -313,6 +313,11 @@ class KnownSets:
         return np.split(index[order], np.cumsum(np.bincount(brokers, minlength=self.brokers))[:-1])
 
     @cached_property
+    def unused(self) -> Int64s:
+        """Positions of the brokers on no set, ascending."""
+        return np.setdiff1d(np.arange(self.brokers), self.sets)
+
+    @cached_property
     def sizes(self) -> Int64s:
         """(sets,) int64 brokers of each set."""
         return np.asarray(np.count_nonzero(self.sets < self.brokers, axis=1), np.int64)
@@ -327,8 +332,7 @@ class KnownSets:
         padded = np.full((len(lists), width), self.brokers, np.int32)
         padded[:, : lists.shape[1]] = np.where(lists == NO_REPLICA, np.int32(self.brokers), lists)
         padded.sort(axis=1)
-        is_on_set = np.append([len(sets) > 0 for sets in self.of_broker], True)
-        rows = np.flatnonzero(is_on_set[padded].all(axis=1) & (padded[:, 0] < self.brokers))
+        rows = np.flatnonzero(~np.isin(padded, self.unused).any(axis=1) & (padded[:, 0] < self.brokers))
         own = self.sets.shape[1]
         return np.array(
             [

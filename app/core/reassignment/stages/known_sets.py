@@ -123,7 +123,7 @@ class SetChoice:
         copy more of them, since no known set has all that stay. 0 if a broker on no set may receive.
         """
         problem, table, (rows, cheapest) = self.problem, self.problem.table, self._cheapest
-        may_open = table.may_receive[:, [not len(sets) for sets in self.known.of_broker]].any()
+        may_open = table.may_receive[:, self.known.unused].any()
         has = problem.current != NO_REPLICA
         kept = (has & table.may_keep[problem.domain_of[:, None], problem.current]).sum(axis=1)
         loses = (kept < has.sum(axis=1)) & (kept < problem.factors) & ~self.is_pinned & ~problem.is_copied.any(axis=1)
@@ -274,13 +274,15 @@ class SetChoice:
     def _legal(
         self, row: int, kept: Sequence[Sequence[int]], current: Sequence[int], placed: Sequence[int]
     ) -> list[list[int]]:
-        """The known sets with all brokers of one of `kept` that the row may be on, other than that of the placement; at
-        regular intervals if there are more than `MOST_SETS` for each.
+        """The known sets with all brokers of one of `kept` that the row may be on, and such with a broker on no set,
+        other than that of the placement; at regular intervals if there are more than `MOST_SETS` for each.
         """
         problem, known = self.problem, self.known
         domain, must_keep = problem.domains[problem.domain_of[row]], int(problem.must_keep[row])
         found = np.unique(np.concatenate([known.with_brokers(each, domain.factor) for each in kept]))
-        sets = known.sets[found, : domain.factor]
+        opening = [[*each, broker] for each in kept if len(each) == domain.factor - 1 for broker in known.unused]
+        of_unused = np.array(opening, np.int32).reshape(-1, domain.factor)
+        sets = np.concatenate([known.sets[found, : domain.factor], of_unused])
         stays = np.isin(sets, current)
         in_racks = (problem.rack_of[sets][:, :, None] == np.arange(problem.racks)).sum(axis=1)
         is_legal = np.where(stays, domain.may_keep[sets], domain.may_receive[sets]).all(axis=1)

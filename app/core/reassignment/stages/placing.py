@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _part_on_known_sets(
 ) -> ReplicaPlacement | None:
     """A part on known sets within its bounds, or at the same largest load; None if it is not found.
 
-    Known sets come before the smallest largest load if nothing is to be balanced.
+    Known sets and less movement come before the smallest largest load if nothing is to be balanced.
     """
     objective, movement, replicas = problem.replicas, part.movement, placement.replicas
     is_pinned = np.isin(part.rows, list(problem.pins))
@@ -133,6 +134,7 @@ def _part_on_known_sets(
     topic_of = None if part.topics is None else part.topics.topic_of
     load, band = objective.load[part.rows], placement.band
     target, within = movement.is_bounded, placement.bounds or (None if band is None else movement.bounds(band))
+    is_free = within is None
     if within is None:
         total = objective.base_load + per_broker(replicas, len(target), load)
         target, within = (
@@ -143,16 +145,16 @@ def _part_on_known_sets(
     loads = [] if topic_of is not None else [BoundedLoad(load, objective.base_load, low, high)]
     moves, seconds = not problem.leaders.moves_replicas, problem.remaining_s()
     choice = SetChoice(known, movement, replicas, is_pinned, loads, topic_of, moves, seconds)
-    found = choice.solved()
-    if found is None and band is None and loads:
-        found = replace(choice, loads=[]).solved()
+    found, weight = choice.solved(), partial(moved_weight, load_rules(movement, load))
+    if loads and (band is None if found is None else is_free and weight(found) > placement.moved):
+        unbounded = replace(choice, loads=[]).solved()
+        found = min((each for each in (found, unbounded) if each is not None), key=weight, default=None)
     if found is None:
         return None
     (least, more), proof = choice.least, placement.certificate
     words = f"replica sets of the cluster: {more} partitions copy more replicas, since no set has all that stay"
     bound, constraints = max(proof.lower_bound, least), (*proof.constraints, *([words] if more else []))
-    moved = moved_weight(load_rules(movement, load), found)
-    proof = replace(proof, value=moved, lower_bound=bound, constraints=constraints)
+    proof = replace(proof, value=weight(found), lower_bound=bound, constraints=constraints)
     return replace(placement, replicas=found, certificate=proof)
 
 
