@@ -47,6 +47,12 @@ def test_hard_instances_are_proven() -> None:
     assert disagreements(PROVEN) == []
 
 
+@pytest.mark.parametrize("seed", [208, 401])
+def test_known_sets_with_a_broker_on_none(seed: int) -> None:
+    """Whether the plan without sets happens to use that broker decides nothing."""
+    assert disagreements([Instance.of(seed, "no_new_copysets")]) == []
+
+
 @pytest.mark.long
 def test_all_instances_agree() -> None:
     assert disagreements(Instance.of(seed) for seed in range(MANY)) == []
