@@ -112,6 +112,23 @@ def test_a_batch_that_is_cancelled_is_begun_again_and_undone(
     assert led.replicas() == before
 
 
+def test_a_partition_of_two_batches_goes_on_in_the_first(led: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    """Kafka's tool calls it in progress in both."""
+    request = {
+        "pins": [{"topic": "led", "partition": 0, "replicas": [5, 4, 3]}],
+        "balance": {"leaders": "preferred"},
+        "rack_mode": "disabled",
+        "batches": SLOW["batches"],
+    }
+    plan = planned(client, snapshot(client, led), request)
+    assert [[each["partition"] for each in batch["partitions"]] for batch in plan["batches"]] == [[0], [0]]
+    folder = unpacked(client, plan, tmp_path / "plan")
+    interrupt(started(led, folder, batch="01"))
+    done = run(led, folder, **QUICK)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert led.replicas_of("led")[0] == [5, 4, 3]
+
+
 @contextmanager
 def writing(kafka: Cluster, topic: str, rate: int) -> Iterator[None]:
     """A producer that writes to a topic until the context ends. rate : bytes/s, 0 for none."""
