@@ -5,7 +5,7 @@ import re
 from pprint import pformat
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.formats.syntax.printed_objects import as_json
@@ -33,6 +33,8 @@ def inspected(value: object, indent: str = "") -> str:
 
 
 @given(objects, st.booleans())
+@example({"ms": 0.0009146790861440889}, True)
+@example({"ms": 0.0009146790861440889}, False)
 def test_what_python_prints_stands_for_the_same_value(value: dict[str, object], is_short: bool) -> None:
     printed = repr(value) if is_short else pformat(value, width=40)
     written = as_json(f"answer\n{printed}\nend\n")

@@ -48,6 +48,12 @@ def missing() -> str | None:
     return None
 
 
+def require() -> None:
+    """Skip a test if a requirement of a Kafka broker is missing; `.ci/run` runs these tests only if none is."""
+    if (lacking := missing()) is not None:
+        pytest.skip(f"there is no {lacking}")
+
+
 def release() -> str:
     """The release that is tested."""
     return os.environ.get("KAFKA_VERSION", jars.NEWEST)
@@ -73,8 +79,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Five brokers in three racks, each with two log directories."""
-    if (lacking := missing()) is not None:
-        pytest.skip(f"there is no {lacking}")
+    require()
     with running(tmp_path_factory.mktemp("kafka") / "cluster", RACKS, release=release()) as cluster:
         yield cluster
 
@@ -82,8 +87,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three brokers in three racks, whose groups have short heartbeats."""
-    if (lacking := missing()) is not None:
-        pytest.skip(f"there is no {lacking}")
+    require()
     folder = tmp_path_factory.mktemp("kafka") / "groups"
     with running(folder, ("r1", "r2", "r3"), release=release(), **QUICK_HEARTBEATS, **STEADY) as cluster:
         yield cluster

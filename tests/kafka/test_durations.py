@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.kafka.cluster import Cluster, running
-from tests.kafka.conftest import RACKS, missing, release
+from tests.kafka.conftest import RACKS, release, require
 from tests.kafka.handing import planned, progress, run, snapshot, uncordon, unpacked
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka, pytest.mark.long]
@@ -26,8 +26,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Five brokers with small fetches, and two topics of 90 and 50 MB."""
-    if (lacking := missing()) is not None:
-        pytest.skip(f"there is no {lacking}")
+    require()
     with running(tmp_path_factory.mktemp("kafka") / "fetches", RACKS, release=release(), **SMALL_FETCHES) as kafka:
         kafka.create_topic("orders", partitions=6, factor=3, min_insync_replicas=2)
         kafka.create_topic("clicks.raw", partitions=4, factor=2)
@@ -41,6 +40,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def test_a_plan_of_a_minute_takes_as_long_as_predicted(
     filled: Cluster, client: httpx.Client, tmp_path: Path, change: str
 ) -> None:
+    """The throttle of some 0.5 MB/s decides, and not the machine."""
     snapshot_id, fast = snapshot(client, filled), 1_000_000
     once = planned(client, snapshot_id, CHANGES[change] | {"batches": {"throttle_bytes_per_s": fast}})
     throttle = int(fast * sum(batch["seconds"] for batch in once["batches"]) / LASTS_S)

@@ -9,7 +9,7 @@ from app.core.kafka_versions import KafkaVersion
 from app.formats.groups.consumer_protocol import wraps_errors_in
 from tests.conformance.comparison import IDENTITY, run
 from tests.kafka import vectors
-from tests.kafka.conftest import missing, release
+from tests.kafka.conftest import release, require
 from tests.kafka.fresh_cases import fresh
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -25,8 +25,7 @@ HELD = [
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The oracle, compiled for the release."""
-    if (lacking := missing()) is not None:
-        pytest.skip(f"there is no {lacking}")
+    require()
     return vectors.compiled(release(), tmp_path_factory.mktemp("classes"))
 
 

@@ -91,9 +91,8 @@ class _Reader:
     def _row(self, line: str) -> str:
         row = line.removeprefix(self._indent)
         row = row.replace(", ", " ") if self._has_commas else row
-        row += (
-            " -" * (len(self._header.split()) - len(row.split())) if self._is_empty else ""
-        )  # as rpk leaves them empty
+        if self._is_empty:  # rpk leaves the cells of members empty
+            row += " -" * (len(self._header.split()) - len(row.split()))
         if not group_tables.may_be_row(row, self._header) or (self._is_older and not self._group):
             return line
         if self._has_owner:

@@ -278,6 +278,6 @@ SOURCE = Source(
     "Cruise Control",
     read,
     re.compile(f"{_HEADER.pattern}|{_STATE_HEADER.pattern}"),
-    re.compile(rf"{_ROW.pattern}|{_PARTITION_ROW.pattern}|\s+{_ID}(?:\s+{_ID}){{4}}\s+(?:true|false)(?:\s+\S+)?\s*$"),
+    re.compile(f"{_ROW.pattern}|{_PARTITION_ROW.pattern}|{_BROKER_ROW.pattern}$"),
     _owns,
 )

@@ -157,8 +157,8 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
     if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
-    if sum(is_known(_uncommaed(line[:1000])) for line in lines) > sum(map(is_known, lines)):
-        return "\n".join(map(_uncommaed, text.split("\n"))), '…,"…"'
+    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > sum(map(is_known, lines)):
+        return "\n".join(map(_with_tabs, text.split("\n"))), '…,"…"'
     return text, ""
 
 
@@ -175,7 +175,7 @@ def _of_strings(text: str) -> str | None:
     return ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
 
 
-def _uncommaed(line: str) -> str:
+def _with_tabs(line: str) -> str:
     """The cells of a line of CSV with tabs between them; another line as it is."""
     cells = list(_CELL.finditer(line))
     is_csv = "".join([cell[0] for cell in cells]) == line

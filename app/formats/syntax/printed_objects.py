@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     rf"\s++|(?P<cut>{_CUT}|\.\.\. \d{{1,9}} more \w{{1,9}}|<Buffer [\da-f ]{{1,200}}\.\.\.[^>\n]{{1,30}}>)"
     r"|(?P<open>[\[{])|(?P<close>[\]}])|[,:]|<Buffer(?P<hex>(?: [\da-f]{2})*+)>"
     rf"|(?P<is_bytes>b)?(?P<quote>['\"`])(?P<string>(?:(?!(?P=quote))[^\\\n]|{_ESCAPE})*+)(?P=quote)"
-    r"|(?P<number>-?\d{1,19}(?:\.\d{1,17})?(?:e[+-]?\d{1,3})?)n?(?![\w.])"
+    r"|(?P<number>-?\d{1,19}(?:\.\d{1,25})?(?:e[+-]?\d{1,3})?)n?(?![\w.])"
     r"|(?P<word>[A-Za-z_$][\w$]{0,249})",
     re.ASCII,
 )

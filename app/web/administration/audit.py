@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
+import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from app.store.audit import LONGEST, AuditEntry, AuditFilter
@@ -20,6 +22,10 @@ SIZE = 40
 _MOST = 2**63 - 1
 _PAGE = re.compile(r"/((plan|sweep|job)s)/([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![^/])")
 """The part of a resource that is the address of a page."""
+ACTIONS: Mapping[str, Sequence[str]] = orjson.loads(
+    files("app.web.administration").joinpath("actions.json").read_bytes()
+)
+"""By action its words: the verb, its past and the object."""
 _TEXTS = ("name", "action", "resource", "address", "request_id")
 FIELDS = (*_TEXTS, "status", "since", "until")
 
@@ -46,6 +52,7 @@ def router(database: Database, access: Access) -> APIRouter:
             "audit.html",
             status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
             entries=[] if problems else found.items,
+            actions=ACTIONS,
             subjects=subjects,
             typed=typed,
             problems=problems,

@@ -100,8 +100,8 @@ state() { # a file
   fi
 }
 
-# --verify calls a partition in progress whatever list it is on its way to, that of another batch, too.
-leads_elsewhere() { # a file: whether what runs of its partitions leads to other lists alone; before Kafka 2.6 it is unknown
+# --verify reports a partition as in progress whichever list it moves to, also the list of another batch.
+leads_elsewhere() { # a file: whether all running reassignments of its partitions lead to other lists; unknown before Kafka 2.6
   local running
   running=$(tool kafka-reassign-partitions --list 2>/dev/null) || return
   grep -oE '"topic": ?"[^"]+", ?"partition": ?[0-9]+, ?"replicas": ?\[[0-9, ]*\]' "$1" |
