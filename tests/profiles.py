@@ -106,7 +106,8 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 def _target(item: pytest.Item) -> str:
-    return "make test-long" if item.get_closest_marker("long") else "make test"
+    suite = "make test-kafka" if item.get_closest_marker("kafka") else "make test"
+    return f"{suite}-long" if item.get_closest_marker("long") else suite
 
 
 @pytest.hookimpl(optionalhook=True)
