@@ -22,7 +22,7 @@ from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTop
 from app.formats.syntax.quantities import counted
 from app.services.amounts import bytes_of
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups import answers, reports
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
@@ -52,17 +52,10 @@ def of_client(assignor: Assignor, client: ClientLibrary | None, leader: str, *, 
     if assignor.runs_on != "leader" or library in (None, "java"):
         return
     if assignor.library is None:
-        detail = (
-            f"the leader {leader} runs {assignor.name} of {library}, which is taken to assign as Kafka's Java client "
-            "does; it was not compared"
-        )
-        yield Caution("client_not_compared", detail, members=(leader,))
+        of_leader = {"leader": leader, "assignor": assignor.name, "library": library}
+        yield caution("client_not_compared", **of_leader, members=(leader,))
     elif client == "librdkafka" and topics > 1:
-        detail = (
-            f"{assignor.name} of {client} assigns partitions without a member in the order in which the broker lists "
-            "topics, which is not recorded; it is taken to be that of the request or snapshot"
-        )
-        yield Caution("topic_order_unknown", detail)
+        yield caution("topic_order_unknown", assignor=assignor.name, client=client)
 
 
 KIND = "group"
@@ -340,11 +333,8 @@ def _of_grown_topics(problem: GroupProblem, assignor: Assignor) -> Iterator[Caut
             case ReplicaRacksChanged(rack_of):
                 racks |= rack_of
     if topics and assignor.is_rack_aware and any(of_members) and any(racks.values()):
-        detail = (
-            f"{assignor.name} uses racks, and those of the partitions that {counted(len(topics), 'topic')} get are not "
-            "known: the event topic_grown has their `replicas`; with others it may assign any partition otherwise"
-        )
-        yield Caution("racks_of_new_partitions_unknown", detail, topics=tuple(topics[:NAMED_TOPICS]))
+        first = tuple(topics[:NAMED_TOPICS])
+        yield caution("racks_of_new_partitions_unknown", assignor=assignor.name, grown=topics, topics=first)
 
 
 def _trigger(problem: GroupProblem, previous: GroupMetadata) -> answers.Trigger:

@@ -29,9 +29,8 @@ from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
-from app.formats.syntax.quantities import counted
 from app.services.amounts import PricesRequest, partition_rates
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups.members import (
     ListedMember,
     from_the_future,
@@ -272,8 +271,7 @@ def _fenced(brokers: Sequence[Broker]) -> list[Caution]:
     fenced = tuple(broker.id for broker in brokers if broker.fenced and broker.rack)
     if not fenced:
         return []
-    detail = f"{len(fenced)} brokers are fenced; clients do not see their racks, so that these do not count"
-    return [Caution("fenced_brokers_left_out", detail, fenced)]
+    return [caution("fenced_brokers_left_out", brokers=fenced)]
 
 
 def _require_countable(name: str, weights: Weights | Rates | None, metadata: GroupMetadata, members: int) -> None:
@@ -351,11 +349,8 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
     missing = tuple(sorted(name for name in subscribed if np.isnan((rates or {}).get(name, np.nan)).any()))
     if len(missing) in {0, len(subscribed)}:
         return []
-    detail = (
-        f"the rates of {counted(len(missing), 'topic')} of {len(subscribed)} are unknown, at least of some partitions, "
-        f"which `traffic` leaves out: {', '.join(missing[:NAMED_TOPICS])}"
-    )
-    return [Caution("partitions_without_rate", detail, topics=missing[:NAMED_TOPICS])]
+    topics = missing[:NAMED_TOPICS]
+    return [caution("partitions_without_rate", missing=missing, subscribed=subscribed, topics=topics)]
 
 
 def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:

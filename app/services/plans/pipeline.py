@@ -30,7 +30,7 @@ from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
 from app.errors import Failure, Json
 from app.services import snapshots
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
 from app.services.plans.record import (
@@ -178,12 +178,10 @@ def upgrade_cautions(own: Sequence[Placement], later: Sequence[KafkaVersion], an
         try:
             differing = sum(1 for _ in _differing(own, answer_of(version).placements))
         except Failure as failure:
-            detail = f"since Kafka {version}: the same request fails: {failure.detail}"
-            yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
+            yield caution("differs_after_upgrade.fails", reason=failure.detail, kafka_version=str(version))
             continue
         if differing:
-            detail = f"since Kafka {version}: {differing} of {rows} rows differ; compare_kafka_versions lists them"
-            yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
+            yield caution("differs_after_upgrade", differing=differing, rows=rows, kafka_version=str(version))
 
 
 def _differing(

@@ -26,8 +26,7 @@ from app.errors.requests import (
     UnrelatedBrokers,
 )
 from app.formats.snapshots import snapshot_columns, snapshot_json
-from app.formats.syntax.quantities import counted
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
 from app.store.records import Snapshot
@@ -186,12 +185,8 @@ def _with_earlier_brokers(uow: "UnitOfWork", cluster: Cluster) -> tuple[Cluster,
     if not down:
         return cluster, ()
     ids = tuple(sorted(broker.id for broker in down))
-    detail = (
-        f"{counted(len(ids), 'broker')} with replicas {'is' if len(ids) == 1 else 'are'} not listed, as when down: "
-        f"{'its rack is' if len(ids) == 1 else 'their racks are'} those of snapshot {newest.id}, the newest before"
-    )
     brokers = tuple(sorted((*cluster.brokers, *down), key=lambda broker: broker.id))
-    return replace(cluster, brokers=brokers), (Caution("brokers_of_earlier_snapshot", detail, ids),)
+    return replace(cluster, brokers=brokers), (caution("brokers_of_earlier_snapshot", newest=newest.id, brokers=ids),)
 
 
 def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:

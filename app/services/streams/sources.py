@@ -16,8 +16,8 @@ from app.core.streams.model import (
     TaskPartitions,
 )
 from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
-from app.formats.syntax.quantities import counted, first_of
-from app.services.cautions import NAMED_MEMBERS, Caution
+from app.formats.syntax.quantities import first_of
+from app.services.cautions import NAMED_MEMBERS, Caution, caution
 from app.services.snapshots import first_repeated
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
 from app.services.streams.subtopologies import has_state, partitions_of, subtopologies_of
@@ -172,12 +172,8 @@ def _process_ids(names: Sequence[str], *, in_group: bool) -> tuple[list[UUID], l
         odd = ids.index(None)
         detail = f"process_id {names[odd]!r} is no UUID, and that of others is one; Kafka sorts clients by them"
         raise ImpossibleValue(detail, path=("clients", odd, "process_id"), value=names[odd])
-    detail = (
-        "processes have UUIDs in Kafka, whose hashes decide ties; these names are taken to be their ids"
-        if in_group
-        else "Kafka sorts clients by process id, a UUID; these names are taken to be in the order in which they stand"
-    )
-    return [UUID(int=place + 1) for place in range(len(names))], [Caution("process_ids_are_names", detail)]
+    named = caution("process_ids_are_names" if in_group else "process_ids_are_names.sorted")
+    return [UUID(int=place + 1) for place in range(len(names))], [named]
 
 
 def _previous(client: ClientRequest, place: int) -> tuple[list[TaskId], list[TaskId]]:
@@ -258,12 +254,7 @@ def _of_lags(
         & there - {task_of(name, ("clients", place, "lags", name)) for name in request.lags}
     )
     if assumed:
-        detail = (
-            f"the lags of {counted(len(assumed), 'client')} in their previous tasks are not stated and taken to be 0; "
-            "other clients are taken to have nothing of these tasks. If the tasks have at most acceptable_recovery_lag "
-            "offsets, Kafka takes every client to be caught up: state changelog_offsets by task, or a default_lag of 0"
-        )
-        yield Caution("lags_assumed", detail, members=assumed)
+        yield caution("lags_assumed", members=assumed)
 
 
 def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Sequence[str]) -> Iterator[Caution]:
@@ -272,8 +263,7 @@ def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Seque
         if clients and len(without) == len(clients):
             yield Caution("tag_nobody_has", f"no client has the tag {tag}, so that it keeps no copies apart")
         elif without:
-            detail = f"{len(without)} of {len(clients)} clients lack the tag {tag}"
-            yield Caution("clients_without_tag", detail, members=without)
+            yield caution("clients_without_tag", of=clients, tag=tag, members=without)
 
 
 def _some(tasks: Sequence[TaskId]) -> str:

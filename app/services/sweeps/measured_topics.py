@@ -17,7 +17,7 @@ from app.errors.requests import ConflictingFields
 from app.formats.clusters import ingress_rates
 from app.formats.syntax.quantities import first_of
 from app.services import snapshots
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import first_repeated, require_distinct
 
@@ -143,11 +143,7 @@ def _unknown_retention(chosen: Sequence[Topic], topics: Sequence[Mapping[str, An
         if topic.has_remote_storage and read.get("remote_storage") and "retained_bytes_per_partition" in read
     ]
     if unknown:
-        detail = (
-            f"{len(unknown)} topics with remote storage have no known retention: {first_of(unknown, 10)}; bytes on "
-            "disks count as all that is retained, and remote_bytes is a lower bound"
-        )
-        yield Caution("remote_bytes_unknown", detail, topics=tuple(unknown[:_NAMED]))
+        yield caution("remote_bytes_unknown", unknown=unknown, topics=tuple(unknown[:_NAMED]))
 
 
 def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
@@ -181,17 +177,13 @@ def _unused_rates(
     cautions = []
     unknown = tuple(sorted(set(rates) - set(by_name)))
     if unknown:
-        detail = f"bytes_in has {len(unknown)} topics that are not in the snapshot: {first_of(unknown, 10)}"
-        cautions.append(Caution("rates_of_unknown_topics", detail, topics=unknown[:_NAMED]))
+        cautions.append(caution("rates_of_unknown_topics", unknown=unknown, topics=unknown[:_NAMED]))
     for topic in chosen:
         known = set(topic.partition_ids.tolist())
         beyond = sorted(set(rates[topic.name].by_partition) - known) if topic.name in rates else []
         if beyond:
-            detail = (
-                f"bytes_in has partitions of {topic.name} that are not in the snapshot: {first_of(beyond, 10)}; their "
-                "ingress is spread over the partitions that are"
-            )
-            cautions.append(Caution("rates_of_unknown_partitions", detail, topics=(topic.name,)))
+            topics = (topic.name,)
+            cautions.append(caution("rates_of_unknown_partitions", topic=topic.name, beyond=beyond, topics=topics))
     return cautions
 
 

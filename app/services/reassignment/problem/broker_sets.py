@@ -11,8 +11,7 @@ from app.core.reassignment.problem import ReplicaObjective
 from app.core.reassignment.topic_name_hash import set_of_topic
 from app.core.replica_lists import per_broker
 from app.errors.requests import ConflictingFields
-from app.formats.syntax.quantities import counted, first_of
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.request import ReassignmentRequest
@@ -88,14 +87,8 @@ def _sets_of_topics(request: ReassignmentRequest, names: tuple[str, ...]) -> _Se
 def _without_set(names: tuple[str, ...], set_of: _SetsOfTopics, scope: PartitionScope) -> list[Caution]:
     """A warning about topics that may move and are bound to no set, as those that were created since."""
     unbound = [topic for topic in scope.topics if names and set_of(topic) == NO_SET]
-    if not unbound:
-        return []
-    detail = (
-        f"{counted(len(unbound), 'topic')} {'is' if len(unbound) == 1 else 'are'} bound to no broker set, and "
-        f"{'is' if len(unbound) == 1 else 'are'} placed on the brokers outside every set: "
-        f"{first_of(unbound, NAMED_TOPICS)}"
-    )
-    return [Caution("topics_without_broker_set", detail, topics=tuple(unbound[:NAMED_TOPICS]))]
+    topics = tuple(unbound[:NAMED_TOPICS])
+    return [caution("topics_without_broker_set", unbound=unbound, topics=topics)] if unbound else []
 
 
 def _outside_scope(
@@ -110,13 +103,8 @@ def _outside_scope(
         sets = {of_id.get(broker, NO_SET) for broker in on_brokers[on_brokers != NO_REPLICA].tolist()}
         if sets - {set_of(topic.name)}:
             elsewhere.append(topic.name)
-    if not elsewhere:
-        return []
-    detail = (
-        f"{len(elsewhere)} topics that may not move have replicas outside their broker sets, and stay: "
-        f"{first_of(elsewhere, NAMED_TOPICS)}"
-    )
-    return [Caution("outside_broker_sets", detail, topics=tuple(elsewhere[:NAMED_TOPICS]))]
+    topics = tuple(elsewhere[:NAMED_TOPICS])
+    return [caution("outside_broker_sets", elsewhere=elsewhere, topics=topics)] if elsewhere else []
 
 
 def shares_of(

@@ -14,7 +14,7 @@ from app.core.replica_lists import per_broker
 from app.errors import FieldPath
 from app.errors.reassignments import RatesMissing, SizesMissing
 from app.services.amounts import partition_rates
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import EVERY, LeadersBy, ReplicasBy, ResourceFields, topic_factors
@@ -188,16 +188,10 @@ def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSi
     missing = int(np.count_nonzero(sizes == UNKNOWN_SIZE))
     cautions = []
     if request.unknown_sizes == "estimate" and _estimate([*by_topic, *others.values()]) and missing:
-        detail = (
-            f"the sizes of {missing} partitions are not known; they are taken to be as large as the others of their "
-            "topic are on average, or of all topics"
-        )
-        cautions.append(Caution("estimated_sizes", detail))
+        cautions.append(caution("estimated_sizes", missing=missing))
     elif missing:
-        detail = f"the sizes of {missing} of {len(sizes)} partitions are not known, and not counted as bytes"
-        if request.minimise != "replicas":
-            detail += "; as few replicas as possible are moved, whatever their bytes"
-        cautions.append(Caution("unknown_sizes", detail))
+        name = "unknown_sizes.replicas" if request.minimise == "replicas" else "unknown_sizes"
+        cautions.append(caution(name, missing=missing, partitions=len(sizes)))
     is_known = sizes != UNKNOWN_SIZE
     stored = np.where(is_known, sizes, 0)
     most = np.array([topic.most_copied_bytes for topic in scope.described], np.int64)

@@ -21,7 +21,7 @@ from app.errors.reassignments import (
     UnknownBroker,
     UnknownLogDir,
 )
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
@@ -300,13 +300,12 @@ def _cautions(
     unknown = (before >= 0) & (before < len(brokers.ids))
     unknown &= first[np.where(unknown, before, 0)] >= 0
     if unknown.any():
-        detail = f"the log directories of {int(unknown.sum())} replicas are unknown; the replicas stay where they are"
-        yield Caution("log_dirs_unknown", detail, tuple(np.unique(brokers.ids[before[unknown]]).tolist()))
+        named = tuple(np.unique(brokers.ids[before[unknown]]).tolist())
+        yield caution("log_dirs_unknown", replicas=int(unknown.sum()), brokers=named)
     in_use = np.flatnonzero(is_drained & (of_others > 0))
     if len(in_use) and scope.others:
         named = tuple(np.unique(brokers.ids[_owners(in_use, first)]).tolist())
-        detail = f"{len(in_use)} drained log directories have replicas of topics that nothing is to be moved of"
-        yield Caution("log_dirs_in_use", detail, named)
+        yield caution("log_dirs_in_use", log_dirs=len(in_use), brokers=named)
 
 
 def _owners(disks: Int64s, first: Int64s) -> Int64s:

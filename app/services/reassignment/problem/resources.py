@@ -28,7 +28,7 @@ from app.core.replica_lists import stacked, widened
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownTopic
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
@@ -272,14 +272,10 @@ def _cautions(
     cautions = []
     missing = [] if rates is None else [name for name in names if name not in rates.reported]
     if missing:
-        detail = (
-            f"the ingress rates of {len(missing)} of {len(names)} topics are unknown, and count as 0 in `loads`: "
-            + ", ".join(missing[:NAMED_TOPICS])
-        )
-        cautions.append(Caution("unknown_rates", detail, topics=tuple(missing[:NAMED_TOPICS])))
+        topics = tuple(missing[:NAMED_TOPICS])
+        cautions.append(caution("unknown_rates", missing=len(missing), known=len(names), topics=topics))
     if request.follower_fetching and not racks:
-        detail = "consumers fetch from the replica in their rack, and racks are unknown: leaders serve all of them"
-        cautions.append(Caution("follower_fetching_ignored", detail))
+        cautions.append(caution("follower_fetching_ignored"))
     return cautions
 
 
