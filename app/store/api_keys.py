@@ -101,10 +101,6 @@ class ApiKeys(Rows[ApiKey]):
         row = self._reading.execute(query).one_or_none()
         return None if row is None else PresentedKey(ApiKey(*row[2:]), row[0], row[1])
 
-    def is_past(self, moment: datetime) -> bool:
-        """Whether a key that expires then is expired now, by the clock that decides so."""
-        return bool(self._reading.scalar(sa.select(sa.literal(moment) <= sa.func.now())))
-
     def note_use(self, key_id: UUID) -> None:
         """Record that a key is used now, at most once a minute; without waiting if another request records it."""
         free = sa.select(api_keys.c.id).where(api_keys.c.id == key_id, _is_use_due()).with_for_update(skip_locked=True)

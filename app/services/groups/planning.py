@@ -111,7 +111,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         limits.check_count("members", request.members or (), path=("members",))
         limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
         names = [topic.name for topic in request.topics or ()]
-        require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+        require_distinct("topic", names, DuplicateTopic, "topics", member="name")
         limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
         _require_distinct(request)
 
@@ -137,9 +137,6 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     def releases(self, problem: GroupProblem) -> KafkaRange | None:
         replays = problem.source.assignors[0].replays
         return None if replays is None else replays.holds
-
-    def compared_versions(self, request: GroupRequest) -> Sequence[str]:
-        return request.compare_kafka_versions
 
     def later_versions(self, problem: GroupProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.source.assignors[0], problem.source.version)
@@ -212,7 +209,7 @@ PLANNER = _GroupPlanner()
 def _require_distinct(request: GroupRequest) -> None:
     members = request.members or ()
     ids = [member.member_id for member in members]
-    require_distinct("member", ids, DuplicateMember, lambda place: ("members", place, "member_id"))
+    require_distinct("member", ids, DuplicateMember, "members", member="member_id")
     places = [place for place, member in enumerate(members) if member.group_instance_id]
     instances = [str(members[place].group_instance_id) for place in places]
     if (twice := first_repeated(instances)) is not None:

@@ -157,9 +157,6 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
     def releases(self, problem: ReplicasProblem) -> KafkaRange | None:
         return None if problem.algorithm.replays is None else problem.algorithm.replays.holds
 
-    def compared_versions(self, request: ReplicasRequest) -> Sequence[str]:
-        return request.compare_kafka_versions
-
     def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
         lacking = awareness.unassigned_of(head.answer, row.topic)
         return PartitionDocument(row.topic, row.partition, row.row[0], row.row, lacking or ABSENT)

@@ -23,6 +23,7 @@ from app.services.reassignment.requests.parts import (
     TopicOrAll,
     check_resources,
 )
+from app.services.snapshots import require_distinct
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,7 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
 
 def check_restart(request: RestartRequest) -> None:
     """Raise `ConflictingFields` for a controller that is listed twice, and for limits that are none, or soft."""
-    for place, broker in enumerate(request.controllers):
-        if broker in request.controllers[:place]:
-            detail = f"broker {broker} is listed twice in controllers"
-            raise ConflictingFields(detail, path=("controllers", place), value=broker)
+    require_distinct("broker", request.controllers, ConflictingFields, "controllers", where=" in controllers")
     limits = request.limits.of_brokers
     check_resources(ResourceFields(limits=limits))
     for name, limit in limits.stated().items():

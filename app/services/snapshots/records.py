@@ -1,7 +1,7 @@
 """Store the state of a cluster and find it again."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from threading import Lock
@@ -235,12 +235,12 @@ def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
     """Raise `DuplicateBroker` or `LimitExceeded` if a list of brokers is not valid."""
     limits.check_count("brokers", brokers, path=("brokers",))
     ids = [broker.id for broker in brokers]
-    require_distinct("broker", ids, DuplicateBroker, lambda place: ("brokers", place, "id"))
+    require_distinct("broker", ids, DuplicateBroker, "brokers", member="id")
 
 
 def _check_topics(topics: Sequence[Topic]) -> None:
     names = [topic.name for topic in topics]
-    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+    require_distinct("topic", names, DuplicateTopic, "topics", member="name")
     known = [(index, topic.topic_id) for index, topic in enumerate(topics) if topic.topic_id is not None]
     if (twice := first_repeated([topic_id for _, topic_id in known])) is not None:
         index, topic_id = known[twice]
@@ -293,11 +293,17 @@ def _check_groups(groups: Sequence[RecordedGroup]) -> None:
 
 
 def require_distinct(
-    noun: str, values: Sequence[int | str], failure: type[Failure], path: Callable[[int], FieldPath]
+    noun: str, values: Sequence[int | str], failure: type[Failure], *path: str | int, member: str = "", where: str = ""
 ) -> None:
-    """Raise `failure` if a value is listed twice. `path` gives the path of the value at a position."""
+    """Raise `failure` if a value is listed twice.
+
+    Parameters
+    ----------
+    path : of the list. member : of its items that has the value, if they are objects. where : in the failure's words.
+    """
     if (twice := first_repeated(values)) is not None:
-        raise failure(f"{noun} {values[twice]} is listed twice", path=path(twice), value=values[twice])
+        at = (*path, twice, member) if member else (*path, twice)
+        raise failure(f"{noun} {values[twice]} is listed twice{where}".lstrip(), path=at, value=values[twice])
 
 
 def first_repeated(values: Sequence[Hashable]) -> int | None:

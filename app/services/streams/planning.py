@@ -133,9 +133,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def releases(self, problem: StreamsProblem) -> KafkaRange | None:
         return problem.assignor.replays.holds
 
-    def compared_versions(self, request: StreamsRequest) -> Sequence[str]:
-        return request.compare_kafka_versions
-
     def later_versions(self, problem: StreamsProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.assignor, problem.version)
 

@@ -19,7 +19,7 @@ from app.formats.syntax.quantities import first_of
 from app.services import snapshots
 from app.services.cautions import Caution, caution
 from app.services.limits import Limits
-from app.services.snapshots import first_repeated, require_distinct
+from app.services.snapshots import require_distinct
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -102,8 +102,7 @@ def _chosen(by_name: Mapping[str, Topic], named: Sequence[str] | None) -> list[T
         if not by_name:
             raise ConflictingFields("the snapshot has no topics", path=(*_AT, "snapshot_id"))
         return list(by_name.values())
-    if (twice := first_repeated(named)) is not None:
-        raise ConflictingFields(f"{named[twice]} is listed twice", path=(*_AT, "topics", twice), value=named[twice])
+    require_distinct("", named, ConflictingFields, *_AT, "topics")
     for place, name in enumerate(named):
         if name not in by_name:
             detail = f"the snapshot has no topic {name}; it has {first_of([*by_name], 10)}"
@@ -116,7 +115,7 @@ def _stated(
 ) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str, Any]]]:
     """The stated fields of each measured topic, and the topics that are only planned."""
     names = [entry["name"] for entry in entries]
-    require_distinct("topic", names, ConflictingFields, lambda place: ("base", "topics", place, "name"))
+    require_distinct("topic", names, ConflictingFields, "base", "topics", member="name")
     measured = {topic.name for topic in chosen}
     for place, entry in enumerate(entries):
         for needed in ("partitions", "replication_factor"):

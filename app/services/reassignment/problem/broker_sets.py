@@ -53,7 +53,8 @@ def broker_sets_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Pa
             was, now = (_words(names, of_id.get(broker, NO_SET)) for broker in (old, new))
             detail = f"broker {new} is to replace broker {old}, which is in {was}, and is in {now}"
             raise ConflictingFields(detail, path=("replace_brokers", str(old)), value=new)
-    set_of = _sets_of_topics(request, names)
+    stated = request.topic_sets if names else {}
+    set_of = _SetsOfTopics(names, None if isinstance(stated, str) else stated)
     return BrokerSets(
         names=names,
         of_broker=np.array([of_id.get(broker, NO_SET) for broker in brokers.ids.tolist()], np.int32),
@@ -77,11 +78,6 @@ class _SetsOfTopics:
         if self._stated is None:
             return set_of_topic(topic, len(self._names))
         return self._index_of.get(self._stated.get(topic, ""), NO_SET) if topic in self._stated else NO_SET
-
-
-def _sets_of_topics(request: ReassignmentRequest, names: tuple[str, ...]) -> _SetsOfTopics:
-    stated = request.topic_sets if names else {}
-    return _SetsOfTopics(names, None if isinstance(stated, str) else stated)
 
 
 def _without_set(names: tuple[str, ...], set_of: _SetsOfTopics, scope: PartitionScope) -> list[Caution]:

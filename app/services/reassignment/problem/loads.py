@@ -270,7 +270,7 @@ def _replica_objective(
     by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
     load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
     if by != "count":
-        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
+        load, of_others = grown_rows(request, scope.topics, scope.topic_of, load), grown_topics(request, of_others)
     return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
 
 
@@ -280,11 +280,9 @@ def _leader_objective(
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
     load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
     if request.balance.leaders_by != "count":
-        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
-    evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
-    may_lead = ~(
-        brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
-    )
+        load, of_others = grown_rows(request, scope.topics, scope.topic_of, load), grown_topics(request, of_others)
+    evacuated = request.evacuate_leaders
+    may_lead = ~(brokers.mask(evacuated.brokers) | brokers.in_racks(evacuated.racks))
     is_constrained = bool(request.preferred_racks or request.min_leaders_per_broker)
     if request.leaders_balance.tolerance is not None or is_constrained:
         # If leaders stay as they are, fenced and offline ones stay too, since they come back.
@@ -293,7 +291,7 @@ def _leader_objective(
         by=request.balance.leaders_by,
         balance=request.leaders_balance,
         load=load,
-        base_load=_leaders_of_others(brokers, scope.others, of_others),
+        base_load=replicas_of_others(brokers, scope.others, of_others, first=1),
         frees_moved=balance_of(request).leaders == "moved",
         moves_replicas=request.balance.leaders_move_replicas,
         fewest_changes=request.minimise == "leader_changes",
@@ -304,10 +302,6 @@ def _leader_objective(
         minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
         spread=spread_of(request, scope),
     )
-
-
-def _grown(request: ReassignmentRequest, scope: PartitionScope, load: Int64s) -> Int64s:
-    return grown_rows(request, scope.topics, scope.topic_of, load)
 
 
 def _counts(scope: PartitionScope) -> RowLoads:
@@ -338,22 +332,19 @@ _LEADER_LOADS: Mapping[LeadersBy, Callable[[PartitionScope, IngressRates | None]
 """The same of leading a partition."""
 
 
-def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
-    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition."""
+def replicas_of_others(
+    brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None, *, first: int | None = None
+) -> Int64s:
+    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition.
+
+    Parameters
+    ----------
+    first : how many replicas of each list count; 1 for preferred leaders, None for all.
+    """
     totals = np.zeros(len(brokers.ids), np.int64)
     for topic in others:
         if load is None or topic.name in load:
-            positions = positions_of(topic.replicas, brokers.ids)
-            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
-    return totals
-
-
-def _leaders_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
-    """(brokers,) int64 load of preferred leaders outside the scope: 1 each if `load` is None."""
-    totals = np.zeros(len(brokers.ids), np.int64)
-    for topic in others:
-        if topic.replicas.shape[1] and (load is None or topic.name in load):
-            positions = positions_of(topic.replicas[:, :1].copy(), brokers.ids)
+            positions = positions_of(np.ascontiguousarray(topic.replicas[:, :first]), brokers.ids)
             totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
     return totals
 

@@ -25,7 +25,7 @@ from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.parts import EVERY, EVERY_BROKER, LimitsRequest, LogDirsRequest
+from app.services.reassignment.requests.parts import EVERY, LimitsRequest, LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.snapshots import log_dir_index
 
@@ -190,7 +190,7 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
         if paths:
             _require_one_left(cluster, broker, paths, drained)
     for name, stated in request.total_bytes.items():
-        if name != EVERY_BROKER:
+        if name != EVERY:
             if int(name) not in known:
                 detail = f"there is no broker {name} in the snapshot"
                 raise UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
@@ -275,7 +275,7 @@ def _require_limited_known(limits: LimitsRequest, cluster: Cluster, brokers: Bro
         return
     known = set(brokers.ids.tolist())
     for name, shares in limits.log_dirs.items():
-        if name == EVERY_BROKER:
+        if name == EVERY:
             for path in shares:
                 if path != EVERY and not any(path == one.path for each in cluster.log_dirs.values() for one in each):
                     detail = f"no broker has a log directory {quoted(path)}"

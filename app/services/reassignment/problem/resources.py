@@ -160,6 +160,7 @@ def resources_of(
     )
 
 
+_CPU = RESOURCES.index("cpu")
 CAPACITY_FIELDS = ("disk_bytes", "nic_in_bytes_per_s", "nic_out_bytes_per_s", "vcpu")
 """By resource in the order of `RESOURCES`: the field of a broker's capacity."""
 
@@ -187,17 +188,9 @@ def capacity_of(*sources: CapacityRequest | BrokerCapacity | None) -> Int64s:
     """(resources,) int64 capacity of a broker, or `NO_CAPACITY`: of the first source that has each."""
     capacity = np.full(len(RESOURCES), NO_CAPACITY, np.int64)
     for column, (name, unit) in enumerate(zip(CAPACITY_FIELDS, _UNITS, strict=True)):
-        capacity[column] = round(unit * _first(sources, name))
+        values = (getattr(source, name, None) for source in sources)
+        capacity[column] = round(unit * next((value for value in values if value is not None), NO_CAPACITY))
     return capacity
-
-
-def _first(sources: tuple[CapacityRequest | BrokerCapacity | None, ...], name: str) -> float:
-    """The first source that has it; `NO_CAPACITY` if none has."""
-    values = (getattr(source, name, None) for source in sources)
-    return next((value for value in values if value is not None), NO_CAPACITY)
-
-
-_CPU = 3
 
 
 def _factors(replicas: Int32s) -> Int64s:
@@ -279,18 +272,13 @@ def _cautions(
     return cautions
 
 
-_CPU_COLUMN = RESOURCES.index("cpu")
-
-
 @overload
 def in_unit(amount: int, column: int) -> float: ...
 @overload
 def in_unit(amount: int | None, column: int) -> float | None: ...
 def in_unit(amount: int | None, column: int) -> float | None:
     """A load as documents have it: vCPU with three decimals, and integers of everything else."""
-    if amount is None or column != _CPU_COLUMN:
-        return amount
-    return round(amount / MILLION, 3)
+    return amount if amount is None or column != _CPU else round(amount / MILLION, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

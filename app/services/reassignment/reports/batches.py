@@ -126,16 +126,12 @@ def _used(problem: ReassignmentProblem, solution: ReassignmentSolution, chosen: 
     """(disks,) int64 bytes afterwards."""
     before, after = problem.before, solution.leaders.after
     size = problem.sizes.size_bytes
-    used = _total(problem).copy()
+    used = np.zeros(0, np.int64) if problem.log_dirs is None else problem.log_dirs.used_bytes.copy()
     for lists, disks, sign in ((before, chosen.disks.before, -1), (after, chosen.disks.after, 1)):
         is_there = lists != NO_REPLICA
         sizes = np.broadcast_to(size[:, None], lists.shape)[is_there]
         used += sign * sums_by(disks[is_there], sizes, len(used))
     return used
-
-
-def _total(problem: ReassignmentProblem) -> Int64s:
-    return np.zeros(0, np.int64) if problem.log_dirs is None else problem.log_dirs.used_bytes
 
 
 def _broker(
@@ -326,8 +322,9 @@ class Execution(AnswerRecord, schema="ExecutionDocument"):
 
 def execution_of(executions: Executions) -> Execution:
     """The orders of execution, as answers have them."""
-    named = {each.name: [*map(executed_step, getattr(executions, each.name))] for each in fields(executions)}
-    return Execution(**named)
+    return Execution(
+        **{each.name: [*map(executed_step, getattr(executions, each.name))] for each in fields(executions)}
+    )
 
 
 def executed_step(step: ExecutionStep) -> ExecutedStep:

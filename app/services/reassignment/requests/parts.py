@@ -30,7 +30,7 @@ from app.services.snapshots import first_repeated
 
 InRack = Literal["in_rack"]
 Number = Annotated[Int32, Field(ge=1)]
-_Bytes = Annotated[int, InBytes(ge=1)]
+CapacityBytes = Annotated[int, InBytes(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,15 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
     """Replicas copied to a broker in one batch."""
     max_moves_out_per_broker: Number | None = None
     """Replicas copied from a broker in one batch."""
-    max_bytes_in_per_broker: _Bytes | None = None
+    max_bytes_in_per_broker: CapacityBytes | None = None
     """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
     max_partitions: Number | None = None
     """Number of partitions in one batch."""
     max_disk_share: Annotated[float, InShares(gt=0)] | None = None
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
-    throttle_bytes_per_s: _Bytes | None = None
+    throttle_bytes_per_s: CapacityBytes | None = None
     """Replication throttle of every broker, in and out; batches then have a duration."""
-    record_batch_bytes: _Bytes | None = None
+    record_batch_bytes: CapacityBytes | None = None
     """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB: batches
     that a fetch cuts off are sent again, so that copying takes longer."""
     hottest: Literal["last", "first", "spread"] = "last"
@@ -115,7 +115,6 @@ RESOURCES: tuple[Resource, ...] = ("disk", "nic_in", "nic_out", "cpu")
 COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
 EVERY = "*"
 """In place of a broker or a topic: all that are not named."""
-CapacityBytes = Annotated[int, InBytes(ge=1)]
 Share = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
 ShareOrZero = Annotated[float, Field(allow_inf_nan=False), InShares()]
 Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e18)]
@@ -162,22 +161,15 @@ class Limit(RequestRecord, schema="LimitFields"):
     """Whether the limit may be exceeded if it cannot hold."""
 
 
-def _number_or_limit(value: object) -> str:
-    return "limit" if isinstance(value, dict | BaseModel | Limit) else "number"
-
-
-def _number_or_brokers(value: object) -> str:
-    return "brokers" if isinstance(value, dict) else "number"
-
-
 LimitRequest: TypeAlias = Annotated[
-    Annotated[Share, Tag("number")] | Annotated[Limit, Tag("limit")], Discriminator(_number_or_limit)
+    Annotated[Share, Tag("number")] | Annotated[Limit, Tag("limit")],
+    Discriminator(lambda value: "limit" if isinstance(value, dict | BaseModel | Limit) else "number"),
 ]
 """A share, or a limit with its kind."""
 LogDirLimitsRequest: TypeAlias = Annotated[
     Annotated[Share, Tag("number")]
     | Annotated[Mapping[BrokerOrAll, Mapping[LogDirPath, Share]], Tag("brokers"), Field(max_length=10_000)],
-    Discriminator(_number_or_brokers),
+    Discriminator(lambda value: "brokers" if isinstance(value, dict) else "number"),
 ]
 """Of the size of every log directory a share; or by broker and path, `*` for all others."""
 
@@ -392,9 +384,6 @@ class BalanceRequest(RequestRecord, schema="BalanceFields"):
     brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
-EVERY_BROKER = "*"
-
-
 @dataclass(frozen=True)
 class LogDirTolerance(RequestRecord, schema="LogDirToleranceFields"):
     """A ceiling above the mean of a broker's log directories: mean × (1 + tolerance), or the lowest reachable one."""
@@ -432,7 +421,7 @@ class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
 
     def stated_bytes(self, broker: int, path: str) -> int | None:
         """The stated size of a directory: by the broker's id, else by `*`, else None."""
-        listed = (self.total_bytes.get(name, {}).get(path) for name in (str(broker), EVERY_BROKER))
+        listed = (self.total_bytes.get(name, {}).get(path) for name in (str(broker), EVERY))
         return next((size for size in listed if size is not None), None)
 
 

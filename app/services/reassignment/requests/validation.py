@@ -16,7 +16,7 @@ from app.services.reassignment.requests.parts import (
     check_resources,
 )
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.snapshots import first_repeated
+from app.services.snapshots import first_repeated, require_distinct
 
 
 def check(request: ReassignmentRequest, limits: Limits) -> None:
@@ -138,9 +138,8 @@ def _of_spread_and_preferred(request: ReassignmentRequest) -> Iterator[tuple[Fie
             other = "min_leaders_per_broker" if topic in request.min_leaders_per_broker else "balance.per_topic.leaders"
             yield ("spread_leaders", place), topic, f"the leaders of topic {topic} are spread, and {other} is given"
     for topic, racks in request.preferred_racks.items():
-        if (twice := first_repeated(racks)) is not None:
-            detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
-            yield ("preferred_racks", topic, twice), racks[twice], detail
+        where = f" in preferred_racks of {topic}"
+        require_distinct("rack", racks, ConflictingFields, "preferred_racks", topic, where=where)
 
 
 def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
@@ -253,9 +252,8 @@ def _check_brokers(request: ReassignmentRequest) -> None:
         "cordoned_brokers": request.cordoned_brokers or (),
     }
     for name, ids in lists.items():
-        if (twice := first_repeated(ids)) is not None:
-            path: FieldPath = (name, twice, "id") if name == "add_brokers" else (name, twice)
-            raise DuplicateBroker(f"broker {ids[twice]} is listed twice in {name}", path=path, value=ids[twice])
+        member = "id" if name == "add_brokers" else ""
+        require_distinct("broker", ids, DuplicateBroker, name, member=member, where=f" in {name}")
     added = set(lists["add_brokers"])
     for place, broker in enumerate(request.remove_brokers):
         if broker in added:
@@ -292,8 +290,7 @@ def _check_partitions(request: ReassignmentRequest) -> None:
         ("spread_leaders",): request.spread_leaders,
     }
     for path, names in listed.items():
-        if (twice := first_repeated(names)) is not None:
-            raise DuplicateTopic(f"topic {names[twice]} is listed twice", path=(*path, twice), value=names[twice])
+        require_distinct("topic", names, DuplicateTopic, *path)
     isolated: dict[str, int] = {}
     for at, isolated_topics in enumerate(request.isolate):
         for place, name in enumerate(isolated_topics.topics):
