@@ -215,13 +215,7 @@ def request_of(
 
 
 def report(
-    verdict: Verdict,
-    *,
-    output: Path | None,
-    junit: Path | None,
-    sarif: Path | None,
-    losses: Path | None,
-    as_json: bool,
+    verdict: Verdict, *, output: Path | None, junit: Path | None, sarif: Path | None, losses: Path | None, as_json: bool
 ) -> None:
     """Write a verdict, and end the command with code 3 if it fails.
 

@@ -64,12 +64,7 @@ class ApiKeys(Rows[ApiKey]):
     _table, _record, _missing = api_keys, ApiKey, ApiKeyNotFound
 
     def create(
-        self,
-        name: str,
-        scopes: Sequence[str],
-        *,
-        team: str | None = None,
-        expires_at: datetime | None = None,
+        self, name: str, scopes: Sequence[str], *, team: str | None = None, expires_at: datetime | None = None
     ) -> tuple[ApiKey, str]:
         """Create a key; return its record and its secret, which cannot be read again.
 

@@ -54,12 +54,7 @@ class Jobs(Attempted[Job]):
     _table, _record, _missing = jobs, Job, JobNotFound
 
     def enqueue(
-        self,
-        kind: str,
-        request: Mapping[str, Json],
-        *,
-        job_id: UUID | None = None,
-        deadline_s: int | None = None,
+        self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None, deadline_s: int | None = None
     ) -> Job:
         """Store a job and put it on the queue, in the same transaction; `deadline_s` is the one that it asks for."""
         job = self._inserted(job_id, kind=kind, state="queued", request=request, deadline_s=deadline_s)

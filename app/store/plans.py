@@ -13,16 +13,7 @@ from app.core import ENGINE_VERSION
 from app.core.model import Int32s, Placement
 from app.errors import Json
 from app.errors.requests import PlanNotFound
-from app.store.records import (
-    MOST_CHANGES,
-    ExecutedPlan,
-    Ledger,
-    ListedPlan,
-    NewPlan,
-    PlanFilter,
-    PlanHead,
-    PlanTopic,
-)
+from app.store.records import MOST_CHANGES, ExecutedPlan, Ledger, ListedPlan, NewPlan, PlanFilter, PlanHead, PlanTopic
 from app.store.snapshots import Snapshots
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Page, Rows, equal, page_of, uuid7

@@ -183,13 +183,7 @@ class Sweeps(Attempted[Sweep]):
     # -- rows --------------------------------------------------------------------------------------------------------
 
     def rows(
-        self,
-        sweep_id: UUID,
-        *,
-        where: RowFilter,
-        order: Order,
-        after: tuple[float | None, int] | None,
-        size: int,
+        self, sweep_id: UUID, *, where: RowFilter, order: Order, after: tuple[float | None, int] | None, size: int
     ) -> Page[tuple[int, RowDocument]]:
         """A page of rows, each with its index.
 

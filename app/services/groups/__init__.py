@@ -25,8 +25,5 @@ from app.services.groups.sources import listed_metadata, metadata_of
 from app.services.plans import Kind
 
 PLAN_KIND = Kind(
-    planner=PLANNER,
-    difference=difference,
-    exports=EXPORTS,
-    content="the readers of partitions, and moves no replica",
+    planner=PLANNER, difference=difference, exports=EXPORTS, content="the readers of partitions, and moves no replica"
 )

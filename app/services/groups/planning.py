@@ -183,10 +183,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
             optimum=reports.optimum_of(members, source) if is_exclusive else None,
             sharing=None if is_exclusive else reports.sharing_of(members, source, assignment, source.metadata),
-            comparison=[
-                reports.comparison_row(solution, source),
-                *(reports.compared(each, source) for each in others),
-            ],
+            comparison=[reports.comparison_row(solution, source), *(reports.compared(each, source) for each in others)],
             steps=steps,
             trigger=None if problem.previous is None else _trigger(problem, problem.previous),
             violations=_violations(solution, source),

@@ -314,11 +314,7 @@ def _site(uow: "UnitOfWork", snapshot_id: UUID | None, if_match: Sequence[str]) 
 
 
 def _draft(
-    planner: Planner[RequestT, ProblemT, SolutionT],
-    request: RequestT,
-    site: Site,
-    allowance: Allowance,
-    begin: OnStep,
+    planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance, begin: OnStep
 ) -> NewPlan:
     """resolve → canonical → hash → solve → verify → measure → compare with other releases."""
     site = replace(site, version=release_of(request.kafka_version, site.recorded_version))

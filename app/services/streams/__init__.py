@@ -25,8 +25,5 @@ from app.services.streams.planning import KIND, PLANNER
 from app.services.streams.requests import StreamsRequest
 
 PLAN_KIND = Kind(
-    planner=PLANNER,
-    difference=difference,
-    exports=EXPORTS,
-    content="the clients of tasks, and moves no replica",
+    planner=PLANNER, difference=difference, exports=EXPORTS, content="the clients of tasks, and moves no replica"
 )

@@ -182,7 +182,7 @@ class StreamsRequest(SnapshotFields):
         Field(
             description="Under `streams`, `sticky` by default, the coordinator's. Under `classic`, "
             f"`{DEFAULT_CLASSIC}` by default; "
-            + "; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
+            + "; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values())
         ),
     ] = None
     group: GroupString | None = None

@@ -4,13 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from app.core.capacity.sections import (
-    LOCAL_RETENTION_FIELDS,
-    TopicIngress,
-    ingress,
-    read_topics,
-    topic_document,
-)
+from app.core.capacity.sections import LOCAL_RETENTION_FIELDS, TopicIngress, ingress, read_topics, topic_document
 from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields

@@ -134,8 +134,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """How replicas and leaders are balanced over brokers."""
     minimise: Annotated[
         Annotated[
-            Annotated[_Minimised, Tag("word")] | Annotated[MovementCost, Tag("share")],
-            Discriminator(word_or_object),
+            Annotated[_Minimised, Tag("word")] | Annotated[MovementCost, Tag("share")], Discriminator(word_or_object)
         ]
         | None,
         Field(
