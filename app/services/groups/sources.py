@@ -7,17 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from app.core.groups.arrays.partition_table import Weights
-from app.core.groups.lifecycle.events import (
-    Burst,
-    Event,
-    Join,
-    Leave,
-    LoseRack,
-    Replace,
-    ReplicaRacksChanged,
-    RollingRestart,
-    TopicGrown,
-)
+from app.core.groups.lifecycle import events
 from app.core.groups.measures.group_traffic import Rates
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
@@ -214,28 +204,32 @@ def metadata_of(cluster: Cluster) -> GroupMetadata:
     )
 
 
-def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> Event:
+def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> events.Event:
     """An event as the core knows it. Raises as `source_of` does."""
-    happening: Event
+    happening: events.Event
     match event:
         case GroupEvent(join=MemberRequest() as member):
-            happening = Join(listed_member(member, (*path, "join"), version).seen_by(assignor))
+            happening = events.Join(listed_member(member, (*path, "join"), version).seen_by(assignor))
         case GroupEvent(leave=str(member_id)):
-            happening = Leave(member_id)
+            happening = events.Leave(member_id)
         case GroupEvent(replace=ReplacedMember(member_id, by)):
-            happening = Replace(member_id, listed_member(by, (*path, "replace", "by"), version).seen_by(assignor))
+            happening = events.Replace(
+                member_id, listed_member(by, (*path, "replace", "by"), version).seen_by(assignor)
+            )
         case GroupEvent(lose_rack=str(rack)):
-            happening = LoseRack(rack)
+            happening = events.LoseRack(rack)
         case GroupEvent(topic_grown=GrownTopic(topic, partitions, replicas)):
-            happening = TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
+            happening = events.TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
         case GroupEvent(replica_racks_changed=ChangedRacks(brokers, replicas_of)):
             racks = {broker.id: broker.rack for broker in brokers}
-            happening = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
+            happening = events.ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
         case GroupEvent(burst=[*together]) if together:
             singles = [event_of(one, assignor, (*path, "burst", place), version) for place, one in enumerate(together)]
-            happening = Burst(tuple([single for single in singles if not isinstance(single, RollingRestart)]))
+            happening = events.Burst(
+                tuple([single for single in singles if not isinstance(single, events.RollingRestart)])
+            )
         case _:
-            happening = RollingRestart()
+            happening = events.RollingRestart()
     return happening
 
 

@@ -7,14 +7,7 @@ from app.errors import FieldPath
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
-from app.services.reassignment.requests.parts import (
-    PerTopicRequest,
-    SetsOfWidth,
-    Tolerance,
-    check_broker_sets,
-    check_log_dirs,
-    check_resources,
-)
+from app.services.reassignment.requests import parts
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.snapshots import first_repeated, require_distinct
 
@@ -33,9 +26,9 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
     limits.check_count("partitions", request.pins, path=("pins",))
     _check_brokers(request)
     _check_partitions(request)
-    check_resources(request)
-    check_log_dirs(request.log_dirs)
-    check_broker_sets(request.broker_sets, request.topic_sets)
+    parts.check_resources(request)
+    parts.check_log_dirs(request.log_dirs)
+    parts.check_broker_sets(request.broker_sets, request.topic_sets)
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
 
@@ -82,7 +75,7 @@ def _movement_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPat
 
 def _width_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """Conflicts with partitions that are balanced over the sets of a scatter width."""
-    if not isinstance(request.copysets, SetsOfWidth):
+    if not isinstance(request.copysets, parts.SetsOfWidth):
         return
     together = "a scatter width has equally many partitions on each set, by count"
     for name in ("max_moved_bytes", "trade_off", "leaders_only"):
@@ -119,7 +112,7 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
     if request.balance.leaders_move_replicas:
         yield from _moves_conflicts(request)
     leaders, by = request.balance.leaders, request.balance.leaders_by
-    if isinstance(leaders, Tolerance) and leaders.below is not None and by != "count":
+    if isinstance(leaders, parts.Tolerance) and leaders.below is not None and by != "count":
         yield ("balance", "leaders", "below"), by, f"below is of leaders by count, and balance.leaders_by is {by}"
     for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders"):
         if getattr(request, name) and request.balance.leaders == "preferred":
@@ -164,7 +157,7 @@ def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, 
 
 
 def _per_topic_conflicts(
-    request: ReassignmentRequest, per_topic: PerTopicRequest
+    request: ReassignmentRequest, per_topic: parts.PerTopicRequest
 ) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """Conflicts with a balance per topic, and its missing fields."""
     path, leaders = ("balance", "per_topic"), request.balance.leaders
