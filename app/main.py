@@ -21,23 +21,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import __version__, logs, tracing
 from app.api.health import Readiness
+from app.api.http import middleware
 from app.api.http.audit import Audit, AuditLog
 from app.api.http.auth import CHECKED_WITHIN_S, TEAM_HEADER, KeyBeforeBody
 from app.api.http.compression import Compression, Pieces
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
-from app.api.http.middleware import (
-    QUIET_PATHS,
-    BodyLimit,
-    Checks,
-    Head,
-    Interrupted,
-    RequestLog,
-    TrustedHost,
-    no_nul,
-    no_overload,
-    same_origin,
-)
 from app.api.http.rate_limits import Allowance, RateLimits
 from app.api.http.traces import Traces
 from app.api.problems.documents import install as install_problems
@@ -177,8 +166,8 @@ def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
     """Add the middleware that precedes the choice of a slot; the last added is outermost."""
     app.add_middleware(Compression)
-    app.add_middleware(Checks, checks=(no_overload(admission), no_nul))
-    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
+    app.add_middleware(middleware.Checks, checks=(middleware.no_overload(admission), middleware.no_nul))
+    app.add_middleware(middleware.BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -204,20 +193,20 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
                 "X-Request-ID",
             ],
         )
-    app.add_middleware(Checks, checks=(same_origin(settings.allowed_origins),))
+    app.add_middleware(middleware.Checks, checks=(middleware.same_origin(settings.allowed_origins),))
     if settings.hosts is not None:
-        app.add_middleware(TrustedHost, hosts=settings.hosts)
+        app.add_middleware(middleware.TrustedHost, hosts=settings.hosts)
     app.add_middleware(
         RateLimits,
         per_key=Allowance("key", settings.rate_per_key, settings.concurrent_per_key),
         per_address=Allowance("address", settings.rate_per_address, settings.concurrent_per_address),
-        quiet_paths=QUIET_PATHS,
+        quiet_paths=middleware.QUIET_PATHS,
     )
-    app.add_middleware(Audit, log=app.state.audit, quiet_paths=QUIET_PATHS)
-    app.add_middleware(Interrupted)
-    app.add_middleware(Head)
+    app.add_middleware(Audit, log=app.state.audit, quiet_paths=middleware.QUIET_PATHS)
+    app.add_middleware(middleware.Interrupted)
+    app.add_middleware(middleware.Head)
     app.add_middleware(CompilingHeader, preparation=preparation)
-    app.add_middleware(RequestLog)
+    app.add_middleware(middleware.RequestLog)
     app.add_middleware(FreedMemory)
     app.add_middleware(Pieces)
     if settings.trusted_proxies:

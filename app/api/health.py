@@ -68,12 +68,7 @@ class Readiness:
     """
 
     def __init__(
-        self,
-        database_url: str,
-        spark_master: str,
-        *,
-        compiling: Callable[[], str | None],
-        slots: Callable[[], str],
+        self, database_url: str, spark_master: str, *, compiling: Callable[[], str | None], slots: Callable[[], str]
     ) -> None:
         self.compiling, self.slots = compiling, slots
         self._database = Database(database_url, connections=2)

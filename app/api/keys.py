@@ -104,9 +104,7 @@ def list_partitioners() -> Response:
     takes=json_only,
 )
 def place_keys(
-    once: OnceOnly,
-    limits: RequestLimits,
-    body: Annotated[KeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)],
+    once: OnceOnly, limits: RequestLimits, body: Annotated[KeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)]
 ) -> Response:
     """Find the partition of each key.
 

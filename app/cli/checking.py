@@ -215,13 +215,7 @@ def request_of(
 
 
 def report(
-    verdict: Verdict,
-    *,
-    output: Path | None,
-    junit: Path | None,
-    sarif: Path | None,
-    losses: Path | None,
-    as_json: bool,
+    verdict: Verdict, *, output: Path | None, junit: Path | None, sarif: Path | None, losses: Path | None, as_json: bool
 ) -> None:
     """Write a verdict, and end the command with code 3 if it fails.
 
@@ -336,11 +330,9 @@ def _name_files(illegal: IllegalReassignment, given: Sequence[tuple[Path, Reassi
 def _desired_files(paths: Iterable[Path]) -> Iterator[Path]:
     """The files, and the YAML files of folders."""
     for path in paths:
-        yield from _yaml_files(path) if path.is_dir() else [path]
-
-
-def _yaml_files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml"))
+        yield from (
+            sorted(file for file in path.iterdir() if file.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
+        )
 
 
 def _reassignment(text: str) -> Reassignment:

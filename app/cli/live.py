@@ -198,10 +198,7 @@ def _configured(admin: AdminClient, topics: Sequence[Topic], cautions: list[str]
     if unknown := [topic.name for topic in topics if not stated.get(topic.name)]:
         cautions.append(f"the configurations of {len(unknown)} topics could not be read, of {unknown[0]} first")
     return [
-        replace(
-            topic,
-            configs=recorded((name, str(of["value"])) for name, of in stated.get(topic.name, {}).items()),
-        )
+        replace(topic, configs=recorded((name, str(of["value"])) for name, of in stated.get(topic.name, {}).items()))
         for topic in topics
     ]
 

@@ -20,12 +20,7 @@ Number = TypeVar("Number", int, float)
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 """Text that is passed on as a number; the API's models check its range."""
 _BROKER = re.compile(r"\*|[0-9]{1,10}")
-_CAPACITIES = {
-    "disk": "disk_bytes",
-    "nic_in": "nic_in_bytes_per_s",
-    "nic_out": "nic_out_bytes_per_s",
-    "cpu": "vcpu",
-}
+_CAPACITIES = {"disk": "disk_bytes", "nic_in": "nic_in_bytes_per_s", "nic_out": "nic_out_bytes_per_s", "cpu": "vcpu"}
 
 
 def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callable[[Any], Json]]]) -> dict[str, Json]:

@@ -65,10 +65,7 @@ def find(environment: Mapping[str, str] = os.environ) -> Java:
         if isinstance(result, Java):
             return result
         rejected.append(f"{origin}: {result}")
-    raise JavaNotFound(
-        f"Spark needs Java 17, 21 or newer; {'; '.join(rejected)}",
-        looked_at=rejected,
-    )
+    raise JavaNotFound(f"Spark needs Java 17, 21 or newer; {'; '.join(rejected)}", looked_at=rejected)
 
 
 def make_home(java: Java, folder: Path) -> Path:

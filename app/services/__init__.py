@@ -23,7 +23,7 @@ outbound.py      the addresses that the service may call
 dataset_roots.py  the folders from which sweeps may read datasets
 spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
-cautions.py      an answer's warnings; cautions.json has the meaning of each code
+cautions.py      an answer's warnings; cautions.json has the meaning of each code, caution_texts.json their texts
 limits.py        limits on the size of one request
 quotas.py        the quotas of each team
 audit.py         exports of the audit log

@@ -27,12 +27,7 @@ class Scope(StrEnum):
 
 
 def create(
-    uow: "UnitOfWork",
-    *,
-    name: str,
-    scopes: Sequence[str],
-    team: str | None = None,
-    expires_at: datetime | None = None,
+    uow: "UnitOfWork", *, name: str, scopes: Sequence[str], team: str | None = None, expires_at: datetime | None = None
 ) -> tuple["ApiKey", str]:
     """Store a new key; return its record and its secret, which cannot be read again.
 

@@ -64,12 +64,7 @@ class ApiKeys(Rows[ApiKey]):
     _table, _record, _missing = api_keys, ApiKey, ApiKeyNotFound
 
     def create(
-        self,
-        name: str,
-        scopes: Sequence[str],
-        *,
-        team: str | None = None,
-        expires_at: datetime | None = None,
+        self, name: str, scopes: Sequence[str], *, team: str | None = None, expires_at: datetime | None = None
     ) -> tuple[ApiKey, str]:
         """Create a key; return its record and its secret, which cannot be read again.
 
@@ -100,10 +95,6 @@ class ApiKeys(Rows[ApiKey]):
         )
         row = self._reading.execute(query).one_or_none()
         return None if row is None else PresentedKey(ApiKey(*row[2:]), row[0], row[1])
-
-    def is_past(self, moment: datetime) -> bool:
-        """Whether a key that expires then is expired now, by the clock that decides so."""
-        return bool(self._reading.scalar(sa.select(sa.literal(moment) <= sa.func.now())))
 
     def note_use(self, key_id: UUID) -> None:
         """Record that a key is used now, at most once a minute; without waiting if another request records it."""

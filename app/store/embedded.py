@@ -70,12 +70,7 @@ class Server:
 
 
 @contextmanager
-def running(
-    data_dir: Path,
-    *,
-    may_relocate: bool = False,
-    shelter: Path = SHELTER,
-) -> Iterator[Server]:
+def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELTER) -> Iterator[Server]:
     """Run Postgres over a data folder for as long as the context lasts, and restart it if it ends before.
 
     A new folder is initialised (UTF-8, the C.UTF-8 locale that Postgres brings itself) and gets the database

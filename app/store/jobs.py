@@ -54,12 +54,7 @@ class Jobs(Attempted[Job]):
     _table, _record, _missing = jobs, Job, JobNotFound
 
     def enqueue(
-        self,
-        kind: str,
-        request: Mapping[str, Json],
-        *,
-        job_id: UUID | None = None,
-        deadline_s: int | None = None,
+        self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None, deadline_s: int | None = None
     ) -> Job:
         """Store a job and put it on the queue, in the same transaction; `deadline_s` is the one that it asks for."""
         job = self._inserted(job_id, kind=kind, state="queued", request=request, deadline_s=deadline_s)
@@ -101,23 +96,13 @@ class Jobs(Attempted[Job]):
         ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, request={}, **values)
         job = self._written(ended)
         if job is not None:
-            publish(self._writing, "job.ended", _event_data(job), team=job.team)
+            plan_id = None if job.plan_id is None else str(job.plan_id)
+            links = {"job": f"/v1/jobs/{job.id}", "plan": plan_id and f"/v1/plans/{plan_id}"}
+            code = None if job.error is None else job.error["code"]
+            data: dict[str, Json] = {"job_id": str(job.id), "kind": job.kind, "state": job.state, "error_code": code}
+            publish(self._writing, "job.ended", {**data, "plan_id": plan_id, "links": links}, team=job.team)
         return job is not None
 
 
 def _unfinished(job_id: UUID) -> sa.Update:
     return jobs.update().where(jobs.c.id == job_id, jobs.c.state.not_in(ENDED))
-
-
-def _event_data(job: Job) -> dict[str, Json]:
-    return {
-        "job_id": str(job.id),
-        "kind": job.kind,
-        "state": job.state,
-        "error_code": None if job.error is None else job.error["code"],
-        "plan_id": None if job.plan_id is None else str(job.plan_id),
-        "links": {
-            "job": f"/v1/jobs/{job.id}",
-            "plan": None if job.plan_id is None else f"/v1/plans/{job.plan_id}",
-        },
-    }

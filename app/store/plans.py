@@ -13,17 +13,7 @@ from app.core import ENGINE_VERSION
 from app.core.model import Int32s, Placement
 from app.errors import Json
 from app.errors.requests import PlanNotFound
-from app.store.records import (
-    MOST_CHANGES,
-    ExecutedPlan,
-    Ledger,
-    ListedPlan,
-    NewPlan,
-    PlanChange,
-    PlanFilter,
-    PlanHead,
-    PlanTopic,
-)
+from app.store.records import MOST_CHANGES, ExecutedPlan, Ledger, ListedPlan, NewPlan, PlanFilter, PlanHead, PlanTopic
 from app.store.snapshots import Snapshots
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Page, Rows, equal, page_of, uuid7
@@ -55,7 +45,8 @@ class Plans(Rows[PlanHead]):
                 return self.store(plan, plan_id=plan_id)
             return existing
         if plan.placements:  # a group may subscribe to nothing
-            self._store_rows(head.id, plan.placements)
+            rows = [{"plan_id": head.id, **values} for values in _topic_values(plan.placements)]
+            self._writing.execute(plan_topics.insert(), rows)
         data: dict[str, Json] = {
             "plan_id": str(head.id),
             "kind": head.kind,
@@ -64,10 +55,6 @@ class Plans(Rows[PlanHead]):
         }
         publish(self._writing, "plan.created", data, team=self._team)
         return head
-
-    def _store_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
-        rows = [{"plan_id": plan_id, **values} for values in _topic_values(placements)]
-        self._writing.execute(plan_topics.insert(), rows)
 
     def find(self, plan_hash: str) -> PlanHead | None:
         """The plan of the team with this hash, or None."""
@@ -111,18 +98,14 @@ class Plans(Rows[PlanHead]):
         conditions = (*_conditions(wanted), *self._visible(plans))
         return page_of(self._reading, plans, ListedPlan, *conditions, before=before, size=size)
 
-    def change(self, plan_id: UUID, change: PlanChange) -> PlanHead:
-        """Change a plan's status, labels or notes and append to its history, or raise `PlanNotFound`."""
+    def change(
+        self, plan_id: UUID, entry: Mapping[str, Json], *, status: str, labels: Mapping[str, str], notes: str | None
+    ) -> PlanHead:
+        """Change a plan's status, labels or notes and append an entry to its history, or raise `PlanNotFound`."""
         head = self.get(plan_id, for_update=True)
-        changed = plans.update().where(plans.c.id == plan_id)
-        values = changed.values(
-            status=change.status,
-            labels=change.labels,
-            notes=change.notes,
-            history=[*head.history, change.entry][-MOST_CHANGES:],
-            revision=plans.c.revision + 1,
-        )
-        return self._stored(values)
+        history = [*head.history, entry][-MOST_CHANGES:]
+        values = {"status": status, "labels": labels, "notes": notes, "history": history}
+        return self._stored(plans.update().where(plans.c.id == plan_id).values(**values, revision=plans.c.revision + 1))
 
     def record(self, plan_id: UUID, ledger: Mapping[str, Json]) -> None:
         """Store the entry of a plan in the ledger, in place of the one before, or raise `PlanNotFound`."""

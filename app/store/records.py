@@ -112,21 +112,6 @@ class ListedPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanChange:
-    """A change of a plan's status, labels or notes; the fields are as in `PlanHead`, with their new values.
-
-    Parameters
-    ----------
-    entry : the change as the history lists it.
-    """
-
-    status: str
-    labels: Mapping[str, str]
-    notes: str | None
-    entry: Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
 class PlanTopic:
     """The shape of one topic of a plan."""
 

@@ -52,10 +52,6 @@ class ShareLinks(Rows[ShareLink]):
         expiry: datetime = self._reading.execute(sa.select(sa.func.now() + valid_for)).scalar_one()
         return expiry
 
-    def is_past(self, moment: datetime) -> bool:
-        """Whether a link that expires then has expired, by the clock that has set its expiry."""
-        return bool(self._reading.scalar(sa.select(sa.literal(moment) <= sa.func.now())))
-
     def is_stored(self, link_id: UUID) -> bool:
         """Whether a link was made and not revoked."""
         return self._reading.scalar(sa.select(share_links.c.id).where(share_links.c.id == link_id)) is not None

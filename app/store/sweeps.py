@@ -137,20 +137,12 @@ class Sweeps(Attempted[Sweep]):
         size = sweep_chunks.c.stop - sweep_chunks.c.start
         of_sweep = sweep_chunks.c.sweep_id == sweep_id
         done = self._reading.scalars(sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(of_sweep)).one()
-        last = (
-            sa.select(size.label("size"), sweep_chunks.c.seconds)
-            .where(of_sweep)
-            .order_by(sweep_chunks.c.start.desc())
-            .limit(recent)
-            .subquery()
-        )
-        sums = sa.select(
-            sa.func.sum(last.c.size), sa.func.sum(last.c.seconds), sa.func.max(last.c.size / last.c.seconds)
-        )
-        scored, seconds, fastest = self._reading.execute(sums).one()
-        if not seconds:
-            return Progress(int(done), None, None)
-        return Progress(int(done), float(scored) / float(seconds), float(fastest))
+        newest = sa.select(size.label("size"), sweep_chunks.c.seconds).where(of_sweep)
+        last = newest.order_by(sweep_chunks.c.start.desc()).limit(recent).subquery()
+        sums = (sa.func.sum(last.c.size), sa.func.sum(last.c.seconds), sa.func.max(last.c.size / last.c.seconds))
+        scored, seconds, fastest = self._reading.execute(sa.select(*sums)).one()
+        rates = (float(scored) / float(seconds), float(fastest)) if seconds else (None, None)
+        return Progress(int(done), *rates)
 
     def start(self, sweep_id: UUID) -> None:
         """Mark the sweep as running and not waiting."""
@@ -191,13 +183,7 @@ class Sweeps(Attempted[Sweep]):
     # -- rows --------------------------------------------------------------------------------------------------------
 
     def rows(
-        self,
-        sweep_id: UUID,
-        *,
-        where: RowFilter,
-        order: Order,
-        after: tuple[float | None, int] | None,
-        size: int,
+        self, sweep_id: UUID, *, where: RowFilter, order: Order, after: tuple[float | None, int] | None, size: int
     ) -> Page[tuple[int, RowDocument]]:
         """A page of rows, each with its index.
 
@@ -262,8 +248,4 @@ class Sweeps(Attempted[Sweep]):
         ):
             copy.set_types(["uuid", "int4", "jsonb"])
             for index, row in rows:
-                copy.write_row((sweep_id, index, Jsonb(orjson.Fragment(row), dumps=_unchanged)))
-
-
-def _unchanged(fragment: object) -> bytes:
-    return orjson.dumps(fragment)
+                copy.write_row((sweep_id, index, Jsonb(orjson.Fragment(row), dumps=orjson.dumps)))

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
+from datetime import datetime
 from secrets import randbits
 from time import time_ns
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -41,11 +42,6 @@ _ENTER = f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', %s
 def enter(connection: sa.Connection, team: str) -> None:
     """Take the role for a team, until the transaction ends."""
     connection.exec_driver_sql(_ENTER, (team,))
-
-
-def enter_without_role(connection: sa.Connection) -> None:
-    """Begin the transaction of a request if Postgres has no role for it."""
-    connection.exec_driver_sql(f"SELECT {_PATIENT}")
 
 
 def is_usable(connection: sa.Connection) -> bool:
@@ -147,7 +143,7 @@ class RowSecurity:
         if self._is_usable:
             enter(connection, team)
         else:
-            enter_without_role(connection)
+            connection.exec_driver_sql(f"SELECT {_PATIENT}")
 
 
 class Transaction:
@@ -249,6 +245,10 @@ class Store:
         """The team of new rows."""
         team = self._transaction.team
         return DEFAULT if team in (None, ALL) else str(team)
+
+    def is_past(self, moment: datetime) -> bool:
+        """Whether something that expires at this moment has expired, by the clock that decides so."""
+        return bool(self._reading.scalar(sa.select(sa.literal(moment) <= sa.func.now())))
 
     def _visible(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
         """The condition that rows of a table belong to the team; empty for every team."""

@@ -100,11 +100,7 @@ def publish(connection: sa.Connection, event: EventType, data: Mapping[str, Json
 
 
 def _queue(
-    connection: sa.Connection,
-    webhook_id: UUID,
-    event: str,
-    data: Mapping[str, Json],
-    delivery_id: UUID | None = None,
+    connection: sa.Connection, webhook_id: UUID, event: str, data: Mapping[str, Json], delivery_id: UUID | None = None
 ) -> Delivery:
     body = orjson.dumps({"type": event, "timestamp": datetime.now(UTC), "data": data}, option=orjson.OPT_UTC_Z)
     new = webhook_deliveries.insert().values(

@@ -18,7 +18,7 @@ from app.errors.requests import QuotaExceeded
 from app.store import embedded, migrations, transaction
 from app.store.answers import Answer
 from app.store.database import Database, UnitOfWork
-from app.store.records import NewPlan, PlanChange
+from app.store.records import NewPlan
 from app.store.transaction import uuid7
 from app.store.usage import QUOTAS, TeamUsage
 from tests import databases
@@ -154,7 +154,8 @@ class History:
         plan_id = self._any("plans")
         if plan_id is not None:
             entry = {"note": self._text()}
-            uow.plans.change(plan_id, PlanChange("approved", {"a": self._text()[:60]}, self._text(), entry))
+            labels = {"a": self._text()[:60]}
+            uow.plans.change(plan_id, entry, status="approved", labels=labels, notes=self._text())
 
     def _record(self, uow: UnitOfWork) -> None:
         plan_id = self._any("plans")

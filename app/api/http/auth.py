@@ -121,12 +121,7 @@ async def _secret(
 Secret = Annotated[str | None, Depends(_secret)]
 
 
-async def principal(
-    request: Request,
-    _admitted: Uow,
-    needed: SecurityScopes,
-    secret: Secret,
-) -> str:
+async def principal(request: Request, _admitted: Uow, needed: SecurityScopes, secret: Secret) -> str:
     """The name of the caller of the request, which acts for the team of the caller from now on.
 
     Raises `Unauthenticated`, `ApiKeyExpired`, `TokenRejected`, `IssuerUnavailable` or `Forbidden`.
@@ -228,12 +223,7 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
     shared_team : the team whose page the link of a request shows; None if it has none.
     """
 
-    async def of_request(
-        request: Request,
-        admitted: Uow,
-        needed: SecurityScopes,
-        secret: Secret,
-    ) -> str:
+    async def of_request(request: Request, admitted: Uow, needed: SecurityScopes, secret: Secret) -> str:
         team = shared_team(request)
         if team is None:
             return await principal(request, admitted, needed, secret)
@@ -255,14 +245,7 @@ class KeyBeforeBody:
     may_be_open : whether the service is open until the first key is created.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        database: Database,
-        open_paths: Collection[str],
-        may_be_open: bool,
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, database: Database, open_paths: Collection[str], may_be_open: bool) -> None:
         self._app, self._database, self._open_paths = app, database, tuple(open_paths)
         self._may_be_open = may_be_open
 

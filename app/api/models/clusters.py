@@ -15,32 +15,18 @@ from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePar
 from app.formats.groups import recorded_json
 from app.formats.snapshots.snapshot_json import ingress_rates, padded_if_any
 from app.formats.syntax.unique_json import members_of
+from app.services import fields
 from app.services.amounts import AnyBytes, InBytes
 from app.services.bodies import Request as RequestModel
-from app.services.fields import (
-    Base64,
-    BrokerId,
-    BrokerRequest,
-    Generation,
-    GroupString,
-    Int32,
-    Int64,
-    LogDirPath,
-    Name,
-    PartitionId,
-    Rack,
-    Release,
-    TopicConfigs,
-    TopicId,
-    TopicName,
-)
 from app.services.snapshots import log_dir_index
 
-ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
+ByTopic = Annotated[
+    dict[fields.TopicName, list[fields.PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))
+]
 """Partitions by topic; the order of the topics has no meaning."""
 
 
-Epoch = Annotated[Int32, Field(ge=-2)]
+Epoch = Annotated[fields.Int32, Field(ge=-2)]
 """Of a member, a group or an assignment; a leaving member has −1, a static one −2."""
 TaskName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}_[0-9]{1,10}$", examples=["0_3"])]
 
@@ -59,23 +45,23 @@ class RecordedTasksRequest(RequestModel):
 class RecordedMemberRequest(RequestModel):
     """A member. Without `topics` its subscription, its rack and the partitions that it owns are unknown."""
 
-    member_id: GroupString
+    member_id: fields.GroupString
     """Id of the member."""
-    client_id: GroupString | None = None
+    client_id: fields.GroupString | None = None
     """`client.id`; null if unknown."""
-    host: GroupString | None = None
+    host: fields.GroupString | None = None
     """Address of the client as Kafka's tools print it, such as `/10.0.1.17`; null if unknown."""
-    group_instance_id: GroupString | None = None
+    group_instance_id: fields.GroupString | None = None
     """`group.instance.id` of a static member; null for a dynamic one."""
-    rack_id: Annotated[Rack | None, AfterValidator(lambda rack: rack or None)] = None
+    rack_id: Annotated[fields.Rack | None, AfterValidator(lambda rack: rack or None)] = None
     """`client.rack`; null or `""` for none."""
-    topics: list[TopicName] | None = None
+    topics: list[fields.TopicName] | None = None
     """Its subscription."""
     owned_partitions: ByTopic | None = None
     """Partitions that it owned, by its subscription."""
-    generation_id: Generation | None = None
+    generation_id: fields.Generation | None = None
     """The generation of its owned partitions."""
-    user_data: Base64 | None = None
+    user_data: fields.Base64 | None = None
     """The assignor's own bytes in the subscription, in base64."""
     assigned_partitions: ByTopic | None = None
     """Partitions that are assigned to it."""
@@ -83,7 +69,7 @@ class RecordedMemberRequest(RequestModel):
     """Of the protocols of KIP-848, KIP-932 and KIP-1071."""
     target_partitions: ByTopic | None = None
     """Its partitions in the target assignment (KIP-848)."""
-    process_id: GroupString | None = None
+    process_id: fields.GroupString | None = None
     """The process of a member of a Streams group."""
     tasks: RecordedTasksRequest | None = None
     """Of a member of a Streams group (KIP-1071)."""
@@ -94,27 +80,27 @@ class RecordedMemberRequest(RequestModel):
 class RecordedOffsetRequest(RequestModel):
     """How far a group has read a partition."""
 
-    topic: TopicName
-    partition: PartitionId
+    topic: fields.TopicName
+    partition: fields.PartitionId
     """Id of the partition in its topic."""
-    current_offset: Int64 | None = None
+    current_offset: fields.Int64 | None = None
     """Committed offset of the group; null if it has none."""
-    log_end_offset: Int64 | None = None
+    log_end_offset: fields.Int64 | None = None
     """Offset after the last record of the partition; null if unknown."""
-    lag: Int64 | None = None
+    lag: fields.Int64 | None = None
     """Records; negative if the log was truncated."""
-    member_id: GroupString | None = None
+    member_id: fields.GroupString | None = None
     """The member that reads the partition."""
 
 
 class RecordedGroupRequest(RequestModel):
     """A recorded group."""
 
-    group_id: GroupString
+    group_id: fields.GroupString
     """Id of the group."""
-    state: GroupString | None = Field(None, examples=["Stable"])
+    state: fields.GroupString | None = Field(None, examples=["Stable"])
     """State of the group as Kafka's tools print it; null if unknown."""
-    assignor: GroupString | None = Field(None, examples=["range"])
+    assignor: fields.GroupString | None = Field(None, examples=["range"])
     """Name of the group's assignor as Kafka's tools print it; null if unknown."""
     members: list[RecordedMemberRequest] = Field(default_factory=list)
     """Members, in the order of the tool."""
@@ -137,7 +123,7 @@ class RecordedGroupRequest(RequestModel):
 class LogDirectoryRequest(RequestModel):
     """A log directory of a broker (JBOD)."""
 
-    path: LogDirPath
+    path: fields.LogDirPath
     """Absolute path, as `log.dirs` lists it."""
     total_bytes: AnyBytes | None = None
     """Bytes of its file system; null if unknown."""
@@ -151,7 +137,7 @@ class LogDirectoryRequest(RequestModel):
         return LogDirectory(self.path, self.total_bytes, self.usable_bytes, self.offline)
 
 
-class CordonableBrokerRequest(BrokerRequest):
+class CordonableBrokerRequest(fields.BrokerRequest):
     """A broker, its log directories, and its cordons."""
 
     log_dirs: list[LogDirectoryRequest] | None = Field(None, max_length=1000)
@@ -159,7 +145,7 @@ class CordonableBrokerRequest(BrokerRequest):
 
     cordoned: bool = False
     """Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new replica to it."""
-    cordoned_log_dirs: list[LogDirPath] = Field(default_factory=list)
+    cordoned_log_dirs: list[fields.LogDirPath] = Field(default_factory=list)
     """The paths of its cordoned log directories, if they are known."""
 
     def cordon(self) -> Cordon | None:
@@ -171,17 +157,17 @@ class CordonableBrokerRequest(BrokerRequest):
 class PartitionRequest(RequestModel):
     """The state of a partition; the first of `replicas` is the preferred leader."""
 
-    partition: PartitionId
+    partition: fields.PartitionId
     """Id of the partition in its topic, from 0."""
-    replicas: Annotated[list[BrokerId], Field(min_length=1)]
+    replicas: Annotated[list[fields.BrokerId], Field(min_length=1)]
     """Broker ids, the preferred leader first."""
-    isr: list[BrokerId] | None = None
+    isr: list[fields.BrokerId] | None = None
     """In-sync replicas; if missing, all replicas."""
-    elr: list[BrokerId] = Field(default_factory=list)
+    elr: list[fields.BrokerId] = Field(default_factory=list)
     """Eligible leader replicas (KIP-966)."""
-    observers: list[BrokerId] = Field(default_factory=list)
+    observers: list[fields.BrokerId] = Field(default_factory=list)
     """The observers among `replicas`, in Confluent Server. Reassignments leave the topic as it is."""
-    leader: BrokerId | None = None
+    leader: fields.BrokerId | None = None
     """None if the partition has no leader."""
     size_bytes: AnyBytes | None = None
     """Bytes of one replica; null if unknown."""
@@ -192,24 +178,24 @@ class PartitionRequest(RequestModel):
     """Of a tiered topic, the bytes in remote storage, which no plan copies. They are not stored."""
     ingress_bytes_per_s: Annotated[float, InBytes(le=1e18)] | None = None
     """Rate of writes to the partition, in bytes/s; null if unknown."""
-    adding_replicas: list[BrokerId] = Field(default_factory=list)
+    adding_replicas: list[fields.BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment adds."""
-    removing_replicas: list[BrokerId] = Field(default_factory=list)
+    removing_replicas: list[fields.BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment removes."""
-    log_dirs: list[LogDirPath | None] | None = None
+    log_dirs: list[fields.LogDirPath | None] | None = None
     """The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; null for one
     that is unknown."""
-    future_log_dirs: list[LogDirPath | None] | None = None
+    future_log_dirs: list[fields.LogDirPath | None] | None = None
     """The log directory that each of `replicas` is being moved to within its broker; null for one that is not moved."""
 
 
 class TopicRequest(RequestModel):
     """The state of a topic."""
 
-    name: TopicName
-    topic_id: TopicId | None = None
+    name: fields.TopicName
+    topic_id: fields.TopicId | None = None
     """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
-    configs: TopicConfigs = Field(default_factory=dict)
+    configs: fields.TopicConfigs = Field(default_factory=dict)
     partitions: list[PartitionRequest]
     """Partitions in any order, each once."""
 
@@ -217,7 +203,7 @@ class TopicRequest(RequestModel):
 class SnapshotRequest(RequestModel):
     """The state of a cluster."""
 
-    cluster: Name
+    cluster: fields.Name
     """Name of the cluster, by which its snapshots are listed."""
     brokers: list[CordonableBrokerRequest]
     """Brokers in any order, each once."""
@@ -225,7 +211,7 @@ class SnapshotRequest(RequestModel):
     """Topics in any order, each once."""
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
     """Consumer, share and Streams groups in any order, each once."""
-    kafka_version: Release | None = Field(None, examples=["4.1.0"])
+    kafka_version: fields.Release | None = Field(None, examples=["4.1.0"])
     """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
     it."""
     controller: Controller | None = None

@@ -103,13 +103,7 @@ def of_stored_failure(request: Request, document: Mapping[str, Json]) -> Respons
 
 
 def _of_kind(
-    request: Request,
-    kind: type[Failure],
-    detail: str,
-    context: Mapping[str, Json],
-    *,
-    status: int,
-    errors: Json = None,
+    request: Request, kind: type[Failure], detail: str, context: Mapping[str, Json], *, status: int, errors: Json = None
 ) -> Response:
     """The problem document of a failure of a class; its field errors are stated, or come from the context."""
     named = errors or context.get("errors")

@@ -81,7 +81,7 @@ _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
     IssuerUnavailable,
 )
 _IMPLIED: Mapping[type[Failure], Sequence[type[Failure]]] = {
-    IdempotencyKeyInFlight: (IdempotencyKeyReused, QuotaExceeded),
+    IdempotencyKeyInFlight: (IdempotencyKeyReused, QuotaExceeded)
 }
 """Failures of operations that have another one: with an Idempotency-Key, whose answer is stored."""
 

@@ -49,8 +49,7 @@ router = Operations("/v1/plans", "plans")
     reassignments.ReassignmentUnderWay,
 )
 def plan_reassignment(
-    planning: PlanningOnce,
-    body: Annotated[ReassignmentRequest, Body(openapi_examples=examples.REASSIGNMENT_REQUEST)],
+    planning: PlanningOnce, body: Annotated[ReassignmentRequest, Body(openapi_examples=examples.REASSIGNMENT_REQUEST)]
 ) -> Response:
     """Change a cluster with the least movement.
 

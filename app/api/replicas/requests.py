@@ -5,59 +5,46 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.models.clusters import CordonableBrokerRequest, TopicConfigs
+from app.api.models.clusters import CordonableBrokerRequest
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
+from app.services import fields
 from app.services.bodies import Request as RequestModel
-from app.services.fields import (
-    AttributeName,
-    BrokerId,
-    ComparedReleases,
-    Defaults,
-    Int32,
-    Labels,
-    Name,
-    OnSnapshot,
-    PartitionId,
-    RequestedRelease,
-    Seed,
-    TopicName,
-)
 from app.services.replicas import PLANNER, ReplicasRequest
 
 # The bounds are documented here and checked by the core, whose failures say more than "less than 1".
-Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
+Count = Annotated[fields.Int32, Field(json_schema_extra={"minimum": 1})]
 
 
-OptionValues = Annotated[list[Name], Field(min_length=1, max_length=1000)]
+OptionValues = Annotated[list[fields.Name], Field(min_length=1, max_length=1000)]
 
 
 class NewTopicRequest(RequestModel):
     """Partitions of a new topic, or, from `start_partition_id` on, of an existing one."""
 
-    name: TopicName
+    name: fields.TopicName
     partitions: Count
     """Number of partitions to place."""
     replication_factor: Count
     """Number of replicas of each partition."""
-    start_partition_id: PartitionId = 0
+    start_partition_id: fields.PartitionId = 0
     """Id of the first partition to place; 0 for a new topic."""
 
 
 class ConfiguredTopicRequest(NewTopicRequest):
     """Partitions of a new topic with its configurations, or of an existing one."""
 
-    configs: TopicConfigs = Field(default_factory=dict)
+    configs: fields.TopicConfigs = Field(default_factory=dict)
     """Configurations of a new topic, such as `min.insync.replicas`: they count for the cost of a loss, and the
     commands that create the topic state them."""
 
 
-class _PlaceFields(OnSnapshot):
+class _PlaceFields(fields.OnSnapshot):
     """Where to place, with which algorithm."""
 
     brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
     """Brokers to place on, each once; null if a snapshot has them."""
-    cordoned_brokers: list[BrokerId] | None = None
+    cordoned_brokers: list[fields.BrokerId] | None = None
     """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default as in the
     snapshot. `cordoned` of `brokers` adds to them."""
     algorithm: Literal[tuple(PLACEMENTS)] | None = Field(  # type: ignore[valid-type] # decided by the registry
@@ -70,22 +57,22 @@ class _PlaceFields(OnSnapshot):
     rack_mode: Literal["enforced", "safe", "disabled"] | None = None
     """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers without
     one as a rack. Not for awareness."""
-    fixed_start_index: PartitionId | None = None
+    fixed_start_index: fields.PartitionId | None = None
     """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
-    seed: Seed | None = None
+    seed: fields.Seed | None = None
     """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and the
     plan's `prediction` is `envelope` (of awareness and copysets: `pinned`)."""
-    defaults: Defaults | None = None
+    defaults: fields.Defaults | None = None
     """Values for new topics, and for topics that lack them in the snapshot."""
 
 
 def _with_options(base: type[RequestModel]) -> type[RequestModel]:
     """The model with a field for each option of the registry."""
-    fields: dict[str, Any] = {
+    by_name: dict[str, Any] = {
         name: (_ANNOTATIONS[option.form](option) | None, Field(None, description=_described(option, algorithms)))
         for name, (option, algorithms) in PLACEMENT_OPTIONS.items()
     }
-    return create_model(f"{base.__name__}WithOptions", __base__=base, **fields)
+    return create_model(f"{base.__name__}WithOptions", __base__=base, **by_name)
 
 
 def _described(option: Option, algorithms: Sequence[str]) -> str:
@@ -94,9 +81,9 @@ def _described(option: Option, algorithms: Sequence[str]) -> str:
 
 _ANNOTATIONS: Mapping[str, Callable[[Option], Any]] = {
     "choice": lambda option: Literal[option.choices],
-    "names": lambda _: Annotated[list[AttributeName], Field(min_length=1, max_length=16)],
-    "values_by_name": lambda _: Annotated[dict[AttributeName, OptionValues], Field(min_length=1, max_length=16)],
-    "integer": lambda option: Annotated[Int32, Field(ge=option.bounds[0], le=option.bounds[1])],
+    "names": lambda _: Annotated[list[fields.AttributeName], Field(min_length=1, max_length=16)],
+    "values_by_name": lambda _: Annotated[dict[fields.AttributeName, OptionValues], Field(min_length=1, max_length=16)],
+    "integer": lambda option: Annotated[fields.Int32, Field(ge=option.bounds[0], le=option.bounds[1])],
     "flag": lambda _: bool,
 }
 
@@ -106,9 +93,9 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
 
     topics: Annotated[list[ConfiguredTopicRequest], Field(min_length=1)]
     """Topics to place, in the order in which they are created."""
-    kafka_version: RequestedRelease = None
-    compare_kafka_versions: ComparedReleases = Field(default_factory=list)
-    labels: Labels = Field(default_factory=dict)
+    kafka_version: fields.RequestedRelease = None
+    compare_kafka_versions: fields.ComparedReleases = Field(default_factory=list)
+    labels: fields.Labels = Field(default_factory=dict)
 
     def service(self) -> ReplicasRequest:
         """As the service knows it."""

@@ -11,18 +11,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag
 
 from app.api.sweeps.fields import Axes, KnownKind, model_of
+from app.core.capacity import scenario
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
-from app.core.capacity.scenario import (
-    FAILURE_CLASSES,
-    LARGEST_AMOUNT,
-    BrokerProfile,
-    Prices,
-    Rereplication,
-    RestartRules,
-    TopicLoad,
-    TrafficGrowth,
-    Zipf,
-)
 from app.core.replicas.registry import PLACEMENTS
 from app.services.amounts import InBytes, InShares
 from app.services.bodies import Request as RequestModel
@@ -31,7 +21,7 @@ from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 
 DEFAULT_PLACEMENT = "striped"
-Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(le=LARGEST_AMOUNT)]
+Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(le=scenario.LARGEST_AMOUNT)]
 Share = Annotated[float, Field(allow_inf_nan=False), InShares()]
 Target = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
 Count = Annotated[Int32, Field(ge=1)]
@@ -64,14 +54,14 @@ class TopologyRequest(RequestModel):
     """Number of brokers in every rack, or by rack."""
 
 
-class ProfileRequest(model_of(BrokerProfile, optional=_VCPU)):  # type: ignore[misc] # made by `model_of`
+class ProfileRequest(model_of(scenario.BrokerProfile, optional=_VCPU)):  # type: ignore[misc] # made by `model_of`
     """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
 
     name: Annotated[str, Field(min_length=1, max_length=249)] | None = None
     """Name of the profile, which tells the values of an axis apart."""
 
 
-class ZipfRequest(model_of(Zipf)):  # type: ignore[misc] # made by `model_of`
+class ZipfRequest(model_of(scenario.Zipf)):  # type: ignore[misc] # made by `model_of`
     """Partition p weighs 1 / (p + 1) ** zipf."""
 
 
@@ -85,15 +75,15 @@ class TopicDetails(RequestModel):
     """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 
-class TopicLoadRequest(TopicDetails, model_of(TopicLoad, optional=_PEAK)):  # type: ignore[misc] # made by `model_of`
+class TopicLoadRequest(TopicDetails, model_of(scenario.TopicLoad, optional=_PEAK)):  # type: ignore[misc] # made by `model_of`
     """A topic and its traffic."""
 
 
-class MeasuredTopicRequest(TopicDetails, model_of(TopicLoad, optional=_MEASURED)):  # type: ignore[misc] # made by `model_of`
+class MeasuredTopicRequest(TopicDetails, model_of(scenario.TopicLoad, optional=_MEASURED)):  # type: ignore[misc] # made by `model_of`
     """Values that override a measured topic's; or a planned topic, with all that a topic needs."""
 
 
-class EveryTopicRequest(model_of(TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # made by `model_of`
+class EveryTopicRequest(model_of(scenario.TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # made by `model_of`
     """Values of every topic, unless its own entry overrides them."""
 
 
@@ -140,7 +130,7 @@ class ClientsRequest(RequestModel):
     """Whether consumers read from a replica in their rack (KIP-392)."""
 
 
-class TrafficRequest(model_of(TrafficGrowth)):  # type: ignore[misc] # made by `model_of`
+class TrafficRequest(model_of(scenario.TrafficGrowth)):  # type: ignore[misc] # made by `model_of`
     """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
 
 
@@ -161,15 +151,15 @@ class TargetsRequest(RequestModel):
     """Usable share of `max_partitions`; null for 1."""
 
 
-class PricesRequest(model_of(Prices)):  # type: ignore[misc] # made by `model_of`
+class PricesRequest(model_of(scenario.Prices)):  # type: ignore[misc] # made by `model_of`
     """Prices other than the brokers'."""
 
 
-class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # made by `model_of`
+class RereplicationRequest(model_of(scenario.Rereplication)):  # type: ignore[misc] # made by `model_of`
     """The throttle at which lost replicas are copied, which loads surviving brokers."""
 
 
-class RestartRulesRequest(model_of(RestartRules)):  # type: ignore[misc] # made by `model_of`
+class RestartRulesRequest(model_of(scenario.RestartRules)):  # type: ignore[misc] # made by `model_of`
     """Rules for every wave of a rolling restart, besides `min.insync.replicas` of every partition."""
 
     per: Literal["broker", "rack"] = "broker"
@@ -191,7 +181,7 @@ class BaseSections(RequestModel):
     """Where producers and consumers are."""
     traffic: TrafficRequest = Field(default_factory=TrafficRequest)
     """Growth of traffic."""
-    failures: list[Literal[tuple(FAILURE_CLASSES)]] = Field(  # type: ignore[valid-type] # the core decides
+    failures: list[Literal[tuple(scenario.FAILURE_CLASSES)]] = Field(  # type: ignore[valid-type] # the core decides
         default_factory=lambda: ["none"], description="The failures that the cluster has to withstand."
     )
     targets: TargetsRequest = Field(default_factory=TargetsRequest)

@@ -147,12 +147,7 @@ def open_scenario(
     answer=SummaryDocument,
     scope="read",
 )
-def summarise_sweep(
-    uow: Uow,
-    sweep_id: SweepId,
-    feasible: FeasibleFilter = None,
-    axis: AxisFilter = None,
-) -> Response:
+def summarise_sweep(uow: Uow, sweep_id: SweepId, feasible: FeasibleFilter = None, axis: AxisFilter = None) -> Response:
     """Get the distributions of a sweep's figures.
 
     Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,

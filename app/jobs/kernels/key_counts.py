@@ -160,10 +160,6 @@ def _comparable(values: pa.Array, column: str, encoding: str) -> pa.Array:
     )
 
 
-def _as_they_are(values: pa.Array, _: str) -> pa.Array:
-    return values
-
-
 def _from_base64(values: pa.Array, column: str) -> pa.Array:
     decoded = []
     for written in values.to_pylist():
@@ -211,7 +207,7 @@ def _malformed(column: str, written: bytes | str, expected: str) -> MalformedKey
 
 
 _ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = {
-    "utf8": ("text or bytes", _as_they_are),
+    "utf8": ("text or bytes", lambda values, _: values),
     "base64": ("text or bytes", _from_base64),
     "int32": ("signed integers, or text of their digits", _from_numbers(32)),
     "int64": ("signed integers, or text of their digits", _from_numbers(64)),

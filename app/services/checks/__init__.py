@@ -11,10 +11,9 @@ conditions.py     the conditions under which a check fails: `violations`, `skew>
 desired.py        differences from topics as they are to be, and the reassignment that removes them
 """
 
-from app.services.checks.conditions import MEASURES, Condition, Outcome, Subject, conditions
+from app.services.checks.conditions import MEASURES, Outcome, Subject, conditions
 from app.services.checks.desired import Differences, TopicDifference, compare, placement_of
-from app.services.checks.health import MOST_LOADS_OF_LOSSES, Health, HealthRequest, LeastRepair
-from app.services.checks.minimum import Minimum, minimum_for
+from app.services.checks.health import MOST_LOADS_OF_LOSSES, Health, HealthRequest
 from app.services.checks.verification import (
     Check,
     check,

@@ -54,11 +54,7 @@ class Differences:
 
     def as_json(self) -> dict[str, Json]:
         """The document."""
-        return {
-            "differences": as_json(self.differences),
-            "request": self.request,
-            "new_topics": list(self.new_topics),
-        }
+        return {"differences": as_json(self.differences), "request": self.request, "new_topics": list(self.new_topics)}
 
 
 def compare(cluster: Cluster, desired: Sequence[DesiredTopic]) -> Differences:

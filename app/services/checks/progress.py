@@ -8,7 +8,7 @@ from app.core.model import Cluster, unpadded
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import VerifiedPartition
 from app.services.bodies import AnswerRecord, ListOf
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 
 NAMED_PARTITIONS = 100
 """The most partitions that are not complete and named; all are counted."""
@@ -72,12 +72,8 @@ def planned_lists(
     unknown = [one for one in verified if (one.topic, one.partition) not in known]
     cautions = []
     if unknown:
-        detail = (
-            f"the planned lists of {len(unknown)} partitions are neither in the output nor in the snapshot, "
-            f"{unknown[0].topic}-{unknown[0].partition} first, which are checked as they are; "
-            "state the executed file as `reassignment`"
-        )
-        cautions.append(Caution("planned_lists_unknown", detail))
+        first = f"{unknown[0].topic}-{unknown[0].partition}"
+        cautions.append(caution("planned_lists_unknown", unknown=unknown, first=first))
     lists = destinations | known
     names = [(one.topic, one.partition) for one in verified]
     return Reassignment(tuple(PartitionReassignment(*name, lists.get(name, ())) for name in names)), cautions

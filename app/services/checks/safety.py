@@ -17,8 +17,8 @@ from app.errors import Json
 from app.errors.quotation import quoted
 from app.errors.requests import IllegalReassignment
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
-from app.services.cautions import Caution
-from app.services.reassignment.reports.batches import no_source_detail, waits_detail
+from app.services.cautions import Caution, caution
+from app.services.reassignment.reports.batches import waits_for
 from app.services.snapshots import NAMED_LOG_DIRS
 
 
@@ -95,10 +95,10 @@ def _completion(
     if (waiting := np.flatnonzero(found.waits)).size:
         lists = target[waiting]
         down = np.unique(brokers.ids[lists[~is_live[lists] & (lists != NO_REPLICA)]]).tolist()
-        detail = waits_detail(f"{len(waiting)} {count}", version, down)
+        detail = waits_for(f"{len(waiting)} {count}", version, down).detail
         yield _violation("waits_for_offline_replica", "illegal", topic, assignment, waiting, detail)
     if (sourceless := np.flatnonzero(found.has_no_source)).size:
-        detail = no_source_detail(f"{len(sourceless)} {count}")
+        detail = caution("no_in_sync_replica", partitions=f"{len(sourceless)} {count}").detail
         yield _violation("no_in_sync_replica", "illegal", topic, assignment, sourceless, detail)
     live_in_sync = np.where(is_live[in_sync], in_sync, np.int32(NO_REPLICA))
     loses = is_live[in_sync].any(axis=1) & ~(~not_among(target, live_in_sync) & (target != NO_REPLICA)).any(axis=1)

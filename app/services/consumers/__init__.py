@@ -10,7 +10,7 @@ exports.py          the plan as files: tables, KEDA (scaled_object.yaml), Kubern
                     an autoscaler
 """
 
-from app.services.consumers.differences import ConsumerCounts, IntervalConsumers, difference
+from app.services.consumers.differences import difference
 from app.services.consumers.exports import EXPORTS
 from app.services.consumers.planning import KIND, PLANNER
 from app.services.consumers.requests import READER, ConsumersRequest

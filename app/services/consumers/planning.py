@@ -21,7 +21,7 @@ from app.core.model import Int64s, Placement
 from app.errors import Json
 from app.formats.syntax.quantities import counted
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.consumers import answers
 from app.services.consumers.answers import ConsumersAnswer
 from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_consumers, check_topics, rates_of
@@ -234,18 +234,10 @@ def _partitions(problem: Scaling) -> Iterator[answers.PartitionsNeeded]:
 
 def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) -> Iterator[Caution]:
     if grown := tuple(problem.request.series.size_growth_of or ()):
-        detail = (
-            f"rates of {counted(len(grown), 'topic')} are the growth of sizes between snapshots: too low if retention "
-            "removed records meanwhile"
-        )
-        yield Caution("rates_of_size_growth", detail, topics=grown)
+        yield caution("rates_of_size_growth", topics=grown)
     lacking = [each for each in solution if each.consumers < each.lower_bound]
     if lacking:
-        detail = (
-            f"max is {problem.request.max}, and {counted(len(lacking), 'interval')} need up to "
-            f"{max(each.lower_bound for each in lacking)} consumers; lost_bytes_per_s is what lag grows by"
-        )
-        yield Caution("consumers_too_few", detail)
+        needed = max(each.lower_bound for each in lacking)
+        yield caution("consumers_too_few", max=problem.request.max, lacking=lacking, needed=needed)
     if oversized:
-        detail = f"lag of {counted(oversized, 'partition')} above the capacity of a consumer grows; `oversized` has it"
-        yield Caution("oversized_partitions", detail)
+        yield caution("oversized_partitions", oversized=oversized)

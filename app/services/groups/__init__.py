@@ -17,17 +17,13 @@ exports.py       the plan as a file
 
 from app.services.groups.differences import ReaderChange, Reading, difference, reading_difference
 from app.services.groups.exports import EXPORTS
-from app.services.groups.members import ListedMember, missing_from, recorded_group, recorded_member, require_partitions
+from app.services.groups.members import missing_from, recorded_group, recorded_member, require_partitions
 from app.services.groups.overrides import overridden
 from app.services.groups.planning import KIND, PLANNER
-from app.services.groups.predictions import Prediction, predict
-from app.services.groups.requests import Balance, ClientLibrary, GroupEvent, GroupRequest, GroupTopic, MemberRequest
-from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
+from app.services.groups.requests import GroupEvent, GroupRequest, GroupTopic, MemberRequest
+from app.services.groups.sources import listed_metadata, metadata_of
 from app.services.plans import Kind
 
 PLAN_KIND = Kind(
-    planner=PLANNER,
-    difference=difference,
-    exports=EXPORTS,
-    content="the readers of partitions, and moves no replica",
+    planner=PLANNER, difference=difference, exports=EXPORTS, content="the readers of partitions, and moves no replica"
 )

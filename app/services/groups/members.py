@@ -17,7 +17,7 @@ from app.errors.kafka import CorruptProtocolBytes
 from app.errors.requests import ConflictingFields, DuplicateTopic, MalformedText
 from app.formats.groups import assignor_user_data
 from app.formats.groups.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups.requests import ClientLibrary, MemberRequest
 from app.services.snapshots import first_repeated
 
@@ -140,11 +140,8 @@ def from_the_future(listed: Sequence[ListedMember]) -> list[Caution]:
     if not future:
         return []
     versions = sorted({one.subscription.version for one in future if one.subscription is not None})
-    detail = (
-        f"the metadata of {len(future)} members are of version {', '.join(map(str, versions))}; they are read as "
-        f"version {NEWEST_VERSION}, and what later ones added is not read"
-    )
-    return [Caution("subscription_from_the_future", detail, members=tuple(one.member.id for one in future))]
+    named, members = ", ".join(map(str, versions)), tuple(one.member.id for one in future)
+    return [caution("subscription_from_the_future", versions=named, newest=NEWEST_VERSION, members=members)]
 
 
 def recorded_group(cluster: Cluster, group_id: str) -> RecordedGroup:
@@ -194,18 +191,12 @@ def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> list[C
     shares_members = set(without) == set(of_unknown_rack)
     if without:
         what, taken = ("subscriptions, racks", ", to be in no rack") if shares_members else ("subscriptions", "")
-        detail = (
-            f"the {what} and generations of {len(without)} {of} are not recorded; they are taken to subscribe to the "
-            f"topics they read{taken} and of one generation"
-        )
-        cautions.append(Caution("subscriptions_not_recorded", detail, members=without))
+        cautions.append(caution("subscriptions_not_recorded", what=what, of=of, taken=taken, members=without))
     if of_unknown_rack and not shares_members:
-        detail = f"the racks of {len(of_unknown_rack)} {of} are not recorded; they are taken to be in no rack"
-        cautions.append(Caution("racks_not_recorded", detail, members=tuple(of_unknown_rack)))
+        cautions.append(caution("racks_not_recorded", of=of, members=tuple(of_unknown_rack)))
     unassigned = tuple(member.member_id for member in group.members if member.assigned is None)
     if unassigned:
-        detail = f"what {len(unassigned)} {of} are assigned is not recorded; they are taken to have nothing else"
-        cautions.append(Caution("assignment_not_recorded", detail, members=unassigned))
+        cautions.append(caution("assignment_not_recorded", of=of, members=unassigned))
     if group.state not in (None, "Stable"):
         cautions.append(Caution("group_not_stable", f"the group was {group.state} when it was recorded"))
     return cautions

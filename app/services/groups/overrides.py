@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from app.core.recorded import RecordedMember
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic
-from app.formats.syntax.quantities import first_of
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups.requests import ClientLibrary, MemberOverride
 from app.services.snapshots import first_repeated
 
@@ -51,9 +50,8 @@ def overridden(
     unmatched = [str(place) for place in range(len(overrides)) if place not in matched]
     if not unmatched:
         return known, []
-    named = first_of(unmatched, NAMED_OVERRIDES)
-    detail = f"{len(unmatched)} of {len(overrides)} {FIELD} ({named}) match none of {len(members)} members"
-    return known, [Caution("overrides_without_member", detail)]
+    lost = caution("overrides_without_member", unmatched=unmatched, overrides=overrides, field=FIELD, of=members)
+    return known, [lost]
 
 
 def _known(member: RecordedMember, overrides: Sequence[MemberOverride]) -> KnownMember:

@@ -22,7 +22,7 @@ from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTop
 from app.formats.syntax.quantities import counted
 from app.services.amounts import bytes_of
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups import answers, reports
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
@@ -52,17 +52,10 @@ def of_client(assignor: Assignor, client: ClientLibrary | None, leader: str, *, 
     if assignor.runs_on != "leader" or library in (None, "java"):
         return
     if assignor.library is None:
-        detail = (
-            f"the leader {leader} runs {assignor.name} of {library}, which is taken to assign as Kafka's Java client "
-            "does; it was not compared"
-        )
-        yield Caution("client_not_compared", detail, members=(leader,))
+        of_leader = {"leader": leader, "assignor": assignor.name, "library": library}
+        yield caution("client_not_compared", **of_leader, members=(leader,))
     elif client == "librdkafka" and topics > 1:
-        detail = (
-            f"{assignor.name} of {client} assigns partitions without a member in the order in which the broker lists "
-            "topics, which is not recorded; it is taken to be that of the request or snapshot"
-        )
-        yield Caution("topic_order_unknown", detail)
+        yield caution("topic_order_unknown", assignor=assignor.name, client=client)
 
 
 KIND = "group"
@@ -118,7 +111,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         limits.check_count("members", request.members or (), path=("members",))
         limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
         names = [topic.name for topic in request.topics or ()]
-        require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+        require_distinct("topic", names, DuplicateTopic, "topics", member="name")
         limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
         _require_distinct(request)
 
@@ -144,9 +137,6 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     def releases(self, problem: GroupProblem) -> KafkaRange | None:
         replays = problem.source.assignors[0].replays
         return None if replays is None else replays.holds
-
-    def compared_versions(self, request: GroupRequest) -> Sequence[str]:
-        return request.compare_kafka_versions
 
     def later_versions(self, problem: GroupProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.source.assignors[0], problem.source.version)
@@ -193,10 +183,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
             optimum=reports.optimum_of(members, source) if is_exclusive else None,
             sharing=None if is_exclusive else reports.sharing_of(members, source, assignment, source.metadata),
-            comparison=[
-                reports.comparison_row(solution, source),
-                *(reports.compared(each, source) for each in others),
-            ],
+            comparison=[reports.comparison_row(solution, source), *(reports.compared(each, source) for each in others)],
             steps=steps,
             trigger=None if problem.previous is None else _trigger(problem, problem.previous),
             violations=_violations(solution, source),
@@ -219,7 +206,7 @@ PLANNER = _GroupPlanner()
 def _require_distinct(request: GroupRequest) -> None:
     members = request.members or ()
     ids = [member.member_id for member in members]
-    require_distinct("member", ids, DuplicateMember, lambda place: ("members", place, "member_id"))
+    require_distinct("member", ids, DuplicateMember, "members", member="member_id")
     places = [place for place, member in enumerate(members) if member.group_instance_id]
     instances = [str(members[place].group_instance_id) for place in places]
     if (twice := first_repeated(instances)) is not None:
@@ -340,11 +327,8 @@ def _of_grown_topics(problem: GroupProblem, assignor: Assignor) -> Iterator[Caut
             case ReplicaRacksChanged(rack_of):
                 racks |= rack_of
     if topics and assignor.is_rack_aware and any(of_members) and any(racks.values()):
-        detail = (
-            f"{assignor.name} uses racks, and those of the partitions that {counted(len(topics), 'topic')} get are not "
-            "known: the event topic_grown has their `replicas`; with others it may assign any partition otherwise"
-        )
-        yield Caution("racks_of_new_partitions_unknown", detail, topics=tuple(topics[:NAMED_TOPICS]))
+        first = tuple(topics[:NAMED_TOPICS])
+        yield caution("racks_of_new_partitions_unknown", assignor=assignor.name, grown=topics, topics=first)
 
 
 def _trigger(problem: GroupProblem, previous: GroupMetadata) -> answers.Trigger:

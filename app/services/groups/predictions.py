@@ -12,7 +12,7 @@ from app.core.groups.measures.findings import Finding, input_findings, known_fau
 from app.core.groups.measures.locality import Handover, RacksIgnored, handover, racks_ignored
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.registry import LIBRARY_ASSIGNORS, Assignor, OwnedIn
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups.answers import Step
 from app.services.groups.sources import GroupSource
 
@@ -112,20 +112,14 @@ def _of_racks(prediction: Prediction, source: GroupSource) -> Iterator[Caution]:
         return
     reason = racks_ignored(prediction.members, source.metadata)
     if reason is RacksIgnored.NO_MEMBER_HAS_A_RACK and source.of_unknown_rack:
-        detail = (
-            "racks decide nothing in this prediction: those of its members are not recorded; member_overrides adds them"
-        )
-        yield Caution("racks_ignored", detail)
+        yield caution("racks_ignored.members")
     elif reason is not None:
         yield Caution("racks_ignored", f"racks decide nothing in this group: {_REASONS[reason]}")
     without = tuple(
         member.id for member in prediction.members if not member.rack_id and member.id not in source.of_unknown_rack
     )
     if without and len(without) < len(prediction.members):
-        detail = (
-            f"{len(without)} of {len(prediction.members)} members have no rack (client.rack), and are near everything"
-        )
-        yield Caution("members_without_rack", detail, members=without)
+        yield caution("members_without_rack", of=prediction.members, members=without)
 
 
 def _of_ownership(prediction: Prediction) -> Iterator[Caution]:
@@ -133,11 +127,7 @@ def _of_ownership(prediction: Prediction) -> Iterator[Caution]:
         return
     without = tuple(member.id for member in prediction.members if member.owned and member.generation_id is None)
     if without:
-        detail = (
-            f"{len(without)} members own partitions and say no generation_id; the sticky assignor then takes them to "
-            "own nothing"
-        )
-        yield Caution("owned_without_generation", detail, members=without)
+        yield caution("owned_without_generation", members=without)
 
 
 def _of_topic_ids(prediction: Prediction, source: GroupSource) -> Iterator[Caution]:
@@ -149,11 +139,7 @@ def _of_topic_ids(prediction: Prediction, source: GroupSource) -> Iterator[Cauti
     )
     # With one topic there is no order that an id could decide.
     if unknown and len(subscribed) > 1:
-        detail = (
-            f"the ids of {len(unknown)} topics are not known, and {prediction.assignor.name} goes through topics in "
-            "their order; with others it may assign otherwise"
-        )
-        yield Caution("topic_ids_unknown", detail, topics=unknown[:20])
+        yield caution("topic_ids_unknown", unknown=unknown, assignor=prediction.assignor.name, topics=unknown[:20])
 
 
 def _reads_topic_ids(assignor: Assignor) -> bool:
@@ -166,25 +152,16 @@ def _of_phases(prediction: Prediction) -> Iterator[Caution]:
     if done is None:
         return
     if not done.settled:
-        detail = f"after {len(done.phases)} rounds members still hand partitions over; Kafka would go on"
-        yield Caution("not_settled", detail)
+        yield caution("not_settled", rounds=done.phases)
     elif len(done.phases) > 1:
-        detail = (
-            f"{done.phases[0].pending} partitions are revoked in one round and assigned in a later one: no member "
-            f"reads them until after round {len(done.phases)}"
-        )
-        yield Caution("partitions_withheld", detail)
+        yield caution("partitions_withheld", pending=done.phases[0].pending, rounds=done.phases)
 
 
 def of_failures(steps: Sequence[Step]) -> Iterator[Caution]:
     """The steps of a share group at which Kafka's own assignor fails."""
     failing = [step for step in steps if step.failures]
     if failing:
-        detail = (
-            f"Kafka's own assignor fails in {len(failing)} steps; the coordinator answers heartbeats with an error and "
-            "keeps the assignment that it has, until an assignment succeeds"
-        )
-        yield Caution("assignor_fails", detail)
+        yield caution("assignor_fails", failing=failing)
 
 
 def of_arbitrary_choices(assignor: Assignor, answers: Iterable[GroupAssignment]) -> Iterator[Caution]:

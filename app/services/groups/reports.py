@@ -122,17 +122,12 @@ def phases_of(done: GroupRebalance) -> list[answers.Phase]:
 def step_of(step: GroupStep, event: dict[str, Json], source: GroupSource, protocol: Protocol) -> answers.Step:
     """One event and its outcome."""
     return answers.Step(
-        event_index=step.index,
-        event=event,
-        assignment=assignment_json(step.assignment, step.members),
+        **_common(step, event, source),
         moved=step.handover.moved,
         revoked=step.revoked,
         handover=step.handover,
-        locality_before=answers.LocalityCounts.of(step.locality_before),
-        locality=locality_of(step.members, source, step.assignment, metadata=step.metadata),
         optimum=optimum_of(step.starting, source, metadata=step.metadata),
         rebalances=[answers.Rebalance(done.settled, phases_of(done)) for done in step.rebalances],
-        trigger=None if step.trigger is None else trigger_of(step.trigger),
         pause=pause_of(step, source, protocol),
         sharing=None,
         added=None,
@@ -142,23 +137,27 @@ def step_of(step: GroupStep, event: dict[str, Json], source: GroupSource, protoc
 
 def share_step_of(step: ShareStep, event: dict[str, Json], source: GroupSource) -> answers.Step:
     """One event of a share group, in which nothing is handed over."""
+    none: dict[str, Any] = dict.fromkeys(("moved", "handover", "optimum", "pause"))
     return answers.Step(
-        event_index=step.index,
-        event=event,
-        assignment=assignment_json(step.assignment, step.members),
-        moved=None,
+        **_common(step, event, source),
+        **none,
         revoked=step.removed,
-        handover=None,
-        locality_before=answers.LocalityCounts.of(step.locality_before),
-        locality=locality_of(step.members, source, step.assignment, metadata=step.metadata),
-        optimum=None,
         rebalances=[],
-        trigger=None if step.trigger is None else trigger_of(step.trigger),
-        pause=None,
         sharing=sharing_of(step.members, source, step.assignment, step.metadata),
         added=step.added,
         failures=[*map(KafkaFailure.of_failure, step.failures)],
     )
+
+
+def _common(step: GroupStep | ShareStep, event: dict[str, Json], source: GroupSource) -> dict[str, Any]:
+    return {
+        "event_index": step.index,
+        "event": event,
+        "assignment": assignment_json(step.assignment, step.members),
+        "locality_before": answers.LocalityCounts.of(step.locality_before),
+        "locality": locality_of(step.members, source, step.assignment, metadata=step.metadata),
+        "trigger": None if step.trigger is None else trigger_of(step.trigger),
+    }
 
 
 def sharing_of(

@@ -8,42 +8,28 @@ from pydantic import Field, TypeAdapter
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Json
+from app.services import fields
 from app.services.amounts import RENAMED_RATES, InBytes, InSeconds, PricesRequest
 from app.services.bodies import ListOf, Read, RequestRecord
-from app.services.fields import (
-    BrokerId,
-    Bytes,
-    ComparedReleases,
-    GroupString,
-    Id,
-    Int32,
-    Labels,
-    ListedBrokers,
-    OneOrEach,
-    PartitionId,
-    Rack,
-    RequestedRelease,
-    SnapshotFields,
-    TopicName,
-    known_name,
-)
 from app.services.plans import as_json
 
 MOST_PARTITIONS = 5_000_000
-Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]
+Count = Annotated[fields.Int32, Field(ge=1, le=MOST_PARTITIONS)]
 ClientLibrary = Literal["java", "librdkafka", "kafka-python", "other"]
 Balance = Literal["partitions", "lag", "bytes_per_s"]
 Replicas = Sequence[Sequence[int]]
 """The replicas of a topic's partitions, by partition id from 0 on."""
 ReplicaRows = Annotated[
-    ListOf[Annotated[ListOf[BrokerId], Field(min_length=1)]],
+    ListOf[Annotated[ListOf[fields.BrokerId], Field(min_length=1)]],
     Field(description="The replicas of each partition, by id, the preferred leader first."),
 ]
-MemberPattern = Annotated[GroupString, Field(max_length=249)]
-AssignorName = Annotated[str, known_name("assignor", ASSIGNORS), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
+MemberPattern = Annotated[fields.GroupString, Field(max_length=249)]
+AssignorName = Annotated[
+    str, fields.known_name("assignor", ASSIGNORS), Field(json_schema_extra={"enum": list(ASSIGNORS)})
+]
 _Rate = Annotated[float, Field(allow_inf_nan=False), InBytes()]
 Weights = Annotated[
-    Mapping[TopicName, OneOrEach[Bytes]],
+    Mapping[fields.TopicName, fields.OneOrEach[fields.Bytes]],
     Field(description="By topic, that of each partition by id, or one number for all partitions."),
 ]
 
@@ -52,17 +38,17 @@ Weights = Annotated[
 class MemberRequest(RequestRecord, schema="GroupMemberRequest"):
     """A member, by its subscription or by the coordinator's bytes of it: `member_metadata`."""
 
-    member_id: GroupString
+    member_id: fields.GroupString
     """Id of the member; ids decide ties."""
-    group_instance_id: GroupString | None = None
+    group_instance_id: fields.GroupString | None = None
     """Makes it a static member."""
-    rack_id: Rack | None = None
+    rack_id: fields.Rack | None = None
     """Its `client.rack`; `""` counts as none."""
-    topics: ListOf[TopicName] | None = None
+    topics: ListOf[fields.TopicName] | None = None
     """The topics of its subscription."""
-    owned_partitions: Mapping[TopicName, ListOf[PartitionId]] | None = None
+    owned_partitions: Mapping[fields.TopicName, ListOf[fields.PartitionId]] | None = None
     """Its current partitions, from which moves are counted. The sticky assignors, `uniform` and `optimal` use them."""
-    generation_id: Annotated[Int32, Field(ge=-1)] | None = None
+    generation_id: Annotated[fields.Int32, Field(ge=-1)] | None = None
     """The generation of `owned_partitions`. Without one, the sticky assignor ignores them."""
     member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = None
     """The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."""
@@ -74,7 +60,7 @@ class MemberRequest(RequestRecord, schema="GroupMemberRequest"):
 class ReplacedMember(RequestRecord):
     """A member, and its new id and subscription."""
 
-    member_id: GroupString
+    member_id: fields.GroupString
     """Id of the member before the restart."""
     by: MemberRequest
     """The member after the restart."""
@@ -84,7 +70,7 @@ class ReplacedMember(RequestRecord):
 class GrownTopic(RequestRecord):
     """A topic and its new number of partitions."""
 
-    topic: TopicName
+    topic: fields.TopicName
     partitions: Count
     """New number of partitions."""
     replicas: ReplicaRows | None = None
@@ -95,9 +81,9 @@ class GrownTopic(RequestRecord):
 class RackedBroker(RequestRecord):
     """A broker and its new rack."""
 
-    id: BrokerId
+    id: fields.BrokerId
     """Id of the broker."""
-    rack: Rack | None = None
+    rack: fields.Rack | None = None
     """Its rack after the change; null for none."""
 
 
@@ -107,7 +93,7 @@ class ChangedRacks(RequestRecord):
 
     brokers: ListOf[RackedBroker] = field(default_factory=list)
     """Brokers whose rack changes."""
-    replicas: Mapping[TopicName, ReplicaRows] = field(default_factory=dict)
+    replicas: Mapping[fields.TopicName, ReplicaRows] = field(default_factory=dict)
     """New replicas of all partitions, by topic."""
 
 
@@ -153,15 +139,15 @@ class MemberOverride(RequestRecord, schema="MemberOverrideRequest"):
     `*` and `?` in the latter two match any characters.
     """
 
-    member_id: GroupString | None = None
+    member_id: fields.GroupString | None = None
     """Id of the member that is selected; null if another field selects."""
     client_id: Annotated[MemberPattern | None, Field(examples=["billing-*"])] = None
     """Pattern of `client.id`; null if another field selects."""
     host: Annotated[MemberPattern | None, Field(examples=["/10.0.1.*"])] = None
     """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
-    rack_id: Rack | None = None
+    rack_id: fields.Rack | None = None
     """`client.rack` of the members; `""` for members without a rack."""
-    topics: ListOf[TopicName] | None = None
+    topics: ListOf[fields.TopicName] | None = None
     """Their subscription."""
     client: ClientLibrary | None = None
     """Their client library."""
@@ -172,10 +158,10 @@ def _names(assignor: str | list[str] | None) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupRequest(SnapshotFields):
+class GroupRequest(fields.SnapshotFields):
     """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
 
-    brokers: ListedBrokers | None = None
+    brokers: fields.ListedBrokers | None = None
     """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
     topics: ListOf[GroupTopic] | None = None
     """Topics of the subscriptions; null if a snapshot has them."""
@@ -191,20 +177,20 @@ class GroupRequest(SnapshotFields):
             + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
         ),
     ] = field(default_factory=list)
-    group: GroupString | None = None
+    group: fields.GroupString | None = None
     """A group of the snapshot, in place of `members`."""
     member_overrides: Annotated[ListOf[MemberOverride], Field(max_length=200)] = field(default_factory=list)
     """Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. Of several that
     match a member, the first that has a field decides it."""
     members: ListOf[MemberRequest] | None = None
     """Members in the order of the group; null if `group` names a recorded one."""
-    leader: GroupString | None = None
+    leader: fields.GroupString | None = None
     """The member that leads the group; the first one by default."""
     events: ListOf[GroupEvent] = field(default_factory=list)
     """Events of the group, in order."""
-    previous_snapshot_id: Id | None = None
+    previous_snapshot_id: fields.Id | None = None
     """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
-    bytes_per_s: Annotated[Mapping[TopicName, OneOrEach[_Rate]] | None, RENAMED_RATES] = None
+    bytes_per_s: Annotated[Mapping[fields.TopicName, fields.OneOrEach[_Rate]] | None, RENAMED_RATES] = None
     """By topic, its read rate, or the rate of each partition by id: the weight of reads in rack, and the rates that
     `traffic` sums; by default `traffic` has the ingress rates of the snapshot."""
     follower_fetching: bool = False
@@ -219,12 +205,12 @@ class GroupRequest(SnapshotFields):
     """Records that remain to be read; by default the lag of the snapshot's group."""
     balance: Balance = "partitions"
     """The load that the optimum balances among members."""
-    assignable: Mapping[TopicName, ListOf[PartitionId]] | None = None
+    assignable: Mapping[fields.TopicName, ListOf[fields.PartitionId]] | None = None
     """Of a share group since Kafka 4.1, by topic the partitions that may be assigned, which are those that the group
     has initialised; a topic that is missing has none. By default all partitions."""
-    kafka_version: RequestedRelease = None
-    compare_kafka_versions: ComparedReleases = field(default_factory=list)
-    labels: Labels = field(default_factory=dict)
+    kafka_version: fields.RequestedRelease = None
+    compare_kafka_versions: fields.ComparedReleases = field(default_factory=list)
+    labels: fields.Labels = field(default_factory=dict)
 
 
 READER = TypeAdapter(GroupRequest)

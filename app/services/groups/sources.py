@@ -7,17 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from app.core.groups.arrays.partition_table import Weights
-from app.core.groups.lifecycle.events import (
-    Burst,
-    Event,
-    Join,
-    Leave,
-    LoseRack,
-    Replace,
-    ReplicaRacksChanged,
-    RollingRestart,
-    TopicGrown,
-)
+from app.core.groups.lifecycle import events
 from app.core.groups.measures.group_traffic import Rates
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
@@ -29,9 +19,8 @@ from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
-from app.formats.syntax.quantities import counted
 from app.services.amounts import PricesRequest, partition_rates
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups.members import (
     ListedMember,
     from_the_future,
@@ -215,28 +204,32 @@ def metadata_of(cluster: Cluster) -> GroupMetadata:
     )
 
 
-def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> Event:
+def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> events.Event:
     """An event as the core knows it. Raises as `source_of` does."""
-    happening: Event
+    happening: events.Event
     match event:
         case GroupEvent(join=MemberRequest() as member):
-            happening = Join(listed_member(member, (*path, "join"), version).seen_by(assignor))
+            happening = events.Join(listed_member(member, (*path, "join"), version).seen_by(assignor))
         case GroupEvent(leave=str(member_id)):
-            happening = Leave(member_id)
+            happening = events.Leave(member_id)
         case GroupEvent(replace=ReplacedMember(member_id, by)):
-            happening = Replace(member_id, listed_member(by, (*path, "replace", "by"), version).seen_by(assignor))
+            happening = events.Replace(
+                member_id, listed_member(by, (*path, "replace", "by"), version).seen_by(assignor)
+            )
         case GroupEvent(lose_rack=str(rack)):
-            happening = LoseRack(rack)
+            happening = events.LoseRack(rack)
         case GroupEvent(topic_grown=GrownTopic(topic, partitions, replicas)):
-            happening = TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
+            happening = events.TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
         case GroupEvent(replica_racks_changed=ChangedRacks(brokers, replicas_of)):
             racks = {broker.id: broker.rack for broker in brokers}
-            happening = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
+            happening = events.ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
         case GroupEvent(burst=[*together]) if together:
             singles = [event_of(one, assignor, (*path, "burst", place), version) for place, one in enumerate(together)]
-            happening = Burst(tuple([single for single in singles if not isinstance(single, RollingRestart)]))
+            happening = events.Burst(
+                tuple([single for single in singles if not isinstance(single, events.RollingRestart)])
+            )
         case _:
-            happening = RollingRestart()
+            happening = events.RollingRestart()
     return happening
 
 
@@ -272,8 +265,7 @@ def _fenced(brokers: Sequence[Broker]) -> list[Caution]:
     fenced = tuple(broker.id for broker in brokers if broker.fenced and broker.rack)
     if not fenced:
         return []
-    detail = f"{len(fenced)} brokers are fenced; clients do not see their racks, so that these do not count"
-    return [Caution("fenced_brokers_left_out", detail, fenced)]
+    return [caution("fenced_brokers_left_out", brokers=fenced)]
 
 
 def _require_countable(name: str, weights: Weights | Rates | None, metadata: GroupMetadata, members: int) -> None:
@@ -351,11 +343,8 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
     missing = tuple(sorted(name for name in subscribed if np.isnan((rates or {}).get(name, np.nan)).any()))
     if len(missing) in {0, len(subscribed)}:
         return []
-    detail = (
-        f"the rates of {counted(len(missing), 'topic')} of {len(subscribed)} are unknown, at least of some partitions, "
-        f"which `traffic` leaves out: {', '.join(missing[:NAMED_TOPICS])}"
-    )
-    return [Caution("partitions_without_rate", detail, topics=missing[:NAMED_TOPICS])]
+    topics = missing[:NAMED_TOPICS]
+    return [caution("partitions_without_rate", missing=missing, subscribed=subscribed, topics=topics)]
 
 
 def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:

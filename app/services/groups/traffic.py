@@ -25,18 +25,7 @@ from app.core.groups.optimum.optimal import optimum
 from app.core.groups.registry import ASSIGNORS, assignor_for, assignor_of_library
 from app.core.model import Int32s, Int64s
 from app.errors import Failure
-from app.services.groups.answers import (
-    ChangedTraffic,
-    ChangeLeftOut,
-    ChangeName,
-    MemberTraffic,
-    Pause,
-    Price,
-    RackPairTraffic,
-    TopicTraffic,
-    Traffic,
-    TrafficSums,
-)
+from app.services.groups import answers
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.sources import GroupSource, whole
 
@@ -62,7 +51,7 @@ def traffic_of(prediction: Prediction, source: GroupSource) -> GroupTraffic | No
     return found if len(found.rows) else None
 
 
-def traffic_report(prediction: Prediction, source: GroupSource) -> Traffic | None:
+def traffic_report(prediction: Prediction, source: GroupSource) -> answers.Traffic | None:
     """The traffic of the plan's own assignor, with the changes that would lower it; None as `traffic_of`."""
     found = traffic_of(prediction, source)
     if found is None:
@@ -72,30 +61,30 @@ def traffic_report(prediction: Prediction, source: GroupSource) -> Traffic | Non
     before = traffic_of(replace(prediction, assignment=owned_assignment(prediction.members, source.metadata)), source)
     rows, left_out = _outcomes(prediction, source, len(names) * found.table.rows)
     topics, topic_of = np.unique(found.table.topic_of_rows()[found.rows], return_inverse=True)
-    return Traffic(
+    return answers.Traffic(
         **vars(sums_of(found, source)),
         follower_fetching=source.follower_fetching,
         rates=source.rates_from,
-        price=Price(_price(source), source.prices is None),
+        price=answers.Price(_price(source), source.prices is None),
         unrated_partitions=found.unrated,
         per_rack_pair=[
-            RackPairTraffic(names[broker], names[reader], float(pairs[broker, reader]))
+            answers.RackPairTraffic(names[broker], names[reader], float(pairs[broker, reader]))
             for broker, reader in np.argwhere(pairs).tolist()
         ],
-        per_topic=_parts(found, topic_of, TopicTraffic, [found.table.topics[topic] for topic in topics]),
-        per_member=_parts(found, found.readers, MemberTraffic, [member.id for member in prediction.members]),
+        per_topic=_parts(found, topic_of, answers.TopicTraffic, [found.table.topics[topic] for topic in topics]),
+        per_member=_parts(found, found.readers, answers.MemberTraffic, [member.id for member in prediction.members]),
         before=None if before is None else sums_of(before, source),
         if_=rows,
         left_out=left_out,
     )
 
 
-def sums_of(found: GroupTraffic, source: GroupSource) -> TrafficSums:
+def sums_of(found: GroupTraffic, source: GroupSource) -> answers.TrafficSums:
     """Bytes/s that cross racks, and their monthly cost; replication beside them, null if unknown."""
     traffic, price = found.traffic, _price(source)
     crossing, replication = float(traffic.cross_rack.sum()), float(traffic.replication.sum())
     is_known = not np.isnan(replication)
-    return TrafficSums(
+    return answers.TrafficSums(
         cross_rack_bytes_per_s=round(crossing, DIGITS),
         unknown_bytes_per_s=round(float(traffic.unknown.sum()), DIGITS),
         cost_per_month=round(cost_per_month(crossing, price), 2),
@@ -104,14 +93,14 @@ def sums_of(found: GroupTraffic, source: GroupSource) -> TrafficSums:
     )
 
 
-def pause_of(step: GroupStep, source: GroupSource, protocol: Protocol) -> Pause:
+def pause_of(step: GroupStep, source: GroupSource, protocol: Protocol) -> answers.Pause:
     """The partitions without a member while the group rebalances, for how long, and the bytes that gather meanwhile."""
     stated = source.rebalance_seconds
     each = REBALANCE_SECONDS[protocol] if stated is None else stated
     is_paused = step.pauses > 0
     rates = rates_of_rows(partition_table(step.metadata), source.rates or {})[is_paused]
     lag = float((rates * step.pauses[is_paused]).sum()) * each
-    return Pause(
+    return answers.Pause(
         partitions=int(np.count_nonzero(is_paused)),
         seconds=float(step.pauses.max(initial=0)) * each,
         is_default=stated is None,
@@ -135,10 +124,10 @@ def _parts(
 
 def _outcomes(
     prediction: Prediction, source: GroupSource, cells: int
-) -> tuple[list[ChangedTraffic], list[ChangeLeftOut]]:
+) -> tuple[list[answers.ChangedTraffic], list[answers.ChangeLeftOut]]:
     """A row for each change, and the changes that cannot be computed, with the reason."""
-    rows: list[ChangedTraffic] = []
-    left_out: list[ChangeLeftOut] = []
+    rows: list[answers.ChangedTraffic] = []
+    left_out: list[answers.ChangeLeftOut] = []
     too_large = f"partitions × racks are {cells}, and changes are computed up to {MOST_CELLS}"
     for change, value, compute in _changes(prediction, source):
         try:
@@ -146,15 +135,15 @@ def _outcomes(
         except Failure as failure:
             outcome = failure.detail
         if isinstance(outcome, str):
-            left_out.append(ChangeLeftOut(change, value, outcome))
+            left_out.append(answers.ChangeLeftOut(change, value, outcome))
         else:
-            rows.append(ChangedTraffic(**vars(sums_of(outcome, source)), change=change, value=value))
+            rows.append(answers.ChangedTraffic(**vars(sums_of(outcome, source)), change=change, value=value))
     return rows, left_out
 
 
 def _changes(
     prediction: Prediction, source: GroupSource
-) -> Iterator[tuple[ChangeName, str | bool | None, Callable[[], Outcome]]]:
+) -> Iterator[tuple[answers.ChangeName, str | bool | None, Callable[[], Outcome]]]:
     """The changes of one thing, each with the function of its traffic."""
     own = prediction.assignor
     members, assignment, metadata = prediction.members, prediction.assignment, source.metadata

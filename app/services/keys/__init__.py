@@ -4,17 +4,14 @@ placing.py     a request to an answer: serialised keys, partitions, skew, resize
 null_keys.py   the producer's state when it places records without key
 """
 
-from app.services.keys.null_keys import DEFAULT_RECORD_BYTES, CrossRackBytes, NullKeys
+from app.services.keys.null_keys import NullKeys
 from app.services.keys.placing import (
-    HEAVIEST,
     Count,
     Encoding,
     KeysAnswer,
     KeysRequest,
     PartitionerName,
-    PlacedKeys,
     Written,
     place_keys,
-    read_keys,
     to_json,
 )

@@ -11,23 +11,11 @@ kind.py          the definition of a kind of plan, and a plan as JSON and as fil
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 
-from app.services.plans.exports import (
-    BATCH,
-    FORMATS,
-    LOSSES,
-    MARKDOWN_ROWS,
-    ClusterOf,
-    Format,
-    LossSelection,
-    Write,
-    file_name,
-)
+from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, LossSelection, Write, file_name
 from app.services.plans.kind import STEPS, Allowance, Kind, Planner, PlanRequest, Site, plan_json
 from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
 from app.services.plans.record import (
-    JSON_OPTIONS,
     Difference,
-    PartitionsPage,
     Plan,
     PlannedPartition,
     as_json,

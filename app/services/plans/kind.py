@@ -177,9 +177,9 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """
         return None
 
-    def compared_versions(self, _request: RequestT) -> Sequence[str]:
+    def compared_versions(self, request: RequestT) -> Sequence[str]:
         """Other releases whose answers the request asks for, as written."""
-        return ()
+        return getattr(request, "compare_kafka_versions", ())
 
     def later_versions(self, _problem: ProblemT) -> Sequence[KafkaVersion]:
         """Later releases that have other code for the problem, ascending; warnings state where the answer differs."""

@@ -30,21 +30,10 @@ from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
 from app.errors import Failure, Json
 from app.services import snapshots
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.limits import Limits
+from app.services.plans import record
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
-from app.services.plans.record import (
-    ComparedRelease,
-    DifferingRow,
-    KafkaFailure,
-    KafkaReleases,
-    Plan,
-    PlannedPartition,
-    as_json,
-    digest,
-    seed_of,
-    shortened,
-)
 from app.store.records import NewPlan
 
 if TYPE_CHECKING:
@@ -148,27 +137,30 @@ class ReleaseAnswer:
 
 AnswerOf: TypeAlias = Callable[[KafkaVersion], ReleaseAnswer]
 """Solves the problem as a release has it; raises the release's `Failure`."""
-ListedRow: TypeAlias = Callable[[PlannedPartition], AnswerRecord]
+ListedRow: TypeAlias = Callable[[record.PlannedPartition], AnswerRecord]
 """A row as pages of a plan list it."""
 
 
-def releases_of(releases: KafkaRange | None, version: KafkaVersion) -> KafkaReleases | None:
+def releases_of(releases: KafkaRange | None, version: KafkaVersion) -> record.KafkaReleases | None:
     """The releases that a plan holds for; None if the one that it is made for was not compared."""
-    return None if releases is None or version not in releases else KafkaReleases(releases.from_, releases.to)
+    return None if releases is None or version not in releases else record.KafkaReleases(releases.from_, releases.to)
 
 
 def compared_release(
     own: Sequence[Placement], version: KafkaVersion, answer_of: AnswerOf, listed: ListedRow
-) -> ComparedRelease:
+) -> record.ComparedRelease:
     """The answer of another release, as its difference from a plan's own."""
     try:
         other = answer_of(version)
     except Failure as failure:
-        return ComparedRelease(str(version), None, None, [], KafkaFailure.of_failure(failure))
+        return record.ComparedRelease(str(version), None, None, [], record.KafkaFailure.of_failure(failure))
     differing = _differing(own, other.placements)
-    rows = [DifferingRow(vars(listed(before)), vars(listed(after))) for before, after in islice(differing, LISTED_ROWS)]
+    rows = [
+        record.DifferingRow(vars(listed(before)), vars(listed(after)))
+        for before, after in islice(differing, LISTED_ROWS)
+    ]
     number = len(rows) + sum(1 for _ in differing)
-    return ComparedRelease(str(version), releases_of(other.releases, version), number, rows, None)
+    return record.ComparedRelease(str(version), releases_of(other.releases, version), number, rows, None)
 
 
 def upgrade_cautions(own: Sequence[Placement], later: Sequence[KafkaVersion], answer_of: AnswerOf) -> Iterator[Caution]:
@@ -178,17 +170,15 @@ def upgrade_cautions(own: Sequence[Placement], later: Sequence[KafkaVersion], an
         try:
             differing = sum(1 for _ in _differing(own, answer_of(version).placements))
         except Failure as failure:
-            detail = f"since Kafka {version}: the same request fails: {failure.detail}"
-            yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
+            yield caution("differs_after_upgrade.fails", reason=failure.detail, kafka_version=str(version))
             continue
         if differing:
-            detail = f"since Kafka {version}: {differing} of {rows} rows differ; compare_kafka_versions lists them"
-            yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
+            yield caution("differs_after_upgrade", differing=differing, rows=rows, kafka_version=str(version))
 
 
 def _differing(
     own: Sequence[Placement], other: Sequence[Placement]
-) -> Iterator[tuple[PlannedPartition, PlannedPartition]]:
+) -> Iterator[tuple[record.PlannedPartition, record.PlannedPartition]]:
     """The rows that differ, of the plan and of the other answer, in the plan's order. Both have the same rows."""
     for mine, theirs in zip(own, other, strict=True):
         if (mine.topic, mine.first_partition_id, len(mine.replicas)) != (
@@ -202,8 +192,8 @@ def _differing(
         for row in np.flatnonzero((before != after).any(axis=1)).tolist():
             partition = mine.first_partition_id + row
             yield (
-                PlannedPartition(mine.topic, partition, mine.replicas[row].tolist()),
-                PlannedPartition(mine.topic, partition, theirs.replicas[row].tolist()),
+                record.PlannedPartition(mine.topic, partition, mine.replicas[row].tolist()),
+                record.PlannedPartition(mine.topic, partition, theirs.replicas[row].tolist()),
             )
 
 
@@ -228,7 +218,7 @@ def make_plan(
     if_match: Sequence[str] = (),
     on_step: OnStep | None = None,
     plan_id: UUID | None = None,
-) -> Plan:
+) -> record.Plan:
     """Plan and store. A request that was answered before gets the stored plan again.
 
     Parameters
@@ -253,7 +243,7 @@ def make_plan(
         begin = on_step or _ignore
         new = _draft(planner, request, site, Allowance(limits, is_job=on_step is not None), begin)
         begin("store")
-        plan = Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
+        plan = record.Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
         outcome.succeed(new, gap_of(new.answer, planner.certificate_path))
     return plan
 
@@ -265,7 +255,7 @@ def run_job(
     limits: Limits,
     *,
     on_step: OnStep,
-) -> Plan:
+) -> record.Plan:
     """Answer a request as a job stored it. Raises as `make_plan` and `on_step` do."""
     return make_plan(uow, planner, planner.restored(stored_request), limits, on_step=on_step)
 
@@ -316,11 +306,7 @@ def _site(uow: "UnitOfWork", snapshot_id: UUID | None, if_match: Sequence[str]) 
 
 
 def _draft(
-    planner: Planner[RequestT, ProblemT, SolutionT],
-    request: RequestT,
-    site: Site,
-    allowance: Allowance,
-    begin: OnStep,
+    planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance, begin: OnStep
 ) -> NewPlan:
     """resolve → canonical → hash → solve → verify → measure → compare with other releases."""
     site = replace(site, version=release_of(request.kafka_version, site.recorded_version))
@@ -330,8 +316,8 @@ def _draft(
     problem = planner.resolve(request, site, allowance)
     canonical = _canonical(planner, request, site, problem, compared)
     # Taken before a seed is chosen: a request with that seed is a replay, which is another plan.
-    plan_hash = digest(canonical)
-    seed = seed_of(plan_hash)
+    plan_hash = record.digest(canonical)
+    seed = record.seed_of(plan_hash)
     seeded = planner.with_seed(problem, seed)
     if seeded is not problem:
         canonical = _canonical(planner, request, site, seeded, compared)
@@ -353,11 +339,11 @@ def _draft(
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
         request=canonical,
-        answer=as_json(answer),
+        answer=record.as_json(answer),
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
-    plan = replace(plan, title=shortened(planner.title(plan)), summary=shortened(planner.summary(plan)))
+    plan = replace(plan, title=record.shortened(planner.title(plan)), summary=record.shortened(planner.summary(plan)))
     begin("compare")
     answer_of = partial(_answer_of, planner, request, site, allowance, seed)
     return _with_releases(plan, planner, planner.later_versions(seeded), compared, answer_of)
@@ -388,10 +374,10 @@ def _with_releases(
         return plan
     answer = dict(plan.answer)
     if cautions := [*upgrade_cautions(plan.placements, later, answer_of)]:
-        answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *as_json(cautions)]
+        answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *record.as_json(cautions)]
     if compared:
         listed = partial(planner.listed_row, plan)
-        answer["compared_kafka_versions"] = as_json(
+        answer["compared_kafka_versions"] = record.as_json(
             [compared_release(plan.placements, version, answer_of, listed) for version in compared]
         )
     return replace(plan, answer=answer)

@@ -13,7 +13,7 @@ from uuid import UUID
 from app.errors import Json
 from app.errors.requests import ImpossibleTransition, InvalidField, PlanChanged
 from app.services.fields import MOST_LABELS, rfc3339
-from app.store.records import PlanChange, PlanHead
+from app.store.records import PlanHead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,8 +88,8 @@ def change(
     }
     if not changed:
         return head
-    at = rfc3339(datetime.now(UTC))
-    return uow.plans.change(plan_id, PlanChange(status, labels, notes, {"at": at, "by": principal, **changed}))
+    entry = {"at": rfc3339(datetime.now(UTC)), "by": principal, **changed}
+    return uow.plans.change(plan_id, entry, status=status, labels=labels, notes=notes)
 
 
 def _merged(labels: Mapping[str, str], patch: Mapping[str, str | None] | None) -> dict[str, str]:

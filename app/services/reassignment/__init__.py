@@ -15,35 +15,21 @@ Imports point down this list.
 """
 
 from app.services.plans import Kind
-from app.services.reassignment.differences import (
-    SHOWN_FLOWS,
-    BrokerFlow,
-    BrokerTransfer,
-    broker_transfers,
-    compared,
-    difference,
-    summed,
-)
+from app.services.reassignment.differences import broker_transfers, compared, difference, summed
 from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.files.stored_steps import StoredSteps, batches_of
 from app.services.reassignment.loss_exports import losses_of
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.problem.brokers import brokers_of
 from app.services.reassignment.problem.scope import scope_of
-from app.services.reassignment.progress.drift import Drift
-from app.services.reassignment.progress.progress import PlanProgress, progress_of, resumed
+from app.services.reassignment.progress.progress import progress_of, resumed
 from app.services.reassignment.requests.parts import (
     BalanceRequest,
     BatchesRequest,
     EvacuateRequest,
-    Evenness,
     IsolateRequest,
-    LeadersBy,
-    LogDirsRequest,
-    LogDirTolerance,
     PerTopicRequest,
     PinRequest,
-    ReplicasBy,
     Tolerance,
 )
 from app.services.reassignment.requests.request import KIND, READER, ReassignmentRequest

@@ -175,9 +175,7 @@ def _amounts(answer: Mapping[str, Any], when: str) -> dict[tuple[str, str], floa
 
 
 def summed(
-    moved: Transfers,
-    loads: dict[str, dict[str, LoadChange]] | None = None,
-    cross_rack: CrossRackChange | None = None,
+    moved: Transfers, loads: dict[str, dict[str, LoadChange]] | None = None, cross_rack: CrossRackChange | None = None
 ) -> Difference:
     """The difference as pages of partitions under a summary: counts, by broker and from broker to broker."""
     flows = broker_flows(moved)
@@ -234,10 +232,7 @@ def compared(plan: Plan | NewPlan, cluster: Cluster) -> Transfers:
 
 
 def compared_assignments(
-    before: Mapping[str, Assignment],
-    after: Mapping[str, Assignment],
-    brokers: Sequence[Broker],
-    cluster: Cluster,
+    before: Mapping[str, Assignment], after: Mapping[str, Assignment], brokers: Sequence[Broker], cluster: Cluster
 ) -> Transfers:
     """The transfers between two assignments; sizes come from the cluster's partitions, 0 for others."""
     topics = {topic.name: topic for topic in cluster.topics}

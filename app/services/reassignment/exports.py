@@ -91,14 +91,11 @@ def _known(cluster_of: ClusterOf) -> Cluster:
 
 
 def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    cluster = _known(cluster_of)
-    return _archive(plan.head, compared(plan, cluster), cluster)
+    return _archive(_Files.of(plan, cluster_of))
 
 
 def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    cluster = _known(cluster_of)
-    files = _Files(plan.head, compared(plan, cluster), cluster)
-    return kubernetes.write(plan.head, dict(files.executed()))
+    return kubernetes.write(plan.head, dict(_Files.of(plan, cluster_of).executed()))
 
 
 def _replica_assignment(moved: Transfers) -> bytes:
@@ -113,29 +110,15 @@ def _replica_assignment(moved: Transfers) -> bytes:
     return replica_assignment_file(name, assignment)
 
 
-def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> bytes:
-    """The archive of a plan and its transfers."""
+def _archive(files: "_Files") -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in script.with_checksums(_Files(head, moved, cluster).of_archive()):
+        for name, content in script.with_checksums(files.of_archive()):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # files of Unix, whatever wrote them
             archive.writestr(entry, content)
     return stream.getvalue()
-
-
-def execute_file(moved: Transfers) -> bytes:
-    """The execute file of the whole plan: existing partitions that differ."""
-    return reassignment.write_assignments(
-        {changed.topic: Assignment(changed.partition_ids, changed.after) for changed in _there(moved)}
-    )
-
-
-def rollback_file(moved: Transfers) -> bytes:
-    """The rollback file of the whole plan: the previous lists of the same partitions."""
-    before = {changed.topic: Assignment(changed.partition_ids, changed.before) for changed in _there(moved)}
-    return reassignment.write_assignments(before)
 
 
 def _at_once(*, is_inverse: bool) -> Write:
@@ -148,10 +131,11 @@ def _at_once(*, is_inverse: bool) -> Write:
 
 
 def at_once_file(steps: StoredSteps, moved: Transfers, *, is_inverse: bool) -> bytes:
-    """The execute file of a whole plan, or its rollback."""
+    """The execute file of a whole plan, of existing partitions that differ, or its rollback, to the previous lists."""
     if (steps.log_dirs_before if is_inverse else steps.log_dirs_after) is not None:
         return reassignment.write(Reassignment(tuple(steps.at_once(is_inverse=is_inverse)))).encode()
-    return rollback_file(moved) if is_inverse else execute_file(moved)
+    lists = ((each.topic, each.partition_ids, each.before if is_inverse else each.after) for each in _there(moved))
+    return reassignment.write_assignments({topic: Assignment(ids, rows) for topic, ids, rows in lists})
 
 
 def batch_file(steps: StoredSteps, number: int, *, is_inverse: bool) -> bytes:
@@ -163,11 +147,8 @@ def grown_topics(moved: Transfers) -> dict[str, Assignment]:
     """The topics that get new partitions, with all that they have afterwards."""
     changed = moved.changed_rows()
     grown = set(changed.only(changed.is_new).named())
-    return {
-        topic.topic: Assignment(topic.partition_ids, topic.after)
-        for topic in moved.movement.topics
-        if topic.topic in grown
-    }
+    topics = (topic for topic in moved.movement.topics if topic.topic in grown)
+    return {topic.topic: Assignment(topic.partition_ids, topic.after) for topic in topics}
 
 
 def replica_assignment_file(name: str, assignment: Assignment) -> bytes:
@@ -197,19 +178,16 @@ def _elected(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> li
     which counts those, also partitions that another replica leads already.
     """
     request: Any = head.request
-    elected = set(_led_anew(moved))
+    elected = set[tuple[str, int]]()
+    for changed in _there(moved):
+        is_other = changed.before[:, 0] != changed.after[:, 0]
+        elected.update((changed.topic, partition) for partition in changed.partition_ids[is_other].tolist())
     if request["balance"]["leaders"] != "keep":
         scope = request["topics"]
         for topic in cluster.topics:
             if scope is None or topic.name in scope:
                 elected.update((topic.name, row) for row in topic.partition_ids[topic.awaits_election].tolist())
     return sorted(elected)
-
-
-def _led_anew(moved: Transfers) -> Iterator[tuple[str, int]]:
-    for changed in _there(moved):
-        is_other = changed.before[:, 0] != changed.after[:, 0]
-        yield from ((changed.topic, partition) for partition in changed.partition_ids[is_other].tolist())
 
 
 class _Files:
@@ -219,6 +197,11 @@ class _Files:
         self._head, self._moved, self._cluster = head, moved, cluster
         self._steps, self._grown = batches_of(head), grown_topics(moved)
         self._elected = _elected(head, moved, cluster)
+
+    @classmethod
+    def of(cls, plan: Plan | NewPlan, cluster_of: ClusterOf) -> "_Files":
+        cluster = _known(cluster_of)
+        return cls(plan.head, compared(plan, cluster), cluster)
 
     def of_archive(self) -> Iterator[tuple[str, bytes]]:
         """All files by name, those that a person opens first."""

@@ -14,9 +14,4 @@ from app.services.replicas.exports import EXPORTS
 from app.services.replicas.planning import PLANNER
 from app.services.replicas.requests import KIND, ReplicasRequest, check
 
-PLAN_KIND = Kind(
-    planner=PLANNER,
-    difference=difference,
-    exports=EXPORTS,
-    content="the replicas of partitions",
-)
+PLAN_KIND = Kind(planner=PLANNER, difference=difference, exports=EXPORTS, content="the replicas of partitions")

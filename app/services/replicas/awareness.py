@@ -11,7 +11,7 @@ from app.core.replicas.awareness.layout import Layout
 from app.core.replicas.awareness.rules import POLICIES, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors import Json
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.replicas.answers import UnassignedDocument
 
 
@@ -80,27 +80,21 @@ def _cautions(
 ) -> Iterator[Caution]:
     if unassigned:
         replicas = sum(each.replicas for each in unassigned)
-        detail = f"{replicas} replicas have no place under the forced values and stay unassigned"
-        yield Caution("replicas_unassigned", detail, topics=tuple(each.topic for each in unassigned))
+        concerned = tuple(each.topic for each in unassigned)
+        yield caution("replicas_unassigned", replicas=replicas, topics=concerned)
     for name, values in rules.forced.items():
         unknown = _absent(values, listed, name)
         if unknown:
-            detail = f"no broker, live or fenced, has {name} {', '.join(unknown)}; its share waits for one that has"
-            yield Caution("forced_value_without_broker", detail)
+            yield caution("forced_value_without_broker", name=name, unknown=", ".join(unknown))
     layout = Layout.of(live, rules.attributes)
     name, shares = layout.attributes[0], layout.share_of(0)
     if shares.max() - shares.min() > shares.max() * 1e-9:
         sizes = ", ".join(f"{value}: {size}" for value, size in zip(layout.values[0], layout.sizes(0), strict=True))
-        detail = (
-            f"the values of {name} are of unequal size ({sizes}); what spreads evenly over them loads brokers unevenly"
-        )
-        yield Caution("unequal_values", detail)
+        yield caution("unequal_values", name=name, sizes=sizes)
     demands = POLICIES[rules.policy].demands
     for topic in topics:
         led_by = {demand.leading_value for demand in demands(layout, rules, topic.replication_factor)}
         if None not in led_by and len(led_by) < len(layout.values[0]):
-            idle = [value for at, value in enumerate(layout.values[0]) if at not in led_by]
-            detail = (
-                f"{name} {', '.join(idle)} can lead no partition of {topic.name} under the policy {rules.policy.value}"
-            )
-            yield Caution("values_never_lead", detail, topics=(topic.name,))
+            idle = ", ".join(value for at, value in enumerate(layout.values[0]) if at not in led_by)
+            of_topic = {"topic": topic.name, "topics": (topic.name,)}
+            yield caution("values_never_lead", name=name, idle=idle, policy=rules.policy.value, **of_topic)

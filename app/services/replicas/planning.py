@@ -26,7 +26,7 @@ from app.errors.reassignments import SizesMissing, UnknownBroker
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted, share
 from app.services.bodies import ABSENT, AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.fields import NAMED_TOPICS, Defaults, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
@@ -157,9 +157,6 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
     def releases(self, problem: ReplicasProblem) -> KafkaRange | None:
         return None if problem.algorithm.replays is None else problem.algorithm.replays.holds
 
-    def compared_versions(self, request: ReplicasRequest) -> Sequence[str]:
-        return request.compare_kafka_versions
-
     def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
         lacking = awareness.unassigned_of(head.answer, row.topic)
         return PartitionDocument(row.topic, row.partition, row.row[0], row.row, lacking or ABSENT)
@@ -255,8 +252,8 @@ def _min_isr(request: ReplicasRequest, cluster: Cluster) -> tuple[Mapping[str, i
     below = [topic for topic in request.topics if max(topic.replication_factor, 0) < known.get(topic.name, 0)]
     if below:
         factor, least = below[0].replication_factor, known[below[0].name]
-        detail = f"{factor} replicas are fewer than min.insync.replicas={least}: Kafka rejects writes with acks=all"
-        cautions += (Caution("below_min_isr", detail, topics=tuple(topic.name for topic in below[:NAMED_TOPICS])),)
+        topics = tuple(topic.name for topic in below[:NAMED_TOPICS])
+        cautions += (caution("below_min_isr.factor", factor=factor, least=least, topics=topics),)
     return known, cautions
 
 
@@ -328,12 +325,11 @@ def _brokers_in_play(
     cautions: list[Caution] = []
     brokers = algorithm.in_play([broker for broker in listed if broker.id not in cordoned], rack_mode)
     if cordoned:
-        detail = f"{len(cordoned)} cordoned brokers get no replica: {algorithm.cordons}"
-        cautions.append(Caution("cordoned_brokers_left_out", detail, tuple(sorted(cordoned))))
+        named = tuple(sorted(cordoned))
+        cautions.append(caution("cordoned_brokers_left_out", reason=algorithm.cordons, brokers=named))
     left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
     if left_out:
-        detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
-        cautions.append(Caution("fenced_brokers_left_out", detail, left_out))
+        cautions.append(caution("fenced_brokers_left_out.live", algorithm=algorithm.name, brokers=left_out))
     is_safe = (rack_mode or algorithm.rack_mode) is RackMode.SAFE
     cautions += _rack_cautions(brokers, listed, algorithm, is_safe=is_safe)
     return brokers, cautions
@@ -345,13 +341,11 @@ def _rack_cautions(
     rack_of = {broker.id: broker.rack for broker in listed}
     if is_safe and any(broker.rack != rack_of[broker.id] for broker in brokers):
         without = tuple(broker.id for broker in brokers if rack_of[broker.id] is None)
-        detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
-        yield Caution("racks_ignored", detail, without)
+        yield caution("racks_ignored.mode", listed=len(brokers), brokers=without)
     sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
     if len(set(sizes.values())) > 1 and algorithm.options is None:
         listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))
-        detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
-        yield Caution("unequal_racks", detail)
+        yield caution("unequal_racks", sizes=listed_sizes)
 
 
 _OF_CONTROLLER: Mapping[Controller | None, str] = {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
@@ -378,21 +372,14 @@ def _algorithm_cautions(
 ) -> list[Caution]:
     """Warnings if the algorithm is assumed, or if the stated or recorded release has no such algorithm any more."""
     if is_assumed:
-        detail = (
-            "the kind of controller is unknown, and a KRaft controller is assumed, which places as striped; under "
-            'ZooKeeper the controller places as "algorithm": "admin_utils"'
-        )
-        return [Caution("algorithm_assumed", detail)]
+        return [caution("algorithm_assumed")]
     if algorithm.replays is None or not algorithm.replays.holds.ends_before(version):
         return []
     is_release_known = request.kafka_version is not None or cluster.kafka_version is not None
     if not is_release_known and _controller(request, cluster) != "kraft":
         return []
-    detail = (
-        f"Kafka has {algorithm.name} up to {algorithm.replays.holds.to}, and ZooKeeper-mode clusters have it; in "
-        f"{version} controllers and `kafka-reassign-partitions --generate` place as striped"
-    )
-    return [Caution("algorithm_not_in_version", detail)]
+    to = algorithm.replays.holds.to
+    return [caution("algorithm_not_in_version", algorithm=algorithm.name, to=to, version=version)]
 
 
 def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
@@ -400,13 +387,10 @@ def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
     for topic in problem.topics:
         partitions = problem.partitions.get(topic.name, 0)
         if partitions and topic.start_partition_id <= 0:
-            detail = f"topic {topic.name} exists with {partitions} partitions; Kafka would refuse to create it"
-            cautions.append(Caution("topic_exists", detail))
+            cautions.append(caution("topic_exists", topic=topic.name, partitions=partitions))
         elif problem.partitions and topic.start_partition_id > 0 and topic.start_partition_id != partitions:
-            detail = (
-                f"topic {topic.name} has {partitions} partitions; new ones cannot start at {topic.start_partition_id}"
-            )
-            cautions.append(Caution("start_partition_id_differs", detail))
+            start = topic.start_partition_id
+            cautions.append(caution("start_partition_id_differs", topic=topic.name, partitions=partitions, start=start))
     return [*cautions, *_colliding(problem)]
 
 
@@ -418,8 +402,7 @@ def _colliding(problem: ReplicasProblem) -> Iterator[Caution]:
     for topic in problem.topics:
         first, *others = alike[topic.name.replace(".", "_")]
         if others and topic.name != first and topic.name not in problem.partitions:
-            detail = f"topic {topic.name} differs from {first} in periods and underscores alone; Kafka rejects its name"
-            yield Caution("name_collides", detail, topics=(first, topic.name))
+            yield caution("name_collides", topic=topic.name, first=first, topics=(first, topic.name))
 
 
 def _brokers_json(brokers: Sequence[Broker]) -> list[dict[str, Json]]:

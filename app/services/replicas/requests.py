@@ -81,10 +81,10 @@ def check(request: ReplicasRequest, limits: Limits) -> None:
     _check_options(request)
     check_brokers(request.brokers or (), limits)
     cordoned = request.cordoned_brokers or ()
-    require_distinct("broker", cordoned, DuplicateBroker, lambda place: ("cordoned_brokers", place))
+    require_distinct("broker", cordoned, DuplicateBroker, "cordoned_brokers")
     limits.check_count("topics", request.topics, path=("topics",))
     names = [topic.name for topic in request.topics]
-    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+    require_distinct("topic", names, DuplicateTopic, "topics", member="name")
     replicas = sum(max(topic.partitions, 0) * max(topic.replication_factor, 0) for topic in request.topics)
     limits.check_number("partitions", partitions_of(request), path=("topics",))
     limits.check_number("replicas", replicas, path=("topics",))

@@ -9,7 +9,7 @@ exports.py      the plan as files; restart.sh restarts the waves, in Kubernetes 
 """
 
 from app.services.plans import Kind
-from app.services.restarts.differences import BrokerWave, WaveCounts, difference
+from app.services.restarts.differences import difference
 from app.services.restarts.exports import EXPORTS
 from app.services.restarts.planning import KIND, PLANNER
 from app.services.restarts.reports import REASONS

@@ -9,16 +9,8 @@ from app.formats.syntax.quantities import counted
 from app.services.bodies import AnswerRecord
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site
+from app.services.restarts import reports
 from app.services.restarts.problem import Restart, problem_of
-from app.services.restarts.reports import (
-    PlannedWaveDocument,
-    RestartAnswer,
-    blocked_by,
-    certificate_of,
-    ordered,
-    seconds_of,
-    waves_of,
-)
 from app.services.restarts.requests import READER, RestartRequest, check_restart
 from app.store.records import NewPlan, PlanHead
 
@@ -40,7 +32,7 @@ class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
         return problem_of(request, site, allowance)
 
     def listed_row(self, _head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
-        return PlannedWaveDocument(row.partition, [broker for broker in row.row if broker != NO_REPLICA])
+        return reports.PlannedWaveDocument(row.partition, [broker for broker in row.row if broker != NO_REPLICA])
 
     def solve(self, problem: Restart) -> RestartWaves:
         return restart_waves(problem.core)
@@ -60,14 +52,14 @@ class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
         minutes = counted(round(answer["seconds"] / 60), "minute")
         return f"{proof}; {minutes}; {counted(answer['blocked_partitions'], 'blocked partition')}"
 
-    def answer(self, problem: Restart, solution: RestartWaves) -> RestartAnswer:
-        blocked, partitions = blocked_by(problem, solution)
-        return RestartAnswer(
+    def answer(self, problem: Restart, solution: RestartWaves) -> reports.RestartAnswer:
+        blocked, partitions = reports.blocked_by(problem, solution)
+        return reports.RestartAnswer(
             prediction="pinned",
             seed=None,
-            waves=waves_of(problem, ordered(problem, solution)),
-            seconds=round(sum(seconds_of(problem, wave) for wave in solution.waves), 1),
-            certificate=certificate_of(problem, solution),
+            waves=reports.waves_of(problem, reports.ordered(problem, solution)),
+            seconds=round(sum(reports.seconds_of(problem, wave) for wave in solution.waves), 1),
+            certificate=reports.certificate_of(problem, solution),
             blocked=blocked,
             blocked_partitions=partitions,
             warnings=problem.cautions,
@@ -75,7 +67,7 @@ class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
 
     def placements(self, problem: Restart, solution: RestartWaves) -> Sequence[Placement]:
         ids = problem.table.brokers.ids
-        return [Placement(_WAVES, 1, padded([ids[list(wave)].tolist() for wave in ordered(problem, solution)]))]
+        return [Placement(_WAVES, 1, padded([ids[list(wave)].tolist() for wave in reports.ordered(problem, solution)]))]
 
 
 PLANNER = _RestartPlanner()

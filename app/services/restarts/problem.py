@@ -15,8 +15,7 @@ from app.core.restarts.model import NO_SLACK_LIMIT
 from app.errors import Json
 from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields
-from app.formats.syntax.quantities import first_of
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.plans import Allowance, Site, as_json
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, brokers_of
 from app.services.reassignment.problem.loads import loads_of as weights_of
@@ -120,8 +119,8 @@ def _min_isr(request: RestartRequest, cluster: Cluster, table: PartitionTable) -
     least = [topic.min_insync_replicas or default for topic in cluster.topics]
     cautions = []
     if unknown:
-        detail = f"min.insync.replicas of {len(unknown)} of {len(least)} topics is unknown, and counts as {default}"
-        cautions.append(Caution("min_isr_assumed", detail, topics=unknown[:NAMED_BROKERS]))
+        topics = unknown[:NAMED_BROKERS]
+        cautions.append(caution("min_isr_assumed", unknown=unknown, of=least, least=default, topics=topics))
     return np.repeat(np.array(least, np.int64), np.diff(table.starts)), cautions
 
 
@@ -203,16 +202,13 @@ def _of_rates(request: RestartRequest, ingress: Int64s | None) -> Iterator[Cauti
     if request.catch_up_bytes_per_s is None:
         yield Caution("catch_up_unknown", "catch_up_bytes_per_s is not stated, and `seconds` has no time to catch up")
     elif ingress is None:
-        detail = "ingress rates are unknown and count as 0 bytes/s, so that restarted brokers miss nothing"
-        yield Caution("unknown_rates", detail)
+        yield caution("unknown_rates.restart")
 
 
 def _of_brokers(table: PartitionTable, is_up: NDArray[np.bool_]) -> Iterator[Caution]:
     down = table.brokers.ids[~is_up].tolist()
     if down:
-        named = first_of(down, NAMED_BROKERS)
-        detail = f"{len(down)} brokers are fenced or down, and in no wave: {named}"
-        yield Caution("brokers_not_restarted", detail, brokers=tuple(down[:NAMED_BROKERS]))
+        yield caution("brokers_not_restarted", down=down, brokers=tuple(down[:NAMED_BROKERS]))
 
 
 def _canonical(request: RestartRequest) -> dict[str, Json]:

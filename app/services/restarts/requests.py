@@ -11,37 +11,27 @@ from app.errors.requests import ConflictingFields
 from app.services.amounts import InBytes, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import BrokerId, Defaults, Labels, OneOrEach, RequestedRelease, SnapshotFields, TopicName
-from app.services.reassignment.requests.parts import (
-    BrokerOrAll,
-    CapacityRequest,
-    CpuModel,
-    LimitRequest,
-    LimitsRequest,
-    Rate,
-    ResourceFields,
-    Times,
-    TopicOrAll,
-    check_resources,
-)
+from app.services.reassignment.requests import parts
+from app.services.snapshots import require_distinct
 
 
 @dataclass(frozen=True)
 class RestartLimits(RequestRecord, schema="RestartLimitsFields"):
     """Upper limits of each broker while others are restarted. They are hard."""
 
-    leaders: LimitRequest | None = None
+    leaders: parts.LimitRequest | None = None
     """Limit of the number of partitions that it leads, `{"absolute": …}`."""
-    nic_out: LimitRequest | None = None
+    nic_out: parts.LimitRequest | None = None
     """Limit of sent bytes/s: replication and consumers. Followers that are down count, since they catch up."""
-    nic_in: LimitRequest | None = None
+    nic_in: parts.LimitRequest | None = None
     """Limit of received bytes/s, which a new leader does not change: producers now send the former leader's bytes."""
-    cpu: LimitRequest | None = None
+    cpu: parts.LimitRequest | None = None
     """Limit of vCPU, by `cpu_model`."""
 
     @property
-    def of_brokers(self) -> LimitsRequest:
+    def of_brokers(self) -> parts.LimitsRequest:
         """The same as limits of a reassignment."""
-        return LimitsRequest(**vars(self))
+        return parts.LimitsRequest(**vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +57,13 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
     """Rate at which a restarted broker fetches missed data; null leaves the catch-up out of `seconds`."""
     defaults: Defaults = field(default_factory=Defaults)
     """Values that the snapshot does not have; without them 1 replica has to be in sync. A warning says so."""
-    capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
+    capacity: Mapping[parts.BrokerOrAll, parts.CapacityRequest] = field(default_factory=dict)
     """Capacities by broker id, `*` for all others; they override the snapshot's."""
-    ingress_bytes_per_s: Mapping[TopicName, OneOrEach[Rate]] | None = None
+    ingress_bytes_per_s: Mapping[TopicName, OneOrEach[parts.Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition; by default the rates that the snapshot has."""
-    consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
+    consumers: Mapping[parts.TopicOrAll, parts.Times] = field(default_factory=dict)
     """By topic, the number of consumer groups that read each byte; `*` for all other topics, 0 by default."""
-    cpu_model: CpuModel | None = None
+    cpu_model: parts.CpuModel | None = None
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     pod_name: Annotated[str, Field(max_length=249, pattern=r"^[a-z0-9.-]*\{broker\}[a-z0-9.-]*$")] = "kafka-{broker}"
     """Name of a broker's pod, with `{broker}` in place of its id; the format `kubernetes` has these names."""
@@ -83,12 +73,9 @@ class RestartRequest(SnapshotFields, schema="PlanRestartRequest"):
 
 def check_restart(request: RestartRequest) -> None:
     """Raise `ConflictingFields` for a controller that is listed twice, and for limits that are none, or soft."""
-    for place, broker in enumerate(request.controllers):
-        if broker in request.controllers[:place]:
-            detail = f"broker {broker} is listed twice in controllers"
-            raise ConflictingFields(detail, path=("controllers", place), value=broker)
+    require_distinct("broker", request.controllers, ConflictingFields, "controllers", where=" in controllers")
     limits = request.limits.of_brokers
-    check_resources(ResourceFields(limits=limits))
+    parts.check_resources(parts.ResourceFields(limits=limits))
     for name, limit in limits.stated().items():
         if limit.soft:
             detail = f"the limit of {name} is soft, and limits of a restart are hard"

@@ -5,7 +5,7 @@ records.py    store, load and compare snapshots; validate a snapshot's lists; a 
 cautions.py   warnings about missing or inconsistent parts of a snapshot
 """
 
-from app.services.snapshots.cautions import of_assembly, of_cluster, of_releases, of_skipped_lines
+from app.services.snapshots.cautions import of_assembly, of_releases, of_skipped_lines
 from app.services.snapshots.records import (
     NAMED_LOG_DIRS,
     check_brokers,

@@ -11,8 +11,7 @@ from app.core.model import NO_LOG_DIR, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors.quotation import quoted
 from app.formats.syntax.lines import shown
-from app.formats.syntax.quantities import counted
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 
 if TYPE_CHECKING:  # the readers of the tools' texts, which a plan of a stored snapshot does without
     from app.formats.clusters.broker_features import BrokerReleases
@@ -37,25 +36,14 @@ def of_assembly(assembled: "Assembled") -> list[Caution]:
         cautions.append(Caution("rows_may_be_missing", f"rows of the texts may be missing: {_some(gaps)}"))
     if assembled.partitions_without_topic:
         topic, partition = assembled.partitions_without_topic[0]
-        cautions.append(
-            Caution(
-                "partitions_without_topic",
-                f"{len(assembled.partitions_without_topic)} partitions are on disk and in no topic text, "
-                f"{topic}-{partition} first; they do not count",
-            )
-        )
+        first, without = f"{topic}-{partition}", assembled.partitions_without_topic
+        cautions.append(caution("partitions_without_topic", without=without, first=first))
     if assembled.joined.disagreements:
         sentences = [f"group {shown(one.group_id)}: {one.detail}" for one in assembled.joined.disagreements]
-        cautions.append(
-            Caution(
-                "group_texts_disagree", f"the groups' texts are not of one moment; {_some(sentences, between='; ')}"
-            )
-        )
+        cautions.append(caution("group_texts_disagree", sentences=_some(sentences, between="; ")))
     if assembled.joined.undescribed:
         reasons = [f"group {shown(one.group_id)}: {shown(one.detail)}" for one in assembled.joined.undescribed]
-        cautions.append(
-            Caution("groups_not_described", f"the description of groups has errors; {_some(reasons, between='; ')}")
-        )
+        cautions.append(caution("groups_not_described", reasons=_some(reasons, between="; ")))
     if assembled.releases is not None:
         cautions += of_releases(assembled.releases)
     for part in ("subscription", "assignment"):
@@ -70,18 +58,14 @@ def of_releases(reported: "BrokerReleases") -> list[Caution]:
     version = last_supported(reported.releases)
     if version is None:
         named = ", ".join(reported.releases) or "a metadata.version of no known release"
-        detail = f"the brokers report {named}; releases from {SUPPORTED.from_} to {SUPPORTED.to} are supported"
-        return [Caution("kafka_version_unsupported", f"{detail}, so that kafka_version is not stored")]
+        return [caution("kafka_version_unsupported", named=named, first=SUPPORTED.from_, last=SUPPORTED.to)]
     cautions = []
     if len(reported.releases) > 1:
-        detail = f"the brokers report {', '.join(reported.releases)}; the last one, {version}, is stored"
-        cautions.append(Caution("several_kafka_versions", detail))
+        cautions.append(caution("several_kafka_versions", named=", ".join(reported.releases), version=version))
     if not reported.has_patch:
-        detail = f"metadata.version has no patch release: {version} is stored, and later ones may decide otherwise"
-        cautions.append(Caution("kafka_version_assumed", detail))
+        cautions.append(caution("kafka_version_assumed", version=version))
     if reported.finalized is not None and reported.finalized not in reported.releases:
-        detail = f"the finalized metadata.version is of {reported.finalized}, and the brokers run {version}"
-        cautions.append(Caution("upgrade_not_finalized", detail))
+        cautions.append(caution("upgrade_not_finalized", finalized=reported.finalized, version=version))
     return cautions
 
 
@@ -96,8 +80,7 @@ def of_skipped_lines(places: Sequence["Place"]) -> Caution:
             ranges.append(f"{first}{f' to {rest[-1][1]}' if rest else ''}{source}")
     unknown = [shown(place.unknown[:40]) for place in places if place.unknown]
     named = f"; {len(unknown)} of them unknown: {_some(unknown)}" if unknown else ""
-    detail = f"{len(places)} lines were ignored, as logs, commands and what a shell prints: {_some(ranges)}{named}"
-    return Caution("lines_skipped", detail)
+    return caution("lines_skipped", places=places, ranges=_some(ranges), named=named)
 
 
 def _read_as_older(newer: Sequence["FromTheFuture"]) -> str:
@@ -113,27 +96,15 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
     without_rack = tuple(sorted(broker.id for broker in cluster.brokers if broker.rack is None))
     unlisted = tuple(broker for broker in cluster.replica_holders().tolist() if broker not in listed)
     if without_rack:
-        yield Caution(
-            "brokers_without_rack",
-            f"{len(without_rack)} of {len(listed)} brokers have no rack; "
-            + ("no placement can be rack-aware" if len(without_rack) == len(listed) else "enforced mode refuses them"),
-            without_rack,
-        )
+        name = "brokers_without_rack.all" if len(without_rack) == len(listed) else "brokers_without_rack"
+        yield caution(name, listed=listed, brokers=without_rack)
     yield from _of_cordons(cluster)
     yield from _of_moves(cluster)
     yield from _of_log_dirs(cluster)
     if odd := [one for topic in cluster.topics for one in _not_replicas(topic)]:
-        detail = (
-            f"{counted(len(odd), 'partition')} with a leader or in-sync replicas that are no replicas: {_some(odd)}"
-        )
-        yield Caution("not_a_replica", detail)
+        yield caution("not_a_replica", odd=odd, some=_some(odd))
     if unlisted:
-        yield Caution(
-            "unlisted_brokers",
-            f"{len(unlisted)} brokers hold replicas and are not listed, as when they are down; "
-            "nothing new is placed on them",
-            unlisted,
-        )
+        yield caution("unlisted_brokers", brokers=unlisted)
 
 
 def _not_replicas(topic: Topic) -> Iterator[str]:
@@ -148,24 +119,18 @@ def _of_moves(cluster: Cluster) -> Iterator[Caution]:
     moving = {topic.name: topic.partition_ids[topic.is_moving].tolist() for topic in cluster.topics}
     partitions = [f"{topic}-{partition}" for topic, ids in moving.items() for partition in ids]
     if partitions:
-        detail = (
-            f"{counted(len(partitions), 'partition')} being reassigned while the snapshot was taken: "
-            f"{_some(partitions)}; a plan needs running_reassignment, or a snapshot taken later"
-        )
         topics = tuple([topic for topic, ids in moving.items() if ids])
-        yield Caution("reassignment_in_progress", detail, topics=topics)
+        some = _some(partitions)
+        yield caution("reassignment_in_progress.snapshot", partitions=partitions, some=some, topics=topics)
 
 
 def _of_cordons(cluster: Cluster) -> Iterator[Caution]:
     whole = tuple(sorted(broker for broker, cordon in cluster.cordons.items() if cordon.is_whole))
     partly = tuple(sorted(broker for broker, cordon in cluster.cordons.items() if not cordon.is_whole))
     if whole:
-        yield Caution(
-            "cordoned_brokers", f"{len(whole)} brokers are cordoned: Kafka assigns no new replica to them", whole
-        )
+        yield caution("cordoned_brokers", brokers=whole)
     if partly:
-        detail = f"{len(partly)} brokers have cordoned log directories, to which Kafka assigns no new replica"
-        yield Caution("cordoned_log_dirs", detail, partly)
+        yield caution("cordoned_log_dirs", brokers=partly)
 
 
 def _of_log_dirs(cluster: Cluster) -> Iterator[Caution]:
@@ -176,19 +141,14 @@ def _of_log_dirs(cluster: Cluster) -> Iterator[Caution]:
     brokers = tuple([broker for broker, paths in offline.items() if paths])
     if brokers:
         named = [f"{quoted(path)} of broker {broker}" for broker in brokers for path in offline[broker]]
-        detail = f"{len(named)} log director{'y is' if len(named) == 1 else 'ies are'} offline: {_some(named)}"
-        yield Caution("offline_log_dirs", detail, brokers)
+        yield caution("offline_log_dirs", named=named, some=_some(named), brokers=brokers)
     moving = {
         topic.name: int(np.count_nonzero(topic.future_log_dirs != NO_LOG_DIR))
         for topic in cluster.topics
         if topic.future_log_dirs is not None
     }
     if moving:
-        detail = (
-            f"{counted(sum(moving.values()), 'replica')} being moved between log directories while the snapshot was "
-            "taken; plans start from their destinations"
-        )
-        yield Caution("log_dir_moves_in_progress", detail, topics=tuple(sorted(moving)))
+        yield caution("log_dir_moves_in_progress", replicas=sum(moving.values()), topics=tuple(sorted(moving)))
 
 
 def _of_members(cluster: Cluster) -> Iterator[Caution]:
@@ -223,8 +183,7 @@ def _of_partitions(cluster: Cluster) -> Iterator[Caution]:
     if topics:
         yield Caution("group_topics_missing", f"groups name topics that the snapshot lacks: {_some(topics)}")
     if partitions:
-        detail = f"groups name partitions that their topics lack: {_some(partitions)}"
-        yield Caution("group_partitions_missing", detail)
+        yield caution("group_partitions_missing", some=_some(partitions))
 
 
 def _gaps(cluster: Cluster) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Store the state of a cluster and find it again."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from threading import Lock
@@ -26,8 +26,7 @@ from app.errors.requests import (
     UnrelatedBrokers,
 )
 from app.formats.snapshots import snapshot_columns, snapshot_json
-from app.formats.syntax.quantities import counted
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
 from app.store.records import Snapshot
@@ -186,12 +185,8 @@ def _with_earlier_brokers(uow: "UnitOfWork", cluster: Cluster) -> tuple[Cluster,
     if not down:
         return cluster, ()
     ids = tuple(sorted(broker.id for broker in down))
-    detail = (
-        f"{counted(len(ids), 'broker')} with replicas {'is' if len(ids) == 1 else 'are'} not listed, as when down: "
-        f"{'its rack is' if len(ids) == 1 else 'their racks are'} those of snapshot {newest.id}, the newest before"
-    )
     brokers = tuple(sorted((*cluster.brokers, *down), key=lambda broker: broker.id))
-    return replace(cluster, brokers=brokers), (Caution("brokers_of_earlier_snapshot", detail, ids),)
+    return replace(cluster, brokers=brokers), (caution("brokers_of_earlier_snapshot", newest=newest.id, brokers=ids),)
 
 
 def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
@@ -240,12 +235,12 @@ def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
     """Raise `DuplicateBroker` or `LimitExceeded` if a list of brokers is not valid."""
     limits.check_count("brokers", brokers, path=("brokers",))
     ids = [broker.id for broker in brokers]
-    require_distinct("broker", ids, DuplicateBroker, lambda place: ("brokers", place, "id"))
+    require_distinct("broker", ids, DuplicateBroker, "brokers", member="id")
 
 
 def _check_topics(topics: Sequence[Topic]) -> None:
     names = [topic.name for topic in topics]
-    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
+    require_distinct("topic", names, DuplicateTopic, "topics", member="name")
     known = [(index, topic.topic_id) for index, topic in enumerate(topics) if topic.topic_id is not None]
     if (twice := first_repeated([topic_id for _, topic_id in known])) is not None:
         index, topic_id = known[twice]
@@ -298,11 +293,17 @@ def _check_groups(groups: Sequence[RecordedGroup]) -> None:
 
 
 def require_distinct(
-    noun: str, values: Sequence[int | str], failure: type[Failure], path: Callable[[int], FieldPath]
+    noun: str, values: Sequence[int | str], failure: type[Failure], *path: str | int, member: str = "", where: str = ""
 ) -> None:
-    """Raise `failure` if a value is listed twice. `path` gives the path of the value at a position."""
+    """Raise `failure` if a value is listed twice.
+
+    Parameters
+    ----------
+    path : of the list. member : of its items that has the value, if they are objects. where : in the failure's words.
+    """
     if (twice := first_repeated(values)) is not None:
-        raise failure(f"{noun} {values[twice]} is listed twice", path=path(twice), value=values[twice])
+        at = (*path, twice, member) if member else (*path, twice)
+        raise failure(f"{noun} {values[twice]} is listed twice{where}".lstrip(), path=at, value=values[twice])
 
 
 def first_repeated(values: Sequence[Hashable]) -> int | None:

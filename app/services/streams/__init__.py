@@ -19,14 +19,11 @@ exports.py         the plan as a file
 """
 
 from app.services.plans import Kind
-from app.services.streams.differences import TaskChange, TaskMoves, difference
+from app.services.streams.differences import difference
 from app.services.streams.exports import EXPORTS
 from app.services.streams.planning import KIND, PLANNER
-from app.services.streams.requests import Protocol, StreamsRequest
+from app.services.streams.requests import StreamsRequest
 
 PLAN_KIND = Kind(
-    planner=PLANNER,
-    difference=difference,
-    exports=EXPORTS,
-    content="the clients of tasks, and moves no replica",
+    planner=PLANNER, difference=difference, exports=EXPORTS, content="the clients of tasks, and moves no replica"
 )

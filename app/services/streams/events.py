@@ -50,10 +50,7 @@ def events_of(request: StreamsRequest, source: StreamsSource) -> AppliedEvents:
     return AppliedEvents(
         events=[names.event_of(event, ("events", place)) for place, event in enumerate(request.events)],
         documents=[event.as_json() for event in request.events],
-        changelogs=Changelogs(
-            offsets=source.changelog_offsets,
-            state_bytes=source.state_bytes,
-        ),
+        changelogs=Changelogs(offsets=source.changelog_offsets, state_bytes=source.state_bytes),
         names=names,
     )
 

@@ -16,7 +16,7 @@ from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.syntax.quantities import counted
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
@@ -42,28 +42,15 @@ def cautions_of(
     if tags and not assignor.uses_tags:
         yield Caution("assignor_ignores_tags", f"{assignor.name} places standbys by load alone, whatever their tags")
     if tags and not options.num_standby_replicas:
-        detail = "rack.aware.assignment.tags decide where standbys go, and num.standby.replicas is 0"
-        yield Caution("no_standbys", detail)
+        yield caution("no_standbys")
     if is_rack_aware:
         yield from _of_racks(source, assignor)
     if (tags or is_rack_aware) and not assignment.threads:
-        yield Caution(
-            "classic_protocol_only",
-            "the group's leader assigns so under the classic protocol; the broker's own assignor (KIP-1071) has no "
-            "rack-aware standbys",
-        )
+        yield caution("classic_protocol_only")
     if assignment.probing_rebalance:
-        yield Caution(
-            "probing_rebalance_follows",
-            f"{int(assignment.warmup.sum())} warm-ups are to catch up; after probing.rebalance.interval.ms the group "
-            "rebalances again, and tasks move to where they have",
-        )
+        yield caution("probing_rebalance_follows", warmups=int(assignment.warmup.sum()))
     if assignment.by_chance or any(step.by_chance for step in steps):
-        yield Caution(
-            "ties_broken_by_chance",
-            "Kafka 4.1 chooses between processes of equal load by identity hash codes, which differ from run to run: "
-            "the group may get another assignment that is as balanced",
-        )
+        yield caution("ties_broken_by_chance")
     if assignor.reads_offsets:
         yield from _of_offsets(source)
 
@@ -81,11 +68,7 @@ def _of_offsets(source: StreamsSource) -> Iterator[Caution]:
     reported = {task for client in source.clients for thread in client.threads for task in thread.task_offsets}
     unknown = [name_of(task) for task, count in sorted(owners.items()) if count > 1 and task not in reported]
     if unknown:
-        detail = (
-            f"no member reports an offset of {len(unknown)} tasks with several standbys, between which offsets decide: "
-            + ", ".join(unknown[:20])
-        )
-        yield Caution("task_offsets_unknown", detail)
+        yield caution("task_offsets_unknown", unknown=unknown, first=", ".join(unknown[:20]))
 
 
 KIND = "streams"
@@ -149,9 +132,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
 
     def releases(self, problem: StreamsProblem) -> KafkaRange | None:
         return problem.assignor.replays.holds
-
-    def compared_versions(self, request: StreamsRequest) -> Sequence[str]:
-        return request.compare_kafka_versions
 
     def later_versions(self, problem: StreamsProblem) -> Sequence[KafkaVersion]:
         return later_versions(problem.assignor, problem.version)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.core.model import Cluster
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedTasks
 from app.errors.requests import ConflictingFields
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.groups import recorded_group
 from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
 from app.services.streams.threads import previous_tasks, task_of
@@ -61,20 +61,12 @@ def _stateful(names: Sequence[str], every: Sequence[RecordedTasks]) -> tuple[lis
     """The tasks of subtopologies with a standby or a warm-up, and the warning that these are taken to be stateful."""
     copied = {_subtopology(name) for tasks in every for name in (*tasks.standby, *tasks.warmup)}
     stateful = [name for name in names if _subtopology(name) in copied]
-    detail = (
-        f"which tasks are stateful is not recorded; those of {len(copied)} subtopologies with a standby or a warm-up "
-        "are taken to be; stateful_tasks states others"
-    )
-    return stateful, Caution("stateful_tasks_not_recorded", detail)
+    return stateful, caution("stateful_tasks_not_recorded", copied=copied)
 
 
 def _of_target(group: RecordedGroup) -> Iterator[Caution]:
     if group.members and all(member.target_tasks is None for member in group.members) and group.state != "Stable":
-        detail = (
-            "the coordinator assigns from its target assignment, which --describe --members prints with --verbose; the "
-            "current tasks are taken to be it"
-        )
-        yield Caution("target_tasks_not_recorded", detail)
+        yield caution("target_tasks_not_recorded")
 
 
 def _whole_subtopologies(names: Sequence[str]) -> list[str]:

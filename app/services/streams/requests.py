@@ -9,44 +9,33 @@ from pydantic import Field, TypeAdapter
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
 from app.errors import Json
+from app.services import fields
 from app.services.amounts import AnyBytes
 from app.services.bodies import ListOf, RequestRecord, one_of
-from app.services.fields import (
-    Bytes,
-    ComparedReleases,
-    GroupString,
-    Int32,
-    Int64,
-    Labels,
-    ListedBrokers,
-    Name,
-    Rack,
-    RequestedRelease,
-    SnapshotFields,
-    TopicName,
-)
 from app.services.groups import GroupTopic
 from app.services.plans import as_json
 
 Protocol = Literal["classic", "streams"]
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
-Cost = Annotated[Int32, Field(ge=0)]
-Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: unknown.")]
+Cost = Annotated[fields.Int32, Field(ge=0)]
+Lag = Annotated[fields.Int64, Field(ge=-3, description="−2: it runs the task; −3: unknown.")]
 TagKey = Annotated[str, Field(min_length=1, max_length=249)]
-Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")]
+Behind = Annotated[
+    fields.Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")
+]
 
 
 @dataclass(frozen=True)
 class ThreadRequest(RequestRecord, schema="StreamsMemberRequest"):
     """A member of a streams group (KIP-1071), which is a stream thread, with its tasks in the target assignment."""
 
-    member_id: GroupString
+    member_id: fields.GroupString
     """Id of the member; ids decide ties."""
     previous_active: ListOf[TaskName] = field(default_factory=list)
     """Ids of tasks that the member ran."""
     previous_standby: ListOf[TaskName] = field(default_factory=list)
     """Ids of tasks of which the member had a standby."""
-    task_offsets: Mapping[TaskName, Bytes] = field(default_factory=dict)
+    task_offsets: Mapping[TaskName, fields.Bytes] = field(default_factory=dict)
     """By task with state on its disk, the offset up to which it is restored; read since Kafka 4.4."""
 
 
@@ -54,15 +43,15 @@ class ThreadRequest(RequestRecord, schema="StreamsMemberRequest"):
 class ClientRequest(RequestRecord, schema="StreamsClientRequest"):
     """One instance of the application."""
 
-    process_id: GroupString | None = None
+    process_id: fields.GroupString | None = None
     """A UUID; or a name, if all clients have names."""
     subscription_info: Annotated[str, Field(max_length=10_000_000)] | None = None
     """The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks."""
-    capacity: Annotated[Int32, Field(ge=1)] = 1
+    capacity: Annotated[fields.Int32, Field(ge=1)] = 1
     """Stream threads."""
-    client_tags: Mapping[Name, Name] = field(default_factory=dict)
+    client_tags: Mapping[fields.Name, fields.Name] = field(default_factory=dict)
     """`client.tag.<key>` by key."""
-    rack_id: Rack | None = None
+    rack_id: fields.Rack | None = None
     """`client.rack` of its consumers."""
     previous_active: ListOf[TaskName] = field(default_factory=list)
     """Ids of tasks that the client ran."""
@@ -70,7 +59,7 @@ class ClientRequest(RequestRecord, schema="StreamsClientRequest"):
     """Ids of tasks of which the client had a standby or warm-up."""
     lags: Mapping[TaskName, Lag] = field(default_factory=dict)
     """By stateful task, the offsets by which the client lags."""
-    default_lag: Annotated[Int64, Field(ge=0)] | None = None
+    default_lag: Annotated[fields.Int64, Field(ge=0)] | None = None
     """The lag of stateful tasks that are not in `lags`. By default a client has all state of its previous tasks, and no
     state of others: its lag is then their `changelog_offsets`, 0 where `state_bytes` is 0, and otherwise unbounded."""
     members: ListOf[ThreadRequest] = field(default_factory=list)
@@ -82,11 +71,11 @@ class ClientRequest(RequestRecord, schema="StreamsClientRequest"):
 class SubtopologyRequest(RequestRecord):
     """A subtopology: the source topics of its tasks, and the changelogs of their state."""
 
-    id: Annotated[Int32, Field(ge=0)]
+    id: Annotated[fields.Int32, Field(ge=0)]
     """Number of the subtopology, the first part of its tasks' ids."""
-    source_topics: ListOf[TopicName]
+    source_topics: ListOf[fields.TopicName]
     """Names of the topics that its tasks read."""
-    changelog_topics: ListOf[TopicName] = field(default_factory=list)
+    changelog_topics: ListOf[fields.TopicName] = field(default_factory=list)
     """Names of the changelog topics of its state."""
     is_stateful: bool | None = None
     """By default, whether it has changelogs."""
@@ -107,15 +96,15 @@ class Deploy(RequestRecord, schema="RollingDeployment"):
 class JoiningClient(RequestRecord):
     """A client that joins; it has no state."""
 
-    process_id: GroupString
+    process_id: fields.GroupString
     """Process id of the client: a UUID, or a name if all clients have names."""
-    capacity: Annotated[Int32, Field(ge=1)] = 1
+    capacity: Annotated[fields.Int32, Field(ge=1)] = 1
     """Number of stream threads."""
-    client_tags: Mapping[TagKey, Name] = field(default_factory=dict)
+    client_tags: Mapping[TagKey, fields.Name] = field(default_factory=dict)
     """`client.tag.<key>` by key."""
-    rack_id: Rack | None = None
+    rack_id: fields.Rack | None = None
     """`client.rack` of its consumers; null for none."""
-    member_ids: ListOf[GroupString] = field(default_factory=list)
+    member_ids: ListOf[fields.GroupString] = field(default_factory=list)
     """Under `streams`, the ids of its threads; `<process_id>-1` and so on."""
 
 
@@ -125,7 +114,7 @@ class TagValue(RequestRecord):
 
     tag: TagKey
     """Name of the tag, as in `client.tag.<name>`."""
-    value: Name
+    value: fields.Name
     """Value of the tag."""
 
 
@@ -149,20 +138,20 @@ class StreamsEvent:
         return {name: value for name, value in plain.items() if value is not None}
 
 
-def omit_if_empty(fields: dict[str, Any], *names: str) -> None:
+def omit_if_empty(written: dict[str, Any], *names: str) -> None:
     """Remove fields that are not set: a request that does not use them has the hash that it had before they existed."""
     for name in names:
-        if not fields[name]:
-            del fields[name]
+        if not written[name]:
+            del written[name]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamsRequest(SnapshotFields):
+class StreamsRequest(fields.SnapshotFields):
     """An application: its tasks and its clients."""
 
     topology: Annotated[str, Field(min_length=1)] | None = None
     """The output of `Topology#describe()`, in place of `subtopologies`."""
-    application_id: TopicName | None = None
+    application_id: fields.TopicName | None = None
     """`application.id`, the prefix of internal topics."""
     tasks: ListOf[TaskName] | None = None
     """By default, one for each partition that a subtopology reads."""
@@ -170,7 +159,7 @@ class StreamsRequest(SnapshotFields):
     """By default, all of stateful subtopologies."""
     subtopologies: ListOf[SubtopologyRequest] | None = None
     """The topics of tasks, which KIP-925 needs for the racks of partitions."""
-    brokers: ListedBrokers | None = None
+    brokers: fields.ListedBrokers | None = None
     """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
     topics: ListOf[GroupTopic] | None = None
     """Source and changelog topics; null if a snapshot has them."""
@@ -182,22 +171,22 @@ class StreamsRequest(SnapshotFields):
         Field(
             description="Under `streams`, `sticky` by default, the coordinator's. Under `classic`, "
             f"`{DEFAULT_CLASSIC}` by default; "
-            + "; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
+            + "; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values())
         ),
     ] = None
-    group: GroupString | None = None
+    group: fields.GroupString | None = None
     """A Streams group of the snapshot (`kafka-streams-groups --describe --members`), in place of `clients`: a client
     for each process, with its current tasks as previous ones; under `streams` with its members and their tasks in the
     target assignment."""
     clients: ListOf[ClientRequest] = field(default_factory=list)
     """Instances of the application; null if `group` names a recorded group."""
-    num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
+    num_standby_replicas: Annotated[fields.Int32, Field(ge=0)] = 0
     """`num.standby.replicas`: number of standbys of each stateful task."""
-    rack_aware_assignment_tags: ListOf[Name] = field(default_factory=list)
+    rack_aware_assignment_tags: ListOf[fields.Name] = field(default_factory=list)
     """`rack.aware.assignment.tags`: tags by which the copies of a task are separated."""
-    acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
+    acceptable_recovery_lag: Annotated[fields.Int64, Field(ge=0)] = 10_000
     """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""
-    max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2
+    max_warmup_replicas: Annotated[fields.Int32, Field(ge=1)] = 2
     """`max.warmup.replicas`: number of warm-ups at a time, over all tasks."""
     rack_aware_assignment_strategy: Annotated[str, one_of([strategy.value for strategy in RackAwareStrategy])] = "none"
     """`rack.aware.assignment.strategy` (KIP-925)."""
@@ -207,13 +196,13 @@ class StreamsRequest(SnapshotFields):
     """`rack.aware.assignment.non_overlap_cost`"""
     state_bytes: Mapping[TaskName, AnyBytes] | None = None
     """Bytes of one copy of a task's state."""
-    changelog_offsets: Mapping[TaskName, Bytes] | None = None
+    changelog_offsets: Mapping[TaskName, fields.Bytes] | None = None
     """Offsets to restore for all of a task's state; a million by default."""
     events: ListOf[StreamsEvent] = field(default_factory=list)
     """Events after the plan has been applied, in order."""
-    kafka_version: RequestedRelease = None
-    compare_kafka_versions: ComparedReleases = field(default_factory=list)
-    labels: Labels = field(default_factory=dict)
+    kafka_version: fields.RequestedRelease = None
+    compare_kafka_versions: fields.ComparedReleases = field(default_factory=list)
+    labels: fields.Labels = field(default_factory=dict)
 
 
 READER = TypeAdapter(StreamsRequest)

@@ -16,21 +16,12 @@ from app.core.streams.model import (
     TaskPartitions,
 )
 from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
-from app.formats.syntax.quantities import counted, first_of
-from app.services.cautions import NAMED_MEMBERS, Caution
+from app.formats.syntax.quantities import first_of
+from app.services.cautions import NAMED_MEMBERS, Caution, caution
 from app.services.snapshots import first_repeated
+from app.services.streams import threads
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
 from app.services.streams.subtopologies import has_state, partitions_of, subtopologies_of
-from app.services.streams.threads import (
-    group_cautions,
-    read_client,
-    read_tasks,
-    require_group,
-    require_protocol,
-    task_of,
-    threads_of,
-    whole_client,
-)
 
 WHOLE_CHANGELOG = 2**62
 """The lag of a client that has nothing of a task: all of it, whose length a plan does not know."""
@@ -71,22 +62,24 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     ConflictingFields : a task is listed twice or was active on two clients, a topic of a subtopology is not known,
         the tasks are unknown.
     """
-    require_protocol(request)
+    threads.require_protocol(request)
     in_group = request.protocol == "streams"
     subtopologies = subtopologies_of(request, metadata)
     partitions = None if metadata is None else partitions_of(subtopologies, metadata)
     tasks = _tasks(request, subtopologies, partitions)
     there = {*tasks.ids, *tasks.stateful}
-    listed = [read_client(client, ("clients", place)) for place, client in enumerate(request.clients)]
+    listed = [threads.read_client(client, ("clients", place)) for place, client in enumerate(request.clients)]
     as_listed = listed
     if in_group:
-        listed = [whole_client(client, ("clients", place)) for place, client in enumerate(listed)]
-        require_group(listed, tasks)
+        listed = [threads.whole_client(client, ("clients", place)) for place, client in enumerate(listed)]
+        threads.require_group(listed, tasks)
     names = [str(client.process_id) for client in listed]
     ids, cautions = _process_ids(names, in_group=in_group)
     previous = [_previous(client, place) for place, client in enumerate(listed)]
     _require_once([active for active, _ in previous], listed)
-    state_bytes = {task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
+    state_bytes = {
+        threads.task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()
+    }
     changelog_offsets = _changelog_offsets(request)
     lag_of_new = _lags_without_state(tasks, changelog_offsets, state_bytes)
     clients = [
@@ -94,7 +87,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
         for place, (client, process_id, (active, standby)) in enumerate(zip(listed, ids, previous, strict=True))
     ]
     cautions += [
-        *(group_cautions(as_listed, tasks, request) if in_group else ()),
+        *(threads.group_cautions(as_listed, tasks, request) if in_group else ()),
         *_of_strangers(names, clients, there),
         *_of_lags(listed, clients, there, tasks),
         *_of_tags(names, clients, request.rack_aware_assignment_tags),
@@ -114,7 +107,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
 
 def _changelog_offsets(request: StreamsRequest) -> dict[TaskId, int]:
     given = request.changelog_offsets or {}
-    return {task_of(name, ("changelog_offsets", name)): offsets for name, offsets in given.items()}
+    return {threads.task_of(name, ("changelog_offsets", name)): offsets for name, offsets in given.items()}
 
 
 def _lags_without_state(
@@ -142,14 +135,14 @@ def _tasks(
 ) -> StreamsTasks:
     """The listed tasks; else a task for each partition that a subtopology reads."""
     if request.tasks is not None:
-        ids = read_tasks(request.tasks, "tasks")
+        ids = threads.read_tasks(request.tasks, "tasks")
     elif partitions is not None:
         ids = list(partitions.sources)
     else:
         detail = "the tasks are unknown: give tasks, or subtopologies and their topics"
         raise ConflictingFields(detail, path=("tasks",))
     if request.stateful_tasks is not None:
-        return StreamsTasks(ids, read_tasks(request.stateful_tasks, "stateful_tasks"))
+        return StreamsTasks(ids, threads.read_tasks(request.stateful_tasks, "stateful_tasks"))
     stateful = {subtopology.id for subtopology in subtopologies if has_state(subtopology)}
     return StreamsTasks(ids, [task for task in ids if task[0] in stateful])
 
@@ -172,17 +165,13 @@ def _process_ids(names: Sequence[str], *, in_group: bool) -> tuple[list[UUID], l
         odd = ids.index(None)
         detail = f"process_id {names[odd]!r} is no UUID, and that of others is one; Kafka sorts clients by them"
         raise ImpossibleValue(detail, path=("clients", odd, "process_id"), value=names[odd])
-    detail = (
-        "processes have UUIDs in Kafka, whose hashes decide ties; these names are taken to be their ids"
-        if in_group
-        else "Kafka sorts clients by process id, a UUID; these names are taken to be in the order in which they stand"
-    )
-    return [UUID(int=place + 1) for place in range(len(names))], [Caution("process_ids_are_names", detail)]
+    named = caution("process_ids_are_names" if in_group else "process_ids_are_names.sorted")
+    return [UUID(int=place + 1) for place in range(len(names))], [named]
 
 
 def _previous(client: ClientRequest, place: int) -> tuple[list[TaskId], list[TaskId]]:
-    active = read_tasks(client.previous_active, "clients", place, "previous_active")
-    standby = read_tasks(client.previous_standby, "clients", place, "previous_standby")
+    active = threads.read_tasks(client.previous_active, "clients", place, "previous_active")
+    standby = threads.read_tasks(client.previous_standby, "clients", place, "previous_standby")
     for at, task in enumerate(standby):
         if task in set(active):
             name = client.previous_standby[at]
@@ -216,7 +205,7 @@ def _client(
     assumed = dict(lag_of_new) | {
         task: lag for previous, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in previous if task in stateful
     }
-    reported = {task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
+    reported = {threads.task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
     return StreamsClient(
         process_id=process_id,
         capacity=client.capacity,
@@ -227,7 +216,7 @@ def _client(
         lags=reported if client.default_lag is not None else assumed | reported,
         default_lag=WHOLE_CHANGELOG if client.default_lag is None else client.default_lag,
         process_name=client.process_id,
-        threads=threads_of(client, ("clients", place)),
+        threads=threads.threads_of(client, ("clients", place)),
     )
 
 
@@ -255,15 +244,10 @@ def _of_lags(
         if request.default_lag is None
         and {*client.previous_active, *client.previous_standby}
         & stateful
-        & there - {task_of(name, ("clients", place, "lags", name)) for name in request.lags}
+        & there - {threads.task_of(name, ("clients", place, "lags", name)) for name in request.lags}
     )
     if assumed:
-        detail = (
-            f"the lags of {counted(len(assumed), 'client')} in their previous tasks are not stated and taken to be 0; "
-            "other clients are taken to have nothing of these tasks. If the tasks have at most acceptable_recovery_lag "
-            "offsets, Kafka takes every client to be caught up: state changelog_offsets by task, or a default_lag of 0"
-        )
-        yield Caution("lags_assumed", detail, members=assumed)
+        yield caution("lags_assumed", members=assumed)
 
 
 def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Sequence[str]) -> Iterator[Caution]:
@@ -272,8 +256,7 @@ def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Seque
         if clients and len(without) == len(clients):
             yield Caution("tag_nobody_has", f"no client has the tag {tag}, so that it keeps no copies apart")
         elif without:
-            detail = f"{len(without)} of {len(clients)} clients lack the tag {tag}"
-            yield Caution("clients_without_tag", detail, members=without)
+            yield caution("clients_without_tag", of=clients, tag=tag, members=without)
 
 
 def _some(tasks: Sequence[TaskId]) -> str:

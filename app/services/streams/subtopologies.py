@@ -64,7 +64,7 @@ def partitions_of(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMe
     if not subtopologies:
         return None
     ids = [subtopology.id for subtopology in subtopologies]
-    require_distinct("subtopology", ids, ConflictingFields, lambda place: ("subtopologies", place, "id"))
+    require_distinct("subtopology", ids, ConflictingFields, "subtopologies", member="id")
     sources: dict[TaskId, list[TopicPartition]] = {}
     changelogs: dict[TaskId, list[TopicPartition]] = {}
     for place, subtopology in enumerate(subtopologies):

@@ -14,8 +14,7 @@ from app.core.streams.model import StreamsTasks, StreamThread, name_of
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateMember, ImpossibleValue, MalformedText
 from app.formats.streams import streams_subscription
-from app.formats.syntax.quantities import counted
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.snapshots import first_repeated
 from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
 
@@ -168,17 +167,10 @@ def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request
     """Assumptions about members, and options that brokers may not allow. listed : clients, as in the request."""
     assumed = tuple(str(client.process_id) for client in listed if not client.members)
     if assumed:
-        detail = (
-            f"the members of {counted(len(assumed), 'client')} are not listed; the ids of members and processes decide "
-            "ties, and those assumed here are <process_id>-1 and so on"
-        )
-        yield Caution("member_ids_assumed", detail, members=assumed)
+        yield caution("member_ids_assumed", members=assumed)
     if tasks.stateful and request.num_standby_replicas > BROKERS_MOST_STANDBYS:
-        detail = (
-            f"num_standby_replicas is {request.num_standby_replicas}; brokers allow streams groups "
-            f"{BROKERS_MOST_STANDBYS} (group.streams.max.standby.replicas) unless configured otherwise"
-        )
-        yield Caution("standbys_above_brokers_limit", detail)
+        stated = request.num_standby_replicas
+        yield caution("standbys_above_brokers_limit", stated=stated, most=BROKERS_MOST_STANDBYS)
 
 
 _OF_SUBSCRIPTION = ("process_id", "client_tags", "previous_active", "previous_standby")

@@ -12,7 +12,7 @@ from app.services.consumers import PLANNER, READER, ConsumersRequest
 from app.services.consumers.requests import rates_of
 from app.services.limits import Limits
 from app.services.plans import Plan, as_json, make_plan
-from app.services.snapshots import first_repeated
+from app.services.snapshots import require_distinct
 from app.services.sweeps.kind import SweepKind
 from app.store.sweeps import Sweep
 
@@ -34,9 +34,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     """
     given = cast("Mapping[str, Any]", definition)
     for name in _LISTS:
-        if (twice := first_repeated(given[name])) is not None:
-            detail = f"{given[name][twice]} is listed twice"
-            raise ConflictingFields(detail, path=(name, twice), value=given[name][twice])
+        require_distinct("", given[name], ConflictingFields, name)
     if given.get("max") is not None and given["max"] < given["min"]:
         raise ConflictingFields(f"max is {given['max']}, and min is {given['min']}", path=("max",), value=given["max"])
     if "resolved" in definition:

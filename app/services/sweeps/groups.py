@@ -30,7 +30,7 @@ from app.services.groups import (
 )
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
-from app.services.snapshots import first_repeated
+from app.services.snapshots import require_distinct
 from app.services.sweeps.kind import SweepKind
 from app.store.sweeps import Sweep
 
@@ -55,9 +55,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     """
     given = cast("Mapping[str, Any]", definition)
     for name in _LISTS:
-        listed = given.get(name) or ()
-        if (twice := first_repeated(listed)) is not None:
-            raise ConflictingFields(f"{listed[twice]} is listed twice", path=(name, twice), value=listed[twice])
+        require_distinct("", given.get(name) or (), ConflictingFields, name)
     if "resolved" in definition:
         _require_assignors(given["assignors"], swept_version(given))
         return definition

@@ -4,22 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from app.core.capacity.sections import (
-    LOCAL_RETENTION_FIELDS,
-    TopicIngress,
-    ingress,
-    read_topics,
-    topic_document,
-)
+from app.core.capacity.sections import LOCAL_RETENTION_FIELDS, TopicIngress, ingress, read_topics, topic_document
 from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.formats.clusters import ingress_rates
 from app.formats.syntax.quantities import first_of
 from app.services import snapshots
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.limits import Limits
-from app.services.snapshots import first_repeated, require_distinct
+from app.services.snapshots import require_distinct
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -102,8 +96,7 @@ def _chosen(by_name: Mapping[str, Topic], named: Sequence[str] | None) -> list[T
         if not by_name:
             raise ConflictingFields("the snapshot has no topics", path=(*_AT, "snapshot_id"))
         return list(by_name.values())
-    if (twice := first_repeated(named)) is not None:
-        raise ConflictingFields(f"{named[twice]} is listed twice", path=(*_AT, "topics", twice), value=named[twice])
+    require_distinct("", named, ConflictingFields, *_AT, "topics")
     for place, name in enumerate(named):
         if name not in by_name:
             detail = f"the snapshot has no topic {name}; it has {first_of([*by_name], 10)}"
@@ -116,7 +109,7 @@ def _stated(
 ) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str, Any]]]:
     """The stated fields of each measured topic, and the topics that are only planned."""
     names = [entry["name"] for entry in entries]
-    require_distinct("topic", names, ConflictingFields, lambda place: ("base", "topics", place, "name"))
+    require_distinct("topic", names, ConflictingFields, "base", "topics", member="name")
     measured = {topic.name for topic in chosen}
     for place, entry in enumerate(entries):
         for needed in ("partitions", "replication_factor"):
@@ -143,11 +136,7 @@ def _unknown_retention(chosen: Sequence[Topic], topics: Sequence[Mapping[str, An
         if topic.has_remote_storage and read.get("remote_storage") and "retained_bytes_per_partition" in read
     ]
     if unknown:
-        detail = (
-            f"{len(unknown)} topics with remote storage have no known retention: {first_of(unknown, 10)}; bytes on "
-            "disks count as all that is retained, and remote_bytes is a lower bound"
-        )
-        yield Caution("remote_bytes_unknown", detail, topics=tuple(unknown[:_NAMED]))
+        yield caution("remote_bytes_unknown", unknown=unknown, topics=tuple(unknown[:_NAMED]))
 
 
 def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
@@ -181,17 +170,13 @@ def _unused_rates(
     cautions = []
     unknown = tuple(sorted(set(rates) - set(by_name)))
     if unknown:
-        detail = f"bytes_in has {len(unknown)} topics that are not in the snapshot: {first_of(unknown, 10)}"
-        cautions.append(Caution("rates_of_unknown_topics", detail, topics=unknown[:_NAMED]))
+        cautions.append(caution("rates_of_unknown_topics", unknown=unknown, topics=unknown[:_NAMED]))
     for topic in chosen:
         known = set(topic.partition_ids.tolist())
         beyond = sorted(set(rates[topic.name].by_partition) - known) if topic.name in rates else []
         if beyond:
-            detail = (
-                f"bytes_in has partitions of {topic.name} that are not in the snapshot: {first_of(beyond, 10)}; their "
-                "ingress is spread over the partitions that are"
-            )
-            cautions.append(Caution("rates_of_unknown_partitions", detail, topics=(topic.name,)))
+            topics = (topic.name,)
+            cautions.append(caution("rates_of_unknown_partitions", topic=topic.name, beyond=beyond, topics=topics))
     return cautions
 
 

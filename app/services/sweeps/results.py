@@ -12,13 +12,7 @@ from app.errors.requests import NotForThisKind, ScenarioNotFound, UnknownAxis, U
 from app.formats.tables.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
 from app.services.plans import Plan
-from app.services.sweeps.answers import (
-    BestDocument,
-    ComparisonDocument,
-    DistributionDocument,
-    HistogramDocument,
-    SummaryDocument,
-)
+from app.services.sweeps import answers
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
 from app.store.sweeps import Order, RowFilter, Sweep
@@ -115,7 +109,7 @@ def columns(uow: "UnitOfWork", sweep_id: UUID) -> list[Column]:
     return [INDEX, *KINDS[sweep.kind].columns(sweep.definition), ERROR]
 
 
-def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> SummaryDocument:
+def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> answers.SummaryDocument:
     """The distribution of each figure over the scenarios that have it.
 
     Raises as `scenarios` does.
@@ -131,7 +125,7 @@ def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> Sum
         for name, values in zip(kind.numbers, numbers.T, strict=True)
     }
     failed = len(rows) - uow.sweeps.count(sweep_id, where=scored)
-    return SummaryDocument(sweep.kind, len(rows), failed, figures)
+    return answers.SummaryDocument(sweep.kind, len(rows), failed, figures)
 
 
 def front(uow: "UnitOfWork", sweep_id: UUID) -> list[RowDocument]:
@@ -140,15 +134,15 @@ def front(uow: "UnitOfWork", sweep_id: UUID) -> list[RowDocument]:
     return _ranking(sweep).front(uow, sweep)
 
 
-def best(uow: "UnitOfWork", sweep_id: UUID) -> BestDocument:
+def best(uow: "UnitOfWork", sweep_id: UUID) -> answers.BestDocument:
     """The best scenario, and why each cheaper neighbour is not it. Raises `SweepNotFound`, `NotForThisKind`."""
     sweep = uow.sweeps.get(sweep_id)
     return _ranking(sweep).best(uow, sweep)
 
 
-def compared(uow: "UnitOfWork", first: UUID, second: UUID) -> ComparisonDocument:
+def compared(uow: "UnitOfWork", first: UUID, second: UUID) -> answers.ComparisonDocument:
     """The best scenario of two sweeps, and how many scenarios of each are feasible."""
-    return ComparisonDocument(best(uow, first), best(uow, second))
+    return answers.ComparisonDocument(best(uow, first), best(uow, second))
 
 
 def opened(uow: "UnitOfWork", sweep_id: UUID, index: int, limits: Limits) -> Plan:
@@ -187,8 +181,8 @@ def _without(sweep: Sweep, what: str) -> NotForThisKind:
     return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 
 
-def _distribution_document(described: Distribution | None, *, without: int) -> DistributionDocument | None:
+def _distribution_document(described: Distribution | None, *, without: int) -> answers.DistributionDocument | None:
     if described is None:
         return None
-    histogram = HistogramDocument(described.histogram.edges.tolist(), described.histogram.counts.tolist())
-    return DistributionDocument.of(described, without=without, histogram=histogram)
+    histogram = answers.HistogramDocument(described.histogram.edges.tolist(), described.histogram.counts.tolist())
+    return answers.DistributionDocument.of(described, without=without, histogram=histogram)

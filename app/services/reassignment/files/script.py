@@ -17,10 +17,7 @@ _Steps = list[dict[str, Any]]
 
 
 def files(
-    head: PlanHead | NewPlan,
-    cluster: Cluster,
-    steps: StoredSteps,
-    created: Sequence[tuple[str, int, bytes]],
+    head: PlanHead | NewPlan, cluster: Cluster, steps: StoredSteps, created: Sequence[tuple[str, int, bytes]]
 ) -> Iterator[tuple[str, bytes]]:
     """The script, and its texts by name.
 

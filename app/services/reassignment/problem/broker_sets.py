@@ -11,8 +11,7 @@ from app.core.reassignment.problem import ReplicaObjective
 from app.core.reassignment.topic_name_hash import set_of_topic
 from app.core.replica_lists import per_broker
 from app.errors.requests import ConflictingFields
-from app.formats.syntax.quantities import counted, first_of
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.request import ReassignmentRequest
@@ -54,7 +53,8 @@ def broker_sets_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Pa
             was, now = (_words(names, of_id.get(broker, NO_SET)) for broker in (old, new))
             detail = f"broker {new} is to replace broker {old}, which is in {was}, and is in {now}"
             raise ConflictingFields(detail, path=("replace_brokers", str(old)), value=new)
-    set_of = _sets_of_topics(request, names)
+    stated = request.topic_sets if names else {}
+    set_of = _SetsOfTopics(names, None if isinstance(stated, str) else stated)
     return BrokerSets(
         names=names,
         of_broker=np.array([of_id.get(broker, NO_SET) for broker in brokers.ids.tolist()], np.int32),
@@ -80,22 +80,11 @@ class _SetsOfTopics:
         return self._index_of.get(self._stated.get(topic, ""), NO_SET) if topic in self._stated else NO_SET
 
 
-def _sets_of_topics(request: ReassignmentRequest, names: tuple[str, ...]) -> _SetsOfTopics:
-    stated = request.topic_sets if names else {}
-    return _SetsOfTopics(names, None if isinstance(stated, str) else stated)
-
-
 def _without_set(names: tuple[str, ...], set_of: _SetsOfTopics, scope: PartitionScope) -> list[Caution]:
     """A warning about topics that may move and are bound to no set, as those that were created since."""
     unbound = [topic for topic in scope.topics if names and set_of(topic) == NO_SET]
-    if not unbound:
-        return []
-    detail = (
-        f"{counted(len(unbound), 'topic')} {'is' if len(unbound) == 1 else 'are'} bound to no broker set, and "
-        f"{'is' if len(unbound) == 1 else 'are'} placed on the brokers outside every set: "
-        f"{first_of(unbound, NAMED_TOPICS)}"
-    )
-    return [Caution("topics_without_broker_set", detail, topics=tuple(unbound[:NAMED_TOPICS]))]
+    topics = tuple(unbound[:NAMED_TOPICS])
+    return [caution("topics_without_broker_set", unbound=unbound, topics=topics)] if unbound else []
 
 
 def _outside_scope(
@@ -110,13 +99,8 @@ def _outside_scope(
         sets = {of_id.get(broker, NO_SET) for broker in on_brokers[on_brokers != NO_REPLICA].tolist()}
         if sets - {set_of(topic.name)}:
             elsewhere.append(topic.name)
-    if not elsewhere:
-        return []
-    detail = (
-        f"{len(elsewhere)} topics that may not move have replicas outside their broker sets, and stay: "
-        f"{first_of(elsewhere, NAMED_TOPICS)}"
-    )
-    return [Caution("outside_broker_sets", detail, topics=tuple(elsewhere[:NAMED_TOPICS]))]
+    topics = tuple(elsewhere[:NAMED_TOPICS])
+    return [caution("outside_broker_sets", elsewhere=elsewhere, topics=topics)] if elsewhere else []
 
 
 def shares_of(

@@ -12,8 +12,7 @@ from app.errors import FieldPath
 from app.errors.quotation import suggestion
 from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields
-from app.formats.syntax.quantities import counted
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.requests.request import ReassignmentRequest
 
 Bools = NDArray[np.bool_]
@@ -199,13 +198,7 @@ def _added(
             raise BrokerExists(detail, path=(*path, "rack"), value=broker.rack)
         requested.append(replace(current, capacity=broker.capacity or current.capacity))
         already.append(broker.id)
-    cautions = []
-    if already:
-        detail = (
-            f"{counted(len(already), 'broker')} of add_brokers {'is' if len(already) == 1 else 'are'} up already, with "
-            "the replicas that the snapshot lists there"
-        )
-        cautions.append(Caution("added_brokers_up", detail, tuple(already)))
+    cautions = [caution("added_brokers_up", brokers=tuple(already))] if already else []
     named = {broker.id for broker in request.add_brokers} | set(present)
     on_paper = [
         Broker(new, present[old].rack)
@@ -305,8 +298,8 @@ def _racks_count(request: ReassignmentRequest, brokers: Sequence[Broker]) -> tup
         failure = brokers_without_rack(brokers, "AdminOperationException")
         failure.path = _rackless(request, {broker.id for broker in without})
         raise failure
-    detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
-    return False, [Caution("racks_ignored", detail, tuple(broker.id for broker in without))]
+    rackless = tuple(broker.id for broker in without)
+    return False, [caution("racks_ignored.mode", listed=len(brokers), brokers=rackless)]
 
 
 def _rackless(request: ReassignmentRequest, without: Collection[int]) -> FieldPath:
@@ -342,8 +335,4 @@ def _of_successors(request: ReassignmentRequest, everyone: Mapping[int, Broker])
     for old, new in request.replace_brokers.items():
         was, now = everyone[old].rack, everyone[new].rack
         if was is not None and now is not None and was != now:
-            detail = (
-                f"broker {new} is in {now}, and broker {old}, which it replaces, in {was}: it gets the replicas of "
-                "partitions that have no other replica in its rack; the others move to other brokers"
-            )
-            yield Caution("replacement_in_another_rack", detail, (old, new))
+            yield caution("replacement_in_another_rack", old=old, new=new, was=was, now=now, brokers=(old, new))

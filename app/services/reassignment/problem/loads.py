@@ -14,7 +14,7 @@ from app.core.replica_lists import per_broker
 from app.errors import FieldPath
 from app.errors.reassignments import RatesMissing, SizesMissing
 from app.services.amounts import partition_rates
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import EVERY, LeadersBy, ReplicasBy, ResourceFields, topic_factors
@@ -188,16 +188,10 @@ def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSi
     missing = int(np.count_nonzero(sizes == UNKNOWN_SIZE))
     cautions = []
     if request.unknown_sizes == "estimate" and _estimate([*by_topic, *others.values()]) and missing:
-        detail = (
-            f"the sizes of {missing} partitions are not known; they are taken to be as large as the others of their "
-            "topic are on average, or of all topics"
-        )
-        cautions.append(Caution("estimated_sizes", detail))
+        cautions.append(caution("estimated_sizes", missing=missing))
     elif missing:
-        detail = f"the sizes of {missing} of {len(sizes)} partitions are not known, and not counted as bytes"
-        if request.minimise != "replicas":
-            detail += "; as few replicas as possible are moved, whatever their bytes"
-        cautions.append(Caution("unknown_sizes", detail))
+        name = "unknown_sizes.replicas" if request.minimise == "replicas" else "unknown_sizes"
+        cautions.append(caution(name, missing=missing, partitions=len(sizes)))
     is_known = sizes != UNKNOWN_SIZE
     stored = np.where(is_known, sizes, 0)
     most = np.array([topic.most_copied_bytes for topic in scope.described], np.int64)
@@ -276,7 +270,7 @@ def _replica_objective(
     by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
     load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
     if by != "count":
-        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
+        load, of_others = grown_rows(request, scope.topics, scope.topic_of, load), grown_topics(request, of_others)
     return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
 
 
@@ -286,11 +280,9 @@ def _leader_objective(
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
     load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
     if request.balance.leaders_by != "count":
-        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
-    evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
-    may_lead = ~(
-        brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
-    )
+        load, of_others = grown_rows(request, scope.topics, scope.topic_of, load), grown_topics(request, of_others)
+    evacuated = request.evacuate_leaders
+    may_lead = ~(brokers.mask(evacuated.brokers) | brokers.in_racks(evacuated.racks))
     is_constrained = bool(request.preferred_racks or request.min_leaders_per_broker)
     if request.leaders_balance.tolerance is not None or is_constrained:
         # If leaders stay as they are, fenced and offline ones stay too, since they come back.
@@ -299,7 +291,7 @@ def _leader_objective(
         by=request.balance.leaders_by,
         balance=request.leaders_balance,
         load=load,
-        base_load=_leaders_of_others(brokers, scope.others, of_others),
+        base_load=replicas_of_others(brokers, scope.others, of_others, first=1),
         frees_moved=balance_of(request).leaders == "moved",
         moves_replicas=request.balance.leaders_move_replicas,
         fewest_changes=request.minimise == "leader_changes",
@@ -310,10 +302,6 @@ def _leader_objective(
         minimums=topic_minimums_of(request.min_leaders_per_broker, brokers, scope, may_lead),
         spread=spread_of(request, scope),
     )
-
-
-def _grown(request: ReassignmentRequest, scope: PartitionScope, load: Int64s) -> Int64s:
-    return grown_rows(request, scope.topics, scope.topic_of, load)
 
 
 def _counts(scope: PartitionScope) -> RowLoads:
@@ -344,22 +332,19 @@ _LEADER_LOADS: Mapping[LeadersBy, Callable[[PartitionScope, IngressRates | None]
 """The same of leading a partition."""
 
 
-def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
-    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition."""
+def replicas_of_others(
+    brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None, *, first: int | None = None
+) -> Int64s:
+    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition.
+
+    Parameters
+    ----------
+    first : how many replicas of each list count; 1 for preferred leaders, None for all.
+    """
     totals = np.zeros(len(brokers.ids), np.int64)
     for topic in others:
         if load is None or topic.name in load:
-            positions = positions_of(topic.replicas, brokers.ids)
-            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
-    return totals
-
-
-def _leaders_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
-    """(brokers,) int64 load of preferred leaders outside the scope: 1 each if `load` is None."""
-    totals = np.zeros(len(brokers.ids), np.int64)
-    for topic in others:
-        if topic.replicas.shape[1] and (load is None or topic.name in load):
-            positions = positions_of(topic.replicas[:, :1].copy(), brokers.ids)
+            positions = positions_of(np.ascontiguousarray(topic.replicas[:, :first]), brokers.ids)
             totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
     return totals
 

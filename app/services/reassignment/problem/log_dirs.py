@@ -21,11 +21,11 @@ from app.errors.reassignments import (
     UnknownBroker,
     UnknownLogDir,
 )
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.parts import EVERY, EVERY_BROKER, LimitsRequest, LogDirsRequest
+from app.services.reassignment.requests.parts import EVERY, LimitsRequest, LogDirsRequest
 from app.services.reassignment.requests.request import ReassignmentRequest
 from app.services.snapshots import log_dir_index
 
@@ -190,7 +190,7 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
         if paths:
             _require_one_left(cluster, broker, paths, drained)
     for name, stated in request.total_bytes.items():
-        if name != EVERY_BROKER:
+        if name != EVERY:
             if int(name) not in known:
                 detail = f"there is no broker {name} in the snapshot"
                 raise UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
@@ -275,7 +275,7 @@ def _require_limited_known(limits: LimitsRequest, cluster: Cluster, brokers: Bro
         return
     known = set(brokers.ids.tolist())
     for name, shares in limits.log_dirs.items():
-        if name == EVERY_BROKER:
+        if name == EVERY:
             for path in shares:
                 if path != EVERY and not any(path == one.path for each in cluster.log_dirs.values() for one in each):
                     detail = f"no broker has a log directory {quoted(path)}"
@@ -300,13 +300,12 @@ def _cautions(
     unknown = (before >= 0) & (before < len(brokers.ids))
     unknown &= first[np.where(unknown, before, 0)] >= 0
     if unknown.any():
-        detail = f"the log directories of {int(unknown.sum())} replicas are unknown; the replicas stay where they are"
-        yield Caution("log_dirs_unknown", detail, tuple(np.unique(brokers.ids[before[unknown]]).tolist()))
+        named = tuple(np.unique(brokers.ids[before[unknown]]).tolist())
+        yield caution("log_dirs_unknown", replicas=int(unknown.sum()), brokers=named)
     in_use = np.flatnonzero(is_drained & (of_others > 0))
     if len(in_use) and scope.others:
         named = tuple(np.unique(brokers.ids[_owners(in_use, first)]).tolist())
-        detail = f"{len(in_use)} drained log directories have replicas of topics that nothing is to be moved of"
-        yield Caution("log_dirs_in_use", detail, named)
+        yield caution("log_dirs_in_use", log_dirs=len(in_use), brokers=named)
 
 
 def _owners(disks: Int64s, first: Int64s) -> Int64s:

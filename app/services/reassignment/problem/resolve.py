@@ -176,7 +176,7 @@ def resolve(
         directories=cluster.log_dirs,
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
-        repaired=_repaired(request, brokers),
+        repaired=None if request.leaders_only or not brokers.racks else repaired_topics(request),
         leaders_only=request.leaders_only,
         relaxes=request.on_conflict == "relax",
         relaxed=domains.relaxed,
@@ -291,11 +291,6 @@ def _topics(request: ReassignmentRequest, scope: PartitionScope, tolerance: Frac
     named = frozenset(scope.topics if per_topic.topics is None else per_topic.topics)
     bands = tuple(tolerance if name in named else None for name in scope.topics)
     return TopicBalance(scope.topic_of, len(scope.topics), bands)
-
-
-def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[str] | None:
-    """As of `ReassignmentProblem`."""
-    return None if request.leaders_only or not brokers.racks else repaired_topics(request)
 
 
 def _current_brokers(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:

@@ -28,7 +28,7 @@ from app.core.replica_lists import stacked, widened
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBroker, UnknownTopic
 from app.services.bodies import AnswerRecord
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
@@ -160,6 +160,7 @@ def resources_of(
     )
 
 
+_CPU = RESOURCES.index("cpu")
 CAPACITY_FIELDS = ("disk_bytes", "nic_in_bytes_per_s", "nic_out_bytes_per_s", "vcpu")
 """By resource in the order of `RESOURCES`: the field of a broker's capacity."""
 
@@ -187,17 +188,9 @@ def capacity_of(*sources: CapacityRequest | BrokerCapacity | None) -> Int64s:
     """(resources,) int64 capacity of a broker, or `NO_CAPACITY`: of the first source that has each."""
     capacity = np.full(len(RESOURCES), NO_CAPACITY, np.int64)
     for column, (name, unit) in enumerate(zip(CAPACITY_FIELDS, _UNITS, strict=True)):
-        capacity[column] = round(unit * _first(sources, name))
+        values = (getattr(source, name, None) for source in sources)
+        capacity[column] = round(unit * next((value for value in values if value is not None), NO_CAPACITY))
     return capacity
-
-
-def _first(sources: tuple[CapacityRequest | BrokerCapacity | None, ...], name: str) -> float:
-    """The first source that has it; `NO_CAPACITY` if none has."""
-    values = (getattr(source, name, None) for source in sources)
-    return next((value for value in values if value is not None), NO_CAPACITY)
-
-
-_CPU = 3
 
 
 def _factors(replicas: Int32s) -> Int64s:
@@ -272,18 +265,11 @@ def _cautions(
     cautions = []
     missing = [] if rates is None else [name for name in names if name not in rates.reported]
     if missing:
-        detail = (
-            f"the ingress rates of {len(missing)} of {len(names)} topics are unknown, and count as 0 in `loads`: "
-            + ", ".join(missing[:NAMED_TOPICS])
-        )
-        cautions.append(Caution("unknown_rates", detail, topics=tuple(missing[:NAMED_TOPICS])))
+        topics = tuple(missing[:NAMED_TOPICS])
+        cautions.append(caution("unknown_rates", missing=len(missing), known=len(names), topics=topics))
     if request.follower_fetching and not racks:
-        detail = "consumers fetch from the replica in their rack, and racks are unknown: leaders serve all of them"
-        cautions.append(Caution("follower_fetching_ignored", detail))
+        cautions.append(caution("follower_fetching_ignored"))
     return cautions
-
-
-_CPU_COLUMN = RESOURCES.index("cpu")
 
 
 @overload
@@ -292,9 +278,7 @@ def in_unit(amount: int, column: int) -> float: ...
 def in_unit(amount: int | None, column: int) -> float | None: ...
 def in_unit(amount: int | None, column: int) -> float | None:
     """A load as documents have it: vCPU with three decimals, and integers of everything else."""
-    if amount is None or column != _CPU_COLUMN:
-        return amount
-    return round(amount / MILLION, 3)
+    return amount if amount is None or column != _CPU else round(amount / MILLION, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.reassignments import ObserversNotKept, ReassignmentUnderWay, UnknownTopic
 from app.errors.requests import ConflictingFields, UnknownPartition
 from app.formats.syntax.quantities import first_of
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.plans import Allowance
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.requests.parts import EVERY
@@ -154,11 +154,8 @@ def _names(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> tuple[
             raise ObserversNotKept(detail, path=path, value=name)
     if request.topics is not None or not placed:
         return sorted(by_name if request.topics is None else request.topics), []
-    detail = (
-        f"{len(placed)} topics have observers or placement constraints of Confluent Server ({', '.join(placed[:5])}); "
-        "they stay as they are, and count where they are"
-    )
-    return sorted(by_name.keys() - placed), [Caution("observers_stay", detail, topics=tuple(placed))]
+    staying = caution("observers_stay", named=", ".join(placed[:5]), topics=tuple(placed))
+    return sorted(by_name.keys() - placed), [staying]
 
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]]:
@@ -221,27 +218,17 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
     ]
     if not moving:
         return []
-    named = first_of(moving, NAMED_PARTITIONS)
     if request.running_reassignment == "refuse":
         raise ReassignmentUnderWay(
-            f"{len(moving)} partitions are being reassigned already: {named}; "
+            f"{len(moving)} partitions are being reassigned already: {first_of(moving, NAMED_PARTITIONS)}; "
             '`"running_reassignment": "merge"` plans from where they are going',
             path=("running_reassignment",),
             value=request.running_reassignment,
             partitions=moving[:NAMED_PARTITIONS],
             count=len(moving),
         )
-    detail = (
-        f"{len(moving)} partitions are being reassigned already ({named}); the plan starts from where they are going, "
-        "and Kafka takes it while they are on their way only with --additional"
-    )
-    return [
-        Caution(
-            "merged_with_running_reassignment",
-            detail,
-            topics=tuple(topic.name for topic in topics if topic.is_moving.any()),
-        )
-    ]
+    of_topics = tuple(topic.name for topic in topics if topic.is_moving.any())
+    return [caution("merged_with_running_reassignment", moving=moving, topics=of_topics)]
 
 
 def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures.movement import movement
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Float64s, Int32s, Int64s, Placement, Topic
@@ -14,8 +13,7 @@ from app.core.reassignment import PartitionsNow, PlannedSteps, StepProgress
 from app.core.replica_lists import stacked
 from app.services.reassignment.differences import before_of, planned
 from app.services.reassignment.files.stored_steps import StoredSteps
-
-Bools = NDArray[np.bool_]
+from app.services.reassignment.problem.brokers import Bools
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +66,8 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
             found, there = _found(known, ids[its])
             sizes[found + its.start] = known.copied_bytes[there]
         if topic is not None:
-            is_recreated[its] = known is not None and _is_another(topic, known)
+            ids_of_topic = {topic.topic_id, known.topic_id if known else None}
+            is_recreated[its] = None not in ids_of_topic and len(ids_of_topic) == 2
             found, there = _found(topic, ids[its])
             columns.add(topic, found + its.start, there)
             reported = topic.copied_bytes[there]
@@ -140,10 +139,6 @@ def _found(topic: Topic, ids: Int32s) -> tuple[Int64s, Int64s]:
     at = np.minimum(at, max(len(topic.partition_ids) - 1, 0))
     is_there = topic.partition_ids[at] == ids if len(topic.partition_ids) else np.zeros(len(ids), np.bool_)
     return np.flatnonzero(is_there), at[is_there]
-
-
-def _is_another(topic: Topic, known: Topic) -> bool:
-    return None not in (topic.topic_id, known.topic_id) and topic.topic_id != known.topic_id
 
 
 NAMED_PARTITIONS = 100

@@ -41,16 +41,15 @@ from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignm
 from app.formats.syntax.quantities import counted, first_of
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf, Read
-from app.services.cautions import Caution
+from app.services.cautions import Caution, caution
 from app.services.fields import Id, rfc3339
 from app.services.plans import BATCH, Plan, as_json
 from app.services.plans.exports import check_batch
 from app.services.reassignment.exports import require_batch
 from app.services.reassignment.files.stored_steps import batches_of
-from app.services.reassignment.problem.brokers import NAMED_BROKERS
 from app.services.reassignment.progress.drift import Drift, DriftReport, LocatedPlan, drift_of, locate
 from app.services.reassignment.progress.ledger import entry_of, executed_batches
-from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, ExecutedStep, executed_step, no_source_detail
+from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, ExecutedStep, executed_step
 from app.services.reassignment.reports.report import LedgerDocument
 from app.services.reassignment.requests.request import KIND
 from app.store.records import PlanHead, Snapshot
@@ -291,31 +290,17 @@ class PlanProgress:
         steps, step_progress, up = self.located.steps, self.step_progress, self._up
         moving = sum(int(topic.is_moving.sum()) for topic in self.cluster.topics)
         if moving and counts.steps[:, StepState.NOT_STARTED].any():
-            detail = (
-                f"{moving} partitions are being reassigned; execute the next file once they are complete, or with "
-                "--additional"
-            )
-            yield Caution("reassignment_in_progress", detail)
+            yield caution("reassignment_in_progress", moving=moving)
         if steps.has_log_dirs and all(topic.log_dirs is None for topic in self.cluster.topics):
-            detail = "the snapshot has no log directories of replicas: moves between those of a broker count as left"
-            yield Caution("log_dirs_not_compared", detail)
-        receiving = _down(steps.after[step_progress.copies], up)
-        if receiving:
-            named = first_of(receiving, NAMED_BROKERS)
-            detail = f"replicas are still to be copied to brokers that are fenced or down: {named}"
-            yield Caution("receivers_down", detail, receiving)
+            yield caution("log_dirs_not_compared")
+        if receiving := _down(steps.after[step_progress.copies], up):
+            yield caution("receivers_down", brokers=receiving)
         rows = self.located.planned.rows[step_progress.copies.any(axis=1)]
-        stuck = np.unique(rows[self._has_no_source[rows]]).tolist()
-        if stuck:
+        if stuck := np.unique(rows[self._has_no_source[rows]]).tolist():
             names = first_of(["{}-{}".format(*self.located.name(row)) for row in stuck], NAMED_IN_WARNINGS)
-            detail = no_source_detail(f"{counted(len(stuck), 'partition')} ({names})")
-            yield Caution("no_in_sync_replica", detail)
-        returning = _down(self.located.before[step_progress.differs], up)
-        if returning:
-            detail = (
-                f"the lists before the plan have brokers that are fenced or down: {first_of(returning, NAMED_BROKERS)}"
-            )
-            yield Caution("rollback_brokers_down", detail, returning)
+            yield caution("no_in_sync_replica", partitions=f"{counted(len(stuck), 'partition')} ({names})")
+        if returning := _down(self.located.before[step_progress.differs], up):
+            yield caution("rollback_brokers_down", brokers=returning)
 
 
 def progress_of(
@@ -360,8 +345,7 @@ def with_log(uow: "UnitOfWork", progress: PlanProgress, log: str) -> PlanProgres
     executed = executed_batches(log, head.hash, len(progress.located.steps))
     if answer.state != "done" or not executed:
         reason = "it has no complete batch" if answer.state == "done" else f"the plan is {answer.state}"
-        caution = Caution("log_not_recorded", f"the log is not recorded in the ledger: {reason}")
-        return replace(answer, warnings=[*answer.warnings, caution])
+        return replace(answer, warnings=[*answer.warnings, caution("log_not_recorded", reason=reason)])
     entry = entry_of(head, executed)
     uow.plans.record(head.id, as_json(entry))
     return replace(answer, ledger=entry)

@@ -33,8 +33,7 @@ from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
 from app.formats.syntax.quantities import counted, first_of
 from app.services.bodies import ABSENT, AnswerRecord
-from app.services.cautions import Caution
-from app.services.reassignment.problem.brokers import NAMED_BROKERS
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.solve import ReassignmentSolution
 
@@ -127,16 +126,12 @@ def _used(problem: ReassignmentProblem, solution: ReassignmentSolution, chosen: 
     """(disks,) int64 bytes afterwards."""
     before, after = problem.before, solution.leaders.after
     size = problem.sizes.size_bytes
-    used = _total(problem).copy()
+    used = np.zeros(0, np.int64) if problem.log_dirs is None else problem.log_dirs.used_bytes.copy()
     for lists, disks, sign in ((before, chosen.disks.before, -1), (after, chosen.disks.after, 1)):
         is_there = lists != NO_REPLICA
         sizes = np.broadcast_to(size[:, None], lists.shape)[is_there]
         used += sign * sums_by(disks[is_there], sizes, len(used))
     return used
-
-
-def _total(problem: ReassignmentProblem) -> Int64s:
-    return np.zeros(0, np.int64) if problem.log_dirs is None else problem.log_dirs.used_bytes
 
 
 def _broker(
@@ -327,8 +322,9 @@ class Execution(AnswerRecord, schema="ExecutionDocument"):
 
 def execution_of(executions: Executions) -> Execution:
     """The orders of execution, as answers have them."""
-    named = {each.name: [*map(executed_step, getattr(executions, each.name))] for each in fields(executions)}
-    return Execution(**named)
+    return Execution(
+        **{each.name: [*map(executed_step, getattr(executions, each.name))] for each in fields(executions)}
+    )
 
 
 def executed_step(step: ExecutionStep) -> ExecutedStep:
@@ -387,22 +383,11 @@ def never_completed(problem: ReassignmentProblem, steps: Batches) -> NeverComple
     return NeverCompleted(never, tuple(_cautions(problem, steps, found)))
 
 
-def waits_detail(partitions: str, version: KafkaVersion, down: Sequence[int]) -> str:
+def waits_for(partitions: str, version: KafkaVersion, down: Sequence[int]) -> Caution:
     """Why a release never completes the lists of these partitions, which have brokers that are down."""
-    named = first_of(down, NAMED_BROKERS)
     later = "" if version >= TOLERATES_KEPT_SINCE else f"; Kafka {TOLERATES_KEPT_SINCE} completes most such lists"
-    return (
-        f"Kafka {version} never completes {partitions}: lists have replicas on brokers {named}, which are fenced or "
-        "down and cannot be in sync; a plan with fix_offline_replicas or remove_brokers replaces these, or the brokers "
-        f"have to return{later}"
-    )
-
-
-def no_source_detail(partitions: str) -> str:
-    """Why no release completes the lists of these partitions."""
-    return (
-        f"Kafka never completes {partitions}: no in-sync replica is on a live broker, so that no other can be copied; "
-        "a broker of the ISR has to return first, or an unclean election has to choose a leader"
+    return caution(
+        "waits_for_offline_replica", version=version, partitions=partitions, later=later, brokers=tuple(down)
     )
 
 
@@ -411,10 +396,9 @@ def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -
     if found.waits.any():
         lists = steps.after[found.waits]
         down = np.unique(brokers.ids[lists[is_down[lists]]]).tolist()
-        detail = waits_detail(_named(problem, steps, found.waits), problem.version, down)
-        yield Caution("waits_for_offline_replica", detail, tuple(down))
+        yield waits_for(_named(problem, steps, found.waits), problem.version, down)
     if found.has_no_source.any():
-        yield Caution("no_in_sync_replica", no_source_detail(_named(problem, steps, found.has_no_source)))
+        yield caution("no_in_sync_replica", partitions=_named(problem, steps, found.has_no_source))
 
 
 def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_]) -> str:
@@ -456,16 +440,11 @@ class BatchTimes:
         unending = (np.flatnonzero(np.isinf(self.seconds)) + 1).tolist()
         if not unending:
             return [*self.never.cautions]
-        named = first_of(unending, NAMED_BATCHES)
-        detail = (
-            f"{len(unending)} of {len(self.seconds)} batches never complete ({named}): replicas are copied no faster "
-            "than producers write to their partitions; "
-        )
-        if self.recommended is None:
-            detail += "fewer moves a broker and batch, or a faster network, let them complete"
-        else:
-            detail += f"a throttle of {self.recommended} bytes/s lets them complete"
-        return [Caution("batch_never_completes", detail), *self.never.cautions]
+        remedy = "fewer moves a broker and batch, or a faster network, let them complete"
+        if self.recommended is not None:
+            remedy = f"a throttle of {self.recommended} bytes/s lets them complete"
+        ending = caution("batch_never_completes", unending=unending, batches=len(self.seconds), remedy=remedy)
+        return [ending, *self.never.cautions]
 
 
 def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:

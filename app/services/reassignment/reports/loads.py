@@ -243,6 +243,10 @@ def load_report(
     loads_before = resources.broker_loads(before)
     traffic, is_sent = _traffic(resources, after, in_sync), "nic_out" in resources.names
     has_racks = len(resources.racks) > 1
+    crossing: tuple[CrossRack, CrossRack] | None = None
+    if is_sent and has_racks:
+        crosses = cross_rack(traffic)
+        crossing = (crosses if is_same else cross_rack(_traffic(resources, before)), crosses)
     return LoadReport(
         brokers=brokers,
         resources=resources,
@@ -253,9 +257,9 @@ def load_report(
         of_broker=broker_losses(traffic),
         of_rack=rack_losses(traffic) if has_racks else None,
         potential=_potential(resources, after) if is_sent else None,
-        crossing=_crossing(resources, traffic, before, is_same=is_same) if is_sent and has_racks else None,
+        crossing=crossing,
         traffic=traffic,
-        groups=_groups(resources, reads, before, after) if is_sent and has_racks and reads is not None else {},
+        groups={} if crossing is None or reads is None else _groups(resources, reads, before, after),
     )
 
 
@@ -314,13 +318,6 @@ def _traffic(resources: Resources, replicas: Int32s, in_sync: Bools | None = Non
         follower_fetching=resources.follower_fetching and bool(resources.racks),
         in_sync=may_lead,
     )
-
-
-def _crossing(
-    resources: Resources, after: PlacedTraffic, before: Int32s, *, is_same: bool
-) -> tuple[CrossRack, CrossRack]:
-    crossing = cross_rack(after)
-    return (crossing if is_same else cross_rack(_traffic(resources, before))), crossing
 
 
 def _potential(resources: Resources, replicas: Int32s) -> Int64s:

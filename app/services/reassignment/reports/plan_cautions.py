@@ -19,8 +19,8 @@ from app.core.model import (
 )
 from app.core.reassignment import Action, Balance
 from app.core.replica_lists import not_among, per_broker
-from app.formats.syntax.quantities import counted, first_of, share
-from app.services.cautions import Caution
+from app.formats.syntax.quantities import share
+from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.problem.problem import ReassignmentProblem
 from app.services.reassignment.solve import ReassignmentSolution
@@ -44,23 +44,19 @@ def of_measures(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution
     added = problem.brokers.mask([broker.id for broker in problem.brokers.added]) & problem.movement.target
     stored, counts = _bytes(problem, after), problem.movement.base + per_broker(after, len(added))
     if by == "count":
-        few = added & (stored < _LITTLE * _mean(stored, problem.movement.target))
+        mean = _mean(stored, problem.movement.target)
+        few = added & (stored < _LITTLE * mean)
         if few.any():
-            detail = (
-                f"replicas are balanced by count, and added brokers {problem.brokers.named(few)} get "
-                f"{share(stored[few].min() / _mean(stored, problem.movement.target))} of the mean bytes or more; "
-                '`"balance": {"replicas": "tight", "resources": ["disk"]}` balances both'
-            )
-            yield Caution("bytes_not_balanced", detail, tuple(problem.brokers.ids[few].tolist()))
+            named, least = problem.brokers.named(few), share(stored[few].min() / mean)
+            ids = tuple(problem.brokers.ids[few].tolist())
+            yield caution("bytes_not_balanced", named=named, least=least, brokers=ids)
     elif by == "bytes":
-        many = added & (counts > _MUCH * _mean(counts, problem.movement.target))
+        mean = _mean(counts, problem.movement.target)
+        many = added & (counts > _MUCH * mean)
         if many.any():
-            detail = (
-                f"replicas are balanced by bytes, and added brokers {problem.brokers.named(many)} get up to "
-                f"{counts[many].max() / _mean(counts, problem.movement.target):.1f} times the mean count; "
-                '`"objective": {"goals": [{"goal": "disk"}, {"goal": "replicas"}]}` balances both'
-            )
-            yield Caution("counts_not_balanced", detail, tuple(problem.brokers.ids[many].tolist()))
+            named, most = problem.brokers.named(many), f"{counts[many].max() / mean:.1f}"
+            ids = tuple(problem.brokers.ids[many].tolist())
+            yield caution("counts_not_balanced", named=named, most=most, brokers=ids)
 
 
 def _bytes(problem: ReassignmentProblem, after: Int32s) -> Int64s:
@@ -78,8 +74,6 @@ NAMED_PARTITIONS = 20
 """How many partitions a warning names; it counts them all."""
 NAMED_TOPICS = 20
 """How many topics a warning names."""
-NAMED_GROUPS = 20
-"""How many groups a warning names; it counts them all."""
 
 
 def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
@@ -91,30 +85,19 @@ def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
     lifted = [step for step in executions.batches if step.action is Action.UNCORDON]
     if lifted:
         named = tuple(sorted({broker for step in lifted for broker in step.brokers}))
-        detail = (
-            f"brokers {', '.join(map(str, named[:NAMED_BROKERS]))} are cordoned and in lists that batches request, "
-            f"which Kafka {LISTS_CHECKED_SINCE} and later reject; `execution` uncordons them for these batches alone"
-        )
-        yield Caution("cordons_lifted", detail, named)
+        first = ", ".join(map(str, named[:NAMED_BROKERS]))
+        yield caution("cordons_lifted", first=first, since=LISTS_CHECKED_SINCE, brokers=named)
     lost = np.append(is_barred, False)[solution.steps.before]
     lost &= not_among(solution.steps.before, solution.steps.after)
     n_adds = not_among(solution.steps.after, solution.steps.before).sum(axis=1)
     factors = [(lists != NO_REPLICA).sum(axis=1) for lists in (solution.steps.before, solution.steps.after)]
     at_once = int(np.count_nonzero(lost.any(axis=1) & (n_adds > np.maximum(factors[1] - factors[0], 0) + 1)))
     if at_once:
-        detail = (
-            f"{at_once} partitions exchange several replicas in one step, since the lists between would contain a "
-            f"cordoned broker, which Kafka {LISTS_CHECKED_SINCE} and later reject"
-        )
-        yield Caution("replicas_leave_at_once", detail)
+        yield caution("replicas_leave_at_once", partitions=at_once, since=LISTS_CHECKED_SINCE)
     needed = {broker for step in executions.rollback if step.action is Action.UNCORDON for broker in step.brokers}
     needed &= cordons.before  # the others were cordoned for the plan, and its inverse ends that
     if needed:
-        detail = (
-            f"the lists before the plan contain cordoned brokers, which Kafka {LISTS_CHECKED_SINCE} and later reject; "
-            "`execution.rollback` uncordons them before the inverse of a batch"
-        )
-        yield Caution("rollback_lifts_cordons", detail, tuple(sorted(needed)))
+        yield caution("rollback_lifts_cordons", since=LISTS_CHECKED_SINCE, brokers=tuple(sorted(needed)))
 
 
 def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
@@ -135,11 +118,10 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
             mean = Fraction(int(loads.sum()), len(loads))
             smallest, largest = int(loads.min()), int(loads.max())
             if smallest < mean * (1 - below) or largest > mean * (1 + tolerance):
-                yield Caution(
-                    "tolerance_not_reached",
-                    f"{unit} by {objective.by}: {smallest} to {largest} a broker{of_set}, where a tolerance of "
-                    f"{float(tolerance)} allows {ceil(mean * (1 - below))} to {floor(mean * (1 + tolerance))}",
-                )
+                low, high = ceil(mean * (1 - below)), floor(mean * (1 + tolerance))
+                loads_of = f"{unit} by {objective.by}: {smallest} to {largest} a broker{of_set}"
+                allowed = f"{float(tolerance)} allows {low} to {high}"
+                yield caution("tolerance_not_reached", loads=loads_of, allowed=allowed)
 
 
 def _of_weights(weights: Int64s, balance: Balance, loads: Int64s, of_set: str, counted_as: str) -> Iterator[Caution]:
@@ -151,11 +133,8 @@ def _of_weights(weights: Int64s, balance: Balance, loads: Int64s, of_set: str, c
         not -below * unit * weight <= load - unit * weight <= tolerance * unit * weight for load, weight in pairs
     )
     if farther:
-        yield Caution(
-            "tolerance_not_reached",
-            f"{counted(farther, 'broker')}{of_set} {'is' if farther == 1 else 'are'} farther from the share of the "
-            f"{counted_as} by weight than a tolerance of {float(tolerance)} allows",
-        )
+        name, allowed = "tolerance_not_reached.weights", float(tolerance)
+        yield caution(name, farther=farther, of_set=of_set, counted_as=counted_as, tolerance=allowed)
 
 
 def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:
@@ -178,70 +157,36 @@ def _of_balance(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
     """Loads not balanced as requested, and log directories that have no place."""
     leaders = problem.leaders
     if problem.weights is not None and leaders.by == "ingress" and leaders.balance.tolerance is not None:
-        detail = (
-            "the ingress of leaders is balanced alike over brokers whose weights differ; balance.resources with "
-            "nic_out balances what they send by their capacities"
-        )
-        yield Caution("weights_without_ingress", detail)
+        yield caution("weights_without_ingress")
     if excess := solution.placement.topic_excess:
-        detail = (
-            f"topics are outside their bands by {counted(excess, 'replica')}: eligible brokers or the band of "
-            "the cluster prevent less"
-        )
-        yield Caution("tolerance_not_reached", detail)
+        yield caution("tolerance_not_reached.topics", excess=excess)
     if excess := solution.leaders.topic_excess:
-        detail = (
-            f"topics are outside their bands by {counted(excess, 'leader')}: replicas, minimums or the band of the "
-            "cluster prevent less"
-        )
-        yield Caution("tolerance_not_reached", detail)
+        yield caution("tolerance_not_reached.leaders", excess=excess)
     if solution.log_dirs is not None and (avoided := solution.log_dirs.avoided):
         passed = tuple(problem.brokers.ids[list(avoided)].tolist())
-        named = ", ".join(map(str, passed[:NAMED_BROKERS]))
-        detail = (
-            f"the log directories of brokers {named} have no place for some replicas, which are on other brokers; the "
-            "lower bound is of placements that ignore directories"
-        )
-        yield Caution("log_dirs_avoided", detail, passed)
+        yield caution("log_dirs_avoided", named=", ".join(map(str, passed[:NAMED_BROKERS])), brokers=passed)
 
 
 def _of_groups_and_racks(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
     """Groups that rebalance while batches copy, and partitions whose racks are not repaired."""
     if groups := solution.rebalances.meanwhile:
-        named = first_of(groups, NAMED_GROUPS)
-        detail = (
-            f"while batches copy, partitions have the racks of both lists, so that {counted(len(groups), 'group')} may "
-            f"rebalance then, too: {named}"
-        )
-        yield Caution("groups_may_rebalance", detail)
+        yield caution("groups_may_rebalance", groups=groups)
     if still := _not_repaired(problem, solution):
-        detail = (
-            f"{counted(sum(still.values()), 'partition')} of {counted(len(still), 'topic')} span fewer racks than they "
-            'could, and are not repaired; "repair_racks": true repairs all that are not pinned'
-        )
-        yield Caution("racks_not_repaired", detail, topics=tuple(still)[:NAMED_TOPICS])
+        partitions, topics = sum(still.values()), tuple(still)[:NAMED_TOPICS]
+        yield caution("racks_not_repaired", partitions=partitions, of=still, topics=topics)
 
 
 def _of_what_stays(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
     """Leaders and replicas that stay where the request does not want them."""
     if stays := _not_evacuated(problem, after):
         named = ", ".join(problem.scope.name(row) for row in stays[:NAMED_PARTITIONS])
-        detail = (
-            f"{counted(len(stays), 'partition')} that {'has' if len(stays) == 1 else 'have'} no other replica in sync "
-            f"{'is' if len(stays) == 1 else 'are'} still led by brokers of evacuate_leaders: {named}"
-        )
-        yield Caution("leaders_not_evacuated", detail)
+        yield caution("leaders_not_evacuated", stays=stays, named=named)
     if led_otherwise := not_preferred(problem):
-        detail = (
-            f"{led_otherwise} partitions are led by another broker than the first of their list; "
-            "kafka-leader-election makes those of the preferred ones lead that are in sync"
-        )
-        yield Caution("not_preferred", detail)
+        yield caution("not_preferred", partitions=led_otherwise)
     removed = problem.brokers.ids[problem.brokers.is_removed]
     in_use = [topic.name for topic in problem.scope.others if len(removed) and np.isin(topic.replicas, removed).any()]
     if in_use:
-        detail = f"{len(in_use)} topics that nothing is to be moved of stay on removed brokers, which cannot go yet"
-        yield Caution("removed_brokers_in_use", detail, topics=tuple(in_use[:20]))
+        yield caution("removed_brokers_in_use", in_use=in_use, topics=tuple(in_use[:20]))
 
 
 def _of_offline_replicas(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
@@ -249,12 +194,8 @@ def _of_offline_replicas(problem: ReassignmentProblem, after: Int32s) -> Iterato
     brokers = problem.brokers
     stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
-        ids = np.unique(brokers.ids[after[stays_offline]])
-        detail = (
-            f"{int(stays_offline.any(axis=1).sum())} partitions keep replicas on brokers that are fenced or down; "
-            "fix_offline_replicas moves them"
-        )
-        yield Caution("offline_replicas_stay", detail, tuple(ids.tolist()))
+        ids = tuple(np.unique(brokers.ids[after[stays_offline]]).tolist())
+        yield caution("offline_replicas_stay", partitions=int(stays_offline.any(axis=1).sum()), brokers=ids)
 
 
 def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
@@ -267,11 +208,7 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
             yield Caution("factor_lowered", lowered.detail(topic.name), topics=(topic.name,))
         least = topic.min_insync_replicas or 0
         if below := int(np.count_nonzero(factors_of(after[rows]) < least)):
-            detail = (
-                f"{below} partitions of {topic.name} have fewer replicas than min.insync.replicas={least}: Kafka "
-                "rejects writes with acks=all"
-            )
-            yield Caution("below_min_isr", detail, topics=(topic.name,))
+            yield caution("below_min_isr", partitions=below, topic=topic.name, least=least, topics=(topic.name,))
 
 
 def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
@@ -286,20 +223,10 @@ def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[C
             named[skips].append(topic.name)
             bound = np.where(sizes[rows] == UNKNOWN_SIZE, segment, np.minimum(sizes[rows], segment))
             not_uploaded[skips] += int((copies * bound).sum())
-    if topics := named[True]:
-        detail = (
-            f"{counted(len(topics), 'topic')} with remote storage and {FETCHES_NOT_UPLOADED}: a new replica copies "
-            f"what is not uploaded yet, counted as its bytes on disk but a segment at most, {not_uploaded[True]} bytes "
-            "in all, if uploads keep pace with producers; on disks it counts as large as the others, to which it grows"
-        )
-        yield Caution("local_bytes_not_copied", detail, topics=tuple(topics[:NAMED_TOPICS]))
-    if topics := named[False]:
-        detail = (
-            f"{counted(len(topics), 'topic')} with remote storage: what brokers have on their disks counts as copied; "
-            f"with {FETCHES_NOT_UPLOADED} (4.3) a broker copies only what is not uploaded yet, "
-            f"at most {not_uploaded[False]} bytes in all, a segment of each, if uploads keep pace with producers"
-        )
-        yield Caution("local_bytes_copied", detail, topics=tuple(topics[:NAMED_TOPICS]))
+    for skips, name in ((True, "local_bytes_not_copied"), (False, "local_bytes_copied")):
+        if tiered := named[skips]:
+            size, topics = not_uploaded[skips], tuple(tiered[:NAMED_TOPICS])
+            yield caution(name, tiered=tiered, setting=FETCHES_NOT_UPLOADED, bytes=size, topics=topics)
 
 
 def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:

@@ -113,11 +113,8 @@ def movement_of(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> li
     """
     sizes, base = problem.sizes.size_bytes, problem.movement.base
     brokers = len(problem.brokers.ids)
-
-    copied, removed = (
-        np.where(moves.is_copied, after, NO_REPLICA),
-        np.where(moves.is_removed, problem.before, NO_REPLICA),
-    )
+    copied = np.where(moves.is_copied, after, NO_REPLICA)
+    removed = np.where(moves.is_removed, problem.before, NO_REPLICA)
     columns: Mapping[str, Int64s] = {
         "replicas_before": base + per_broker(problem.before, brokers),
         "replicas_in": per_broker(copied, brokers),
@@ -268,7 +265,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Stor
     report = load_report(
         problem.brokers, problem.resources, problem.limits, before=problem.before, after=after, reads=problem.reads
     )
-    trade_off = solution.trade_off
+    trade_off, before = solution.trade_off, measure(solution.tally_before, min_isr)
+    spreads = {name: Spread.of(getattr(before, name)) for name in ("replicas", "leaders")}
     return StoredReassignment(
         # Nothing is random: the assignment is there to be handed to Kafka.
         prediction="pinned",
@@ -291,16 +289,11 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Stor
         trade_off=None if trade_off is None else [trade_off_point(problem, placements) for placements in trade_off],
         relaxed=solution.relaxed,
         measures=measure(solution.tally, min_isr),
-        measures_before=_small(measure(solution.tally_before, min_isr)),
+        measures_before=MeasuresBefore.of(before, **spreads),
         violations=solution.violations,
         warnings=[*problem.cautions, *cautions_of(problem, solution), *times.cautions()],
         kept_steps=steps_json(problem, steps) | packed_log_dirs(problem, solution),
     )
-
-
-def _small(measures: PlacementMeasures) -> MeasuresBefore:
-    """The measures before the change, without their lists by broker."""
-    return MeasuresBefore.of(measures, replicas=Spread.of(measures.replicas), leaders=Spread.of(measures.leaders))
 
 
 def title(plan: NewPlan) -> str:

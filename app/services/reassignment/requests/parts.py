@@ -13,33 +13,23 @@ from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBrokerSet
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateLogDir
+from app.services import fields
 from app.services.amounts import InBytes, InShares, PricesRequest, Rate, Times
 from app.services.bodies import ListOf, Read, RequestRecord, word_or_object
-from app.services.fields import (
-    BrokerId,
-    BrokerKey,
-    Defaults,
-    Int32,
-    LogDirPath,
-    OneOrEach,
-    PartitionId,
-    Rack,
-    TopicName,
-)
 from app.services.snapshots import first_repeated
 
 InRack = Literal["in_rack"]
-Number = Annotated[Int32, Field(ge=1)]
-_Bytes = Annotated[int, InBytes(ge=1)]
+Number = Annotated[fields.Int32, Field(ge=1)]
+CapacityBytes = Annotated[int, InBytes(ge=1)]
 
 
 @dataclass(frozen=True)
 class IsolateRequest(RequestRecord, schema="IsolateFields"):
     """Topics whose replicas are restricted to these brokers."""
 
-    topics: Annotated[ListOf[TopicName], Field(min_length=1)]
+    topics: Annotated[ListOf[fields.TopicName], Field(min_length=1)]
     """Names of the topics that are restricted."""
-    brokers: Annotated[ListOf[BrokerId], Field(min_length=1)]
+    brokers: Annotated[ListOf[fields.BrokerId], Field(min_length=1)]
     """Ids of the brokers that they are restricted to."""
     exclusive: bool = False
     """Whether other topics are excluded from these brokers."""
@@ -49,10 +39,10 @@ class IsolateRequest(RequestRecord, schema="IsolateFields"):
 class PinRequest(RequestRecord, schema="PinFields"):
     """A partition and its replicas, the preferred leader first."""
 
-    topic: TopicName
-    partition: PartitionId
+    topic: fields.TopicName
+    partition: fields.PartitionId
     """Id of the partition in its topic."""
-    replicas: Annotated[ListOf[BrokerId], Field(min_length=1, max_length=1000)]
+    replicas: Annotated[ListOf[fields.BrokerId], Field(min_length=1, max_length=1000)]
     """Broker ids, the preferred leader first."""
 
 
@@ -77,9 +67,9 @@ class SetsOfWidth(RequestRecord, schema="ScatterWidthFields"):
 class EvacuateRequest(RequestRecord, schema="EvacuateFields"):
     """Brokers and racks that lead no partition."""
 
-    brokers: ListOf[BrokerId] = field(default_factory=list)
+    brokers: ListOf[fields.BrokerId] = field(default_factory=list)
     """Ids of brokers that lead no partition."""
-    racks: ListOf[Rack] = field(default_factory=list)
+    racks: ListOf[fields.Rack] = field(default_factory=list)
     """Racks whose brokers lead no partition."""
 
 
@@ -91,15 +81,15 @@ class BatchesRequest(RequestRecord, schema="BatchFields"):
     """Replicas copied to a broker in one batch."""
     max_moves_out_per_broker: Number | None = None
     """Replicas copied from a broker in one batch."""
-    max_bytes_in_per_broker: _Bytes | None = None
+    max_bytes_in_per_broker: CapacityBytes | None = None
     """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
     max_partitions: Number | None = None
     """Number of partitions in one batch."""
     max_disk_share: Annotated[float, InShares(gt=0)] | None = None
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
-    throttle_bytes_per_s: _Bytes | None = None
+    throttle_bytes_per_s: CapacityBytes | None = None
     """Replication throttle of every broker, in and out; batches then have a duration."""
-    record_batch_bytes: _Bytes | None = None
+    record_batch_bytes: CapacityBytes | None = None
     """Size of the record batches of the partitions, if it is near Kafka's `replica.fetch.max.bytes` of 1 MiB: batches
     that a fetch cuts off are sent again, so that copying takes longer."""
     hottest: Literal["last", "first", "spread"] = "last"
@@ -115,7 +105,6 @@ RESOURCES: tuple[Resource, ...] = ("disk", "nic_in", "nic_out", "cpu")
 COUNTS: tuple[Limited, ...] = ("replicas", "leaders")
 EVERY = "*"
 """In place of a broker or a topic: all that are not named."""
-CapacityBytes = Annotated[int, InBytes(ge=1)]
 Share = Annotated[float, Field(allow_inf_nan=False), InShares(gt=0)]
 ShareOrZero = Annotated[float, Field(allow_inf_nan=False), InShares()]
 Amount = Annotated[float, Field(allow_inf_nan=False), InBytes(gt=0, le=1e18)]
@@ -162,22 +151,15 @@ class Limit(RequestRecord, schema="LimitFields"):
     """Whether the limit may be exceeded if it cannot hold."""
 
 
-def _number_or_limit(value: object) -> str:
-    return "limit" if isinstance(value, dict | BaseModel | Limit) else "number"
-
-
-def _number_or_brokers(value: object) -> str:
-    return "brokers" if isinstance(value, dict) else "number"
-
-
 LimitRequest: TypeAlias = Annotated[
-    Annotated[Share, Tag("number")] | Annotated[Limit, Tag("limit")], Discriminator(_number_or_limit)
+    Annotated[Share, Tag("number")] | Annotated[Limit, Tag("limit")],
+    Discriminator(lambda value: "limit" if isinstance(value, dict | BaseModel | Limit) else "number"),
 ]
 """A share, or a limit with its kind."""
 LogDirLimitsRequest: TypeAlias = Annotated[
     Annotated[Share, Tag("number")]
-    | Annotated[Mapping[BrokerOrAll, Mapping[LogDirPath, Share]], Tag("brokers"), Field(max_length=10_000)],
-    Discriminator(_number_or_brokers),
+    | Annotated[Mapping[BrokerOrAll, Mapping[fields.LogDirPath, Share]], Tag("brokers"), Field(max_length=10_000)],
+    Discriminator(lambda value: "brokers" if isinstance(value, dict) else "number"),
 ]
 """Of the size of every log directory a share; or by broker and path, `*` for all others."""
 
@@ -248,7 +230,7 @@ class ResourceFields(RequestRecord):
 
     capacity: Mapping[BrokerOrAll, CapacityRequest] = field(default_factory=dict)
     """Capacities by broker id, `*` for all others; they override the snapshot's."""
-    ingress_bytes_per_s: Mapping[TopicName, OneOrEach[Rate]] | None = None
+    ingress_bytes_per_s: Mapping[fields.TopicName, fields.OneOrEach[Rate]] | None = None
     """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the snapshot
     has."""
     consumers: Mapping[TopicOrAll, Times] = field(default_factory=dict)
@@ -264,11 +246,11 @@ class ResourceFields(RequestRecord):
     """Upper limits of each broker's load after the plan."""
     prices: PricesRequest | None = None
     """Prices for `cross_rack`; null leaves out costs."""
-    defaults: Defaults | None = None
+    defaults: fields.Defaults | None = None
     """Values for topics that lack them in the snapshot."""
 
 
-def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[str, Json]:
+def stated_fields(request: ResourceFields, written: Mapping[str, Json]) -> dict[str, Json]:
     """The canonical fields of a request without those about resources that have their default.
 
     So a request that states none of them keeps the hash that it had before there were any.
@@ -277,7 +259,7 @@ def stated_fields(request: ResourceFields, fields: Mapping[str, Json]) -> dict[s
     unstated = {
         name for name in ResourceFields.__dataclass_fields__ if getattr(request, name) == getattr(default, name)
     } - {"ingress_bytes_per_s"}  # older than the others
-    return {name: value for name, value in fields.items() if name not in unstated}
+    return {name: value for name, value in written.items() if name not in unstated}
 
 
 def check_resources(request: ResourceFields) -> None:
@@ -346,7 +328,7 @@ class PerTopicRequest(RequestRecord, schema="PerTopicFields"):
         _Tight | None,
         Field(description=_EVEN_TOPICS.format("leader") + " The default of `balance.leaders` then is `tight`."),
     ] = None
-    topics: Annotated[ListOf[TopicName], Field(min_length=1)] | None = None
+    topics: Annotated[ListOf[fields.TopicName], Field(min_length=1)] | None = None
     """Names of the topics that are balanced; null is all that may move."""
 
 
@@ -392,9 +374,6 @@ class BalanceRequest(RequestRecord, schema="BalanceFields"):
     brokers are known and differ, and `add_brokers` states some, it is `capacity`."""
 
 
-EVERY_BROKER = "*"
-
-
 @dataclass(frozen=True)
 class LogDirTolerance(RequestRecord, schema="LogDirToleranceFields"):
     """A ceiling above the mean of a broker's log directories: mean × (1 + tolerance), or the lowest reachable one."""
@@ -415,11 +394,11 @@ class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
     ] = "keep"
     """Balance of the directories of each broker, by their share in use, or by bytes if a size is unknown. `tight`: the
     smallest largest share; `keep`: only necessary moves; a tolerance: the fewest bytes moved within it."""
-    drain: Mapping[BrokerKey, Annotated[ListOf[LogDirPath], Field(min_length=1, max_length=1000)]] = field(
-        default_factory=dict
+    drain: Mapping[fields.BrokerKey, Annotated[ListOf[fields.LogDirPath], Field(min_length=1, max_length=1000)]] = (
+        field(default_factory=dict)
     )
     """By broker, directories that have no replica after the plan."""
-    total_bytes: Mapping[BrokerOrAll, Mapping[LogDirPath, CapacityBytes]] = field(default_factory=dict)
+    total_bytes: Mapping[BrokerOrAll, Mapping[fields.LogDirPath, CapacityBytes]] = field(default_factory=dict)
     """By broker, `*` for all others, and path: bytes of the file system; they override the snapshot's."""
 
     @property
@@ -432,7 +411,7 @@ class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
 
     def stated_bytes(self, broker: int, path: str) -> int | None:
         """The stated size of a directory: by the broker's id, else by `*`, else None."""
-        listed = (self.total_bytes.get(name, {}).get(path) for name in (str(broker), EVERY_BROKER))
+        listed = (self.total_bytes.get(name, {}).get(path) for name in (str(broker), EVERY))
         return next((size for size in listed if size is not None), None)
 
 
@@ -445,7 +424,7 @@ def check_log_dirs(request: LogDirsRequest | None) -> None:
 
 
 BrokerSetName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$", description="A broker set's name.")]
-TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[TopicName, BrokerSetName]
+TopicSetsRequest: TypeAlias = Literal["topic_name_hash"] | Mapping[fields.TopicName, BrokerSetName]
 """By topic its broker set; or the policy that chooses it by the topic's name."""
 
 

@@ -25,36 +25,18 @@ from app.services.fields import (
     TopicName,
 )
 from app.services.plans import as_json
-from app.services.reassignment.requests.parts import (
-    BalanceRequest,
-    BatchesRequest,
-    BrokerSetName,
-    EvacuateRequest,
-    Evenness,
-    GoalsRequest,
-    InRack,
-    IsolateRequest,
-    LogDirsRequest,
-    MovementCost,
-    Number,
-    PinRequest,
-    ResourceFields,
-    SetsOfWidth,
-    Tolerance,
-    TopicSetsRequest,
-    stated_fields,
-)
+from app.services.reassignment.requests import parts
 
 KIND = "reassignment"
 """Name of this kind of plan, everywhere."""
 MOST_BYTES_PER_REPLICA = 1 << 30
 """Upper limit on the default cost of moving a replica."""
 _Minimised = Literal["bytes", "replicas", "leader_changes"]
-Minimised: TypeAlias = _Minimised | MovementCost
+Minimised: TypeAlias = _Minimised | parts.MovementCost
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignmentRequest"):
+class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReassignmentRequest"):
     """Changes to a snapshot's cluster, alone or together."""
 
     requires_snapshot = True
@@ -71,7 +53,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
         default_factory=dict
     )
     """By topic. If it is lowered, the preferred leader stays, unless limits are exceeded otherwise."""
-    partitions: Mapping[TopicName, Number] = field(default_factory=dict)
+    partitions: Mapping[TopicName, parts.Number] = field(default_factory=dict)
     """By topic, the total number of partitions."""
     topics: ListOf[TopicName] | None = None
     """Topics whose partitions may move; all by default. Others count where they are."""
@@ -87,9 +69,9 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
     constrained."""
-    max_replicas_per_rack: Number | None = None
+    max_replicas_per_rack: parts.Number | None = None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
-    placement: Mapping[TopicName, InRack] = field(default_factory=dict)
+    placement: Mapping[TopicName, parts.InRack] = field(default_factory=dict)
     """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
     `rack_mode` is. Racks have to be known."""
     receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
@@ -100,41 +82,43 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     cordoned_brokers: ListOf[BrokerId] | None = None
     """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default as in
     the snapshot."""
-    broker_sets: Mapping[BrokerSetName, Annotated[ListOf[BrokerId], Field(min_length=1)]] = field(default_factory=dict)
+    broker_sets: Mapping[parts.BrokerSetName, Annotated[ListOf[BrokerId], Field(min_length=1)]] = field(
+        default_factory=dict
+    )
     """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
     balanced among them alone. Topics of no set are on the brokers outside every set."""
-    topic_sets: TopicSetsRequest = field(default_factory=dict)
+    topic_sets: parts.TopicSetsRequest = field(default_factory=dict)
     """By topic, the name of its set in `broker_sets`; `topic_name_hash` maps every topic by its name, as Cruise Control
     does by default (`TopicNameHashBrokerSetMappingPolicy`)."""
-    isolate: Annotated[ListOf[IsolateRequest], Field(max_length=1000)] = field(default_factory=list)
+    isolate: Annotated[ListOf[parts.IsolateRequest], Field(max_length=1000)] = field(default_factory=list)
     """Topics that are restricted to brokers, and brokers that are reserved for them."""
-    pins: ListOf[PinRequest] = field(default_factory=list)
+    pins: ListOf[parts.PinRequest] = field(default_factory=list)
     """Partitions with given replicas; they override the rack constraint."""
     objective: Annotated[
-        Annotated[Literal["balance", "relieve"], Tag("word")] | Annotated[GoalsRequest, Tag("share")],
+        Annotated[Literal["balance", "relieve"], Tag("word")] | Annotated[parts.GoalsRequest, Tag("share")],
         Discriminator(word_or_object),
     ] = "balance"
     """`balance`: as `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
     no other change; or goals in order of priority."""
-    evacuate_leaders: EvacuateRequest = field(default_factory=EvacuateRequest)
+    evacuate_leaders: parts.EvacuateRequest = field(default_factory=parts.EvacuateRequest)
     """Brokers and racks that lead no partition after the plan."""
     preferred_racks: Mapping[TopicName | Literal["*"], Annotated[ListOf[Rack], Field(min_length=1)]] = field(
         default_factory=dict
     )
     """By topic, or `*` for all others, racks in the order of preference: of the replicas that may lead, one in the
     first listed rack that has any leads."""
-    min_leaders_per_broker: Mapping[TopicName, Number] = field(default_factory=dict)
+    min_leaders_per_broker: Mapping[TopicName, parts.Number] = field(default_factory=dict)
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and may
     lead."""
     spread_leaders: ListOf[TopicName] = field(default_factory=list)
     """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
     changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other topics
     are chosen afterwards, and by default stay."""
-    balance: BalanceRequest = field(default_factory=BalanceRequest)
+    balance: parts.BalanceRequest = field(default_factory=parts.BalanceRequest)
     """How replicas and leaders are balanced over brokers."""
     minimise: Annotated[
         Annotated[
-            Annotated[_Minimised, Tag("word")] | Annotated[MovementCost, Tag("share")],
+            Annotated[_Minimised, Tag("word")] | Annotated[parts.MovementCost, Tag("share")],
             Discriminator(word_or_object),
         ]
         | None,
@@ -149,7 +133,7 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     copysets: Annotated[
         Annotated[
-            Annotated[Literal["no_new"], Tag("word")] | Annotated[SetsOfWidth, Tag("share")],
+            Annotated[Literal["no_new"], Tag("word")] | Annotated[parts.SetsOfWidth, Tag("share")],
             Discriminator(word_or_object),
         ]
         | None,
@@ -171,9 +155,9 @@ class ReassignmentRequest(ResourceFields, SnapshotFields, schema="PlanReassignme
     """`merge`: partitions that are being reassigned are planned from their target replicas."""
     deadline_s: Annotated[float, Field(allow_inf_nan=False), InSeconds(gt=0, le=86_400)] | None = None
     """Time limit of the solver; then the best plan so far is the answer, with its gap."""
-    batches: BatchesRequest = field(default_factory=BatchesRequest)
+    batches: parts.BatchesRequest = field(default_factory=parts.BatchesRequest)
     """Limits of each batch."""
-    log_dirs: LogDirsRequest | None = None
+    log_dirs: parts.LogDirsRequest | None = None
     """Choose the log directory of each replica; null leaves it to the brokers."""
     kafka_version: RequestedRelease = None
     labels: Labels = field(default_factory=dict)
@@ -222,12 +206,18 @@ def minimised(request: ReassignmentRequest, mean_bytes: int | None) -> Minimised
         return request.minimise
     if request.objective != "relieve" or request.max_moved_bytes is not None or mean_bytes is None:
         return "bytes"
-    return MovementCost(min(mean_bytes, MOST_BYTES_PER_REPLICA))
+    return parts.MovementCost(min(mean_bytes, MOST_BYTES_PER_REPLICA))
 
 
 def bytes_per_replica(minimise: Minimised | None) -> int | None:
     """Cost of each moved replica beside its bytes; None if replicas are minimised."""
-    return minimise.bytes_per_replica if isinstance(minimise, MovementCost) else None if minimise == "replicas" else 0
+    return (
+        minimise.bytes_per_replica
+        if isinstance(minimise, parts.MovementCost)
+        else None
+        if minimise == "replicas"
+        else 0
+    )
 
 
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
@@ -265,10 +255,10 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     if request.batches.record_batch_bytes is None:
         del cast("dict[str, Any]", fields["batches"])["record_batch_bytes"]
     _leave_out_defaults(request.balance, cast("dict[str, Any]", fields["balance"]))
-    return stated_fields(request, fields)
+    return parts.stated_fields(request, fields)
 
 
-def _leave_out_defaults(balance: BalanceRequest, fields: dict[str, Any]) -> None:
+def _leave_out_defaults(balance: parts.BalanceRequest, fields: dict[str, Any]) -> None:
     """Leave out unstated fields of the balance, so that requests of earlier releases have the same hash."""
     for name in ("resources", "per_topic", "weights", "leaders_move_replicas"):
         if not getattr(balance, name):
@@ -282,7 +272,7 @@ def _leave_out_defaults(balance: BalanceRequest, fields: dict[str, Any]) -> None
             del fields["per_topic"][name]
 
 
-def balance_of(request: ReassignmentRequest) -> BalanceRequest:
+def balance_of(request: ReassignmentRequest) -> parts.BalanceRequest:
     """The balance with defaults filled in."""
     # New brokers are there to take their share, and a budget is there to be spent on balance.
     # A successor takes the replicas of the broker that it replaces, and no share besides.
@@ -298,13 +288,13 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
     )
 
 
-def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"]:
+def _default_leaders(request: ReassignmentRequest) -> parts.Evenness | Literal["moved"]:
     # Partitions of removed brokers move anyway, and half their leaders change: the others of them cost no copy.
     if request.topic_leaders_tolerance is not None:
         return "tight"
     is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
     is_of_leaders = (request.leaders_only and not request.spread_leaders) or request.balance.leaders_move_replicas
-    is_of_leaders |= isinstance(request.copysets, SetsOfWidth)  # with which most partitions move
+    is_of_leaders |= isinstance(request.copysets, parts.SetsOfWidth)  # with which most partitions move
     return "tight" if is_of_leaders else "moved" if is_removal else "keep"
 
 
@@ -330,8 +320,8 @@ def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:
     return None if not named or is_about_racks or request.topics is not None else named
 
 
-def _balance(evenness: Evenness) -> Balance:
-    if isinstance(evenness, Tolerance):
+def _balance(evenness: parts.Evenness) -> Balance:
+    if isinstance(evenness, parts.Tolerance):
         # The fraction that was written, and not the float next to it.
         below = evenness.below
         return Balance(Fraction(repr(evenness.tolerance)), None if below is None else Fraction(repr(below)))

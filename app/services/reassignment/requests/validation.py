@@ -7,16 +7,9 @@ from app.errors import FieldPath
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
-from app.services.reassignment.requests.parts import (
-    PerTopicRequest,
-    SetsOfWidth,
-    Tolerance,
-    check_broker_sets,
-    check_log_dirs,
-    check_resources,
-)
+from app.services.reassignment.requests import parts
 from app.services.reassignment.requests.request import ReassignmentRequest
-from app.services.snapshots import first_repeated
+from app.services.snapshots import first_repeated, require_distinct
 
 
 def check(request: ReassignmentRequest, limits: Limits) -> None:
@@ -33,9 +26,9 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
     limits.check_count("partitions", request.pins, path=("pins",))
     _check_brokers(request)
     _check_partitions(request)
-    check_resources(request)
-    check_log_dirs(request.log_dirs)
-    check_broker_sets(request.broker_sets, request.topic_sets)
+    parts.check_resources(request)
+    parts.check_log_dirs(request.log_dirs)
+    parts.check_broker_sets(request.broker_sets, request.topic_sets)
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
 
@@ -82,7 +75,7 @@ def _movement_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPat
 
 def _width_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """Conflicts with partitions that are balanced over the sets of a scatter width."""
-    if not isinstance(request.copysets, SetsOfWidth):
+    if not isinstance(request.copysets, parts.SetsOfWidth):
         return
     together = "a scatter width has equally many partitions on each set, by count"
     for name in ("max_moved_bytes", "trade_off", "leaders_only"):
@@ -119,7 +112,7 @@ def _leader_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath,
     if request.balance.leaders_move_replicas:
         yield from _moves_conflicts(request)
     leaders, by = request.balance.leaders, request.balance.leaders_by
-    if isinstance(leaders, Tolerance) and leaders.below is not None and by != "count":
+    if isinstance(leaders, parts.Tolerance) and leaders.below is not None and by != "count":
         yield ("balance", "leaders", "below"), by, f"below is of leaders by count, and balance.leaders_by is {by}"
     for name in ("preferred_racks", "min_leaders_per_broker", "spread_leaders"):
         if getattr(request, name) and request.balance.leaders == "preferred":
@@ -138,9 +131,8 @@ def _of_spread_and_preferred(request: ReassignmentRequest) -> Iterator[tuple[Fie
             other = "min_leaders_per_broker" if topic in request.min_leaders_per_broker else "balance.per_topic.leaders"
             yield ("spread_leaders", place), topic, f"the leaders of topic {topic} are spread, and {other} is given"
     for topic, racks in request.preferred_racks.items():
-        if (twice := first_repeated(racks)) is not None:
-            detail = f"rack {racks[twice]} is listed twice in preferred_racks of {topic}"
-            yield ("preferred_racks", topic, twice), racks[twice], detail
+        where = f" in preferred_racks of {topic}"
+        require_distinct("rack", racks, ConflictingFields, "preferred_racks", topic, where=where)
 
 
 def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
@@ -165,7 +157,7 @@ def _moves_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, 
 
 
 def _per_topic_conflicts(
-    request: ReassignmentRequest, per_topic: PerTopicRequest
+    request: ReassignmentRequest, per_topic: parts.PerTopicRequest
 ) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
     """Conflicts with a balance per topic, and its missing fields."""
     path, leaders = ("balance", "per_topic"), request.balance.leaders
@@ -253,9 +245,8 @@ def _check_brokers(request: ReassignmentRequest) -> None:
         "cordoned_brokers": request.cordoned_brokers or (),
     }
     for name, ids in lists.items():
-        if (twice := first_repeated(ids)) is not None:
-            path: FieldPath = (name, twice, "id") if name == "add_brokers" else (name, twice)
-            raise DuplicateBroker(f"broker {ids[twice]} is listed twice in {name}", path=path, value=ids[twice])
+        member = "id" if name == "add_brokers" else ""
+        require_distinct("broker", ids, DuplicateBroker, name, member=member, where=f" in {name}")
     added = set(lists["add_brokers"])
     for place, broker in enumerate(request.remove_brokers):
         if broker in added:
@@ -292,8 +283,7 @@ def _check_partitions(request: ReassignmentRequest) -> None:
         ("spread_leaders",): request.spread_leaders,
     }
     for path, names in listed.items():
-        if (twice := first_repeated(names)) is not None:
-            raise DuplicateTopic(f"topic {names[twice]} is listed twice", path=(*path, twice), value=names[twice])
+        require_distinct("topic", names, DuplicateTopic, *path)
     isolated: dict[str, int] = {}
     for at, isolated_topics in enumerate(request.isolate):
         for place, name in enumerate(isolated_topics.topics):

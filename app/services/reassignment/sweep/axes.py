@@ -18,22 +18,14 @@ from app.core.sweeps.fields import as_integer, as_list, as_number
 from app.errors import Failure, FieldPath, Json
 from app.errors.reassignments import UnknownBroker, UnknownTopic
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
-from app.services.reassignment.requests.parts import (
-    COUNTS,
-    RESOURCES,
-    BalanceRequest,
-    Limit,
-    LimitsRequest,
-    TopicSetsRequest,
-    check_broker_sets,
-)
+from app.services.reassignment.requests import parts
 from app.services.reassignment.requests.request import ReassignmentRequest, restored
 
 REMOVE, ADD = "remove_broker", "add_brokers"
 EACH = "each"
 """Instead of a list of brokers to remove: every broker of the cluster."""
-SHARES = tuple(f"limits.{name}" for name in RESOURCES)
-AMOUNTS = tuple(f"limits.{name}.absolute" for name in (*RESOURCES, *COUNTS))
+SHARES = tuple(f"limits.{name}" for name in parts.RESOURCES)
+AMOUNTS = tuple(f"limits.{name}.absolute" for name in (*parts.RESOURCES, *parts.COUNTS))
 NAMES = (REMOVE, ADD, *SHARES, *AMOUNTS)
 MOST_ADDED, MOST_WEIGHT, MOST_AMOUNT = 10_000, 1e6, 1e18
 MOST_COMBINATIONS = 100_000
@@ -173,7 +165,7 @@ class SweptRequests:
             values = sets.values(index)
             request = self.with_values(values)
             with self.located(values):
-                check_broker_sets(request.broker_sets, request.topic_sets)
+                parts.check_broker_sets(request.broker_sets, request.topic_sets)
 
 
 def base_request(definition: Mapping[str, Any]) -> ReassignmentRequest:
@@ -183,23 +175,23 @@ def base_request(definition: Mapping[str, Any]) -> ReassignmentRequest:
     return restored({"running_reassignment": "merge"} | stated)
 
 
-def _bound(topic_sets: TopicSetsRequest, varied: Mapping[str, str | None]) -> TopicSetsRequest:
+def _bound(topic_sets: parts.TopicSetsRequest, varied: Mapping[str, str | None]) -> parts.TopicSetsRequest:
     if isinstance(topic_sets, str):
         return topic_sets
     return {topic: name for topic, name in {**topic_sets, **varied}.items() if name is not None}
 
 
-def _limited(limits: LimitsRequest, varied: Mapping[str, float]) -> LimitsRequest:
+def _limited(limits: parts.LimitsRequest, varied: Mapping[str, float]) -> parts.LimitsRequest:
     """The limits with values of axes in their place; a soft limit stays soft."""
     stated = dict[str, Any]()
     for path, value in varied.items():
         name, _, is_amount = path.partition(".")
-        before = limits.stated().get(cast("Any", name), Limit())
+        before = limits.stated().get(cast("Any", name), parts.Limit())
         stated[name] = replace(before, share=None if is_amount else value, absolute=value if is_amount else None)
     return replace(limits, **stated)
 
 
-def _weighted(balance: BalanceRequest, varied: Mapping[str, float]) -> BalanceRequest:
+def _weighted(balance: parts.BalanceRequest, varied: Mapping[str, float]) -> parts.BalanceRequest:
     if not varied or isinstance(balance.weights, str):
         return balance
     return replace(balance, weights={**(balance.weights or {}), **varied})
