@@ -13,9 +13,9 @@ from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem
 from app.core.reassignment.solvers.flow import per_topic, topic_network
 from app.core.reassignment.solvers.flow.least_movement import least_movement
+from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.per_topic import TooManyPairs, TopicBalance, balance_topics
 from app.core.reassignment.solvers.flow.places import slots_of
-from app.core.reassignment.solvers.flow.weighted import narrowest_levels
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.core.reassignment.test_least_movement import (

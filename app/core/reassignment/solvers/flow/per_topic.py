@@ -24,10 +24,8 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.bounds.bands import narrowest_band
 from app.core.reassignment.model import (
     UNLIMITED,
     Balance,
@@ -36,15 +34,14 @@ from app.core.reassignment.model import (
     ReplicaPlacement,
     band_around,
 )
-from app.core.reassignment.solvers.flow.least_movement import never
+from app.core.reassignment.solvers.flow.least_movement import never, placed
+from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers
-from app.core.reassignment.solvers.flow.places import in_order, moved_weight, movement_costs, slots_of
+from app.core.reassignment.solvers.flow.places import movement_costs, slots_of
 from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, topic_network
-from app.core.reassignment.solvers.flow.weighted import narrowest_levels, summary
 from app.core.reassignment.solvers.flow.within_band import scaled_costs, tie_costs
 from app.core.replica_lists import sums_by
 
-SOLVER = "ortools min-cost flow"
 LARGEST_PAIRS = 4_000_000
 """Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
 
@@ -165,23 +162,9 @@ def balance_topics(
     >>> placement.replicas.ravel().tolist(), placement.moved, placement.topic_excess
     ([0, 1, 0, 1], 7, 0)
     """
-    band, bounds = None, None
-    if balance.tolerance is not None and problem.share is not None:
-        bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
-        band = summary(problem.target, bounds)
-    elif balance.tolerance is not None:
-        band = balance.band(problem.shared_count, int(np.count_nonzero(problem.target)), narrowest_band(problem))
-    within = problem.bounds(band) if band is not None and bounds is None else bounds
-    replicas, bound = _least(problem, within, topics, is_over)
-    moved = moved_weight(problem, replicas)
-    constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
-    if band is not None:
-        words = "on every target broker" if bounds is None else "on target brokers, each by its weight"
-        constraints.append(f"{band.low} to {band.high} replicas {words}")
-    excess = topics.excess(problem, replicas)
-    constraints.append(f"topics are outside their bands by {excess} replicas, the fewest possible")
-    certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
-    return ReplicaPlacement(in_order(problem, replicas), band, certificate, excess, bounds)
+    bounds = None if balance.tolerance is None else narrowest_levels(problem).bounds(balance)
+    replicas, bound = _least(problem, bounds, topics, is_over)
+    return placed(problem, replicas, bound, bounds, topic_excess=topics.excess(problem, replicas))
 
 
 def _least(

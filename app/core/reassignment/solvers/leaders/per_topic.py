@@ -130,7 +130,7 @@ def _groups(problem: LeaderProblem, topics: LeaderTopics) -> tuple[Int64s, _Tier
     high[has_band] = np.minimum(topics.high[topics.topic[first][has_band]], everything)
     if problem.minimums is not None:
         has_minimum = of_minimum[first] >= 0
-        least[has_minimum] = problem.minimums.least[of_minimum[first][has_minimum]]
+        least[has_minimum] = problem.minimums.low[of_minimum[first][has_minimum]]
     below = np.maximum(low - least, 0)
     within = np.maximum(high - np.maximum(low, least), 0)
     above = np.where(high >= everything, 0, everything)
