@@ -260,8 +260,8 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         capacity = _unit_capacities(problem, frozen, rows)
         underfull = problem.target & (frozen <= np.median(frozen))
         candidates = candidate_receivers(problem, rows, underfull=underfull, requested=np.empty(0, np.int64))
-        network = placement_network(problem, _avoidable(problem, capacity), rows, capacity, candidates)
-        amounts = cheapest_amounts(network.flow, network.costs)
+        network = placement_network(problem, rows, capacity, candidates)
+        amounts = cheapest_amounts(network.flow, network.fixed + network.costs(_avoidable(problem, capacity)))
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     return replicas, forced_weight(problem)
 

@@ -8,6 +8,7 @@ its ceiling. With equal weights these are the smallest maximum and the largest m
 Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -232,11 +233,7 @@ def _first(
     }
     inside = [each for each in between if min(level, failing) < each < max(level, failing)]
     candidates = [*sorted(inside, reverse=not rising), level]
-    first, last = 0, len(candidates) - 1
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (first, middle) if holds(candidates[middle]) else (middle + 1, last)
-    return candidates[last]
+    return candidates[bisect_left(candidates, True, hi=len(candidates) - 1, key=holds)]
 
 
 def summary(target: NDArray[np.bool_], bounds: BrokerBounds) -> Band:

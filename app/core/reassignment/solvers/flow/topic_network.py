@@ -16,7 +16,8 @@ increases it by one, in this order. If the bands of topics are hard, replicas of
 start, those of the last kind have no arc, and what is left is small.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,12 @@ from app.core.flow import InfeasibleFlow, Network
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.network import (
-    BrokerArcs,
     CandidateReceivers,
     PlacementNetwork,
     TopicArcs,
+    band_capacity,
     placement_network,
+    tiers,
 )
 from app.core.reassignment.solvers.flow.places import PlaceCosts, Slots, movement_costs, slots_of
 from app.core.reassignment.solvers.flow.within_band import tie_costs
@@ -72,9 +74,6 @@ class TopicNetwork:
     coming: Int64s = field(repr=False)
     pool_of: Int64s = field(repr=False)
     pools: int
-    _candidates: CandidateReceivers = field(repr=False)
-    _topics: TopicArcs | None
-    _capacity: BrokerArcs
     _detailed: PlacementNetwork
     _ins: "_Coming" = field(repr=False)
     _out_slot: Int64s = field(repr=False)
@@ -83,7 +82,7 @@ class TopicNetwork:
         """(arcs,) int64 cost of each arc, from those of places."""
         nothing = np.zeros(len(self._ins.pool), np.int64)
         leaving = self.slots.costs_of_leaving(costs)[self._out_slot]
-        return np.concatenate([self._of_detailed(costs).costs, nothing, leaving])
+        return np.concatenate([self._detailed.costs(costs), nothing, leaving])
 
     def constant(self, costs: PlaceCosts) -> int:
         """What every flow costs besides its arcs."""
@@ -107,7 +106,7 @@ class TopicNetwork:
     def places(self, amounts: Int64s) -> Int32s:
         """(rows, widest) int32 brokers of each partition under a flow, unordered, padded with `NO_REPLICA`."""
         problem, brokers = self.problem, len(self.problem.base)
-        detailed = len(self._detailed.costs)
+        detailed = len(self._detailed.fixed)
         ins = amounts[detailed : detailed + len(self._ins.pool)]
         leaves = self.leaving.copy()
         leaves[self._out_slot[amounts[detailed + len(ins) :] > 0]] = True
@@ -121,9 +120,6 @@ class TopicNetwork:
         if len(self.rows):
             replicas[self.rows] = self._detailed.places(amounts[:detailed], problem.must_keep, problem.widest)
         return replicas
-
-    def _of_detailed(self, costs: PlaceCosts) -> PlacementNetwork:
-        return placement_network(self.problem, costs, self.rows, self._capacity, self._candidates, self._topics)
 
 
 def topic_network(
@@ -162,10 +158,9 @@ def topic_network(
     level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
         slots.current_broker[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
     )
-    capacity = _capacity(problem, within, level)
-    nothing = PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
-    arcs_of_places = places.arcs()
-    detailed = placement_network(problem, nothing, places.rows, capacity, candidates, arcs_of_places)
+    pinned = problem.base + per_broker(problem.must_keep[:, None], brokers)
+    capacity = band_capacity(problem, within, pinned, level)
+    detailed = placement_network(problem, places.rows, capacity, candidates, places.arcs())
     first_pool, pools = len(detailed.flow.supplies), places.pools
     supplies = np.append(detailed.flow.supplies, np.zeros(pools, np.int64))
     supplies[first_pool:] = np.bincount(places.pool_of[leaving], minlength=pools)
@@ -185,14 +180,11 @@ def topic_network(
             np.concatenate([detailed.flow.heads, to, places.pool_of[outs.slot] + first_pool]).astype(np.int32),
             np.concatenate([detailed.flow.capacities, ins.capacity, np.ones(len(outs.slot), np.int64)]),
         ),
-        excess=np.concatenate([detailed.costs, ins.excess, outs.excess]),
+        excess=np.concatenate([detailed.fixed, ins.excess, outs.excess]),
         leaving=leaving,
         coming=coming,
         pool_of=places.pool_of,
         pools=pools,
-        _candidates=candidates,
-        _topics=None if arcs_of_places is None else replace(arcs_of_places, costs=np.zeros_like(arcs_of_places.costs)),
-        _capacity=capacity,
         _detailed=detailed,
         _ins=ins,
         _out_slot=outs.slot,
@@ -308,18 +300,24 @@ class _Places:
 
     def coming(self) -> _Coming:
         """As far as the lower end of the band, as far as the upper end, and beyond it; at once to places."""
-        everything = int(self.problem.factors.sum()) + 1
-        is_node = np.repeat(self.is_node, len(self.problem.base))
-        below = np.where(is_node, 0, np.maximum(self.low - self.stock, 0))
-        within = np.where(is_node, everything, np.maximum(self.high - np.maximum(self.stock, self.low), 0))
-        above = np.where(is_node | (self.high >= everything), 0, everything)
-        kinds = []
-        for excess, tier in enumerate((below, within, above), start=-1):
-            capacity = np.where(self.receives, tier.reshape(len(self.is_node), -1)[self.topic_of_family], 0)
-            family, broker = np.nonzero(capacity)
-            pool = family * self.problem.racks + self.problem.rack_of[broker]
-            kinds.append((pool, broker, capacity[family, broker], np.full(len(pool), excess)))
-        return _Coming(*(np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True)))
+        is_node, (below, within, above) = np.repeat(self.is_node, len(self.problem.base)), self._tiers(self.stock)
+        # What places that are nodes have is bounded behind them.
+        of_places = (
+            np.where(is_node, 0, below),
+            np.where(is_node, self._everything, within),
+            np.where(is_node, 0, above),
+        )
+        of_topics = (tier.reshape(len(self.is_node), -1) for tier in of_places)
+        of_families = (np.where(self.receives, tier[self.topic_of_family], 0) for tier in of_topics)
+        family, broker, capacity, excess = _laid(of_families, first=-1)
+        return _Coming(family * self.problem.racks + self.problem.rack_of[broker], broker, capacity, excess)
+
+    @property
+    def _everything(self) -> int:
+        return int(self.problem.factors.sum()) + 1
+
+    def _tiers(self, stock: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        return tiers(self.low, self.high, stock, self.high < self._everything, self._everything)
 
     def leaving(self) -> _Leaving:
         """The slots that may leave, those of each place by ascending cost."""
@@ -340,14 +338,8 @@ class _Places:
         """
         if not self.is_node.any():
             return None
-        brokers, everything = len(self.problem.base), int(self.problem.factors.sum()) + 1
-        low, high = (each.reshape(-1, brokers)[self.is_node] for each in (self.low, self.high))
-        kinds = []
-        for cost, capacity in enumerate((low, high - low, np.where(high >= everything, 0, everything))):
-            topic, broker = np.nonzero(capacity)
-            kinds.append((topic, broker, capacity[topic, broker], np.full(len(topic), cost)))
-        columns = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
-        return TopicArcs(int(self.is_node.sum()), self._index()[self.topic_of], *columns)
+        of_places = (tier.reshape(len(self.is_node), -1)[self.is_node] for tier in self._tiers(0 * self.stock))
+        return TopicArcs(int(self.is_node.sum()), self._index()[self.topic_of], *_laid(of_places, first=0))
 
     def nodes(self, topic: Int64s, broker: Int64s, network: PlacementNetwork) -> Int64s:
         """(n,) int64 nodes of topics on brokers: places, or the brokers."""
@@ -359,11 +351,15 @@ class _Places:
         return np.where(self.is_node, np.cumsum(self.is_node) - 1, 0)
 
 
-def _capacity(problem: MovementProblem, within: BrokerBounds | None, level: Int64s) -> BrokerArcs:
-    """What comes to brokers, less what leaves: within bounds of their counts, from (brokers,) int64 that are there."""
-    frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
-    low, high = np.zeros_like(frozen), np.full_like(frozen, int(problem.factors.sum()) + 1)
-    if within is not None:
-        low = np.where(problem.is_bounded, np.maximum(within.low - frozen, 0), 0)
-        high = np.where(problem.is_bounded, np.maximum(within.high - frozen, low), high)
-    return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
+def _laid(tables: Iterable[Int64s], *, first: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Arcs of tiers whose cost rises by one from tier to tier: row, column, capacity and cost, (arcs,) int64 each.
+
+    Parameters
+    ----------
+    tables : (rows, columns) int64 capacities. first : cost of the first tier.
+    """
+    kinds = [
+        (*(at := np.nonzero(table)), table[at], np.full(len(at[0]), cost)) for cost, table in enumerate(tables, first)
+    ]
+    row, column, capacity, cost = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
+    return row, column, capacity, cost

@@ -22,6 +22,7 @@ import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
+from app.core.reassignment.solvers.flow.least_movement import narrowest, never
 from app.core.reassignment.solvers.flow.levels import find_levels, summary
 from app.core.reassignment.solvers.leaders import repair_kernel as kernel
 from app.core.reassignment.solvers.leaders.per_topic import with_topics
@@ -233,23 +234,21 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
     every = replace(problem, target=np.ones_like(problem.target))
     part = every.part(rows, leaders)
     largest = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
-    narrowest = Shares.of_part(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
+    tight = Shares.of_part(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
     if problem.loads(choice.leaders).max(initial=0) == largest:
-        return replace(choice, largest=replace(choice.largest, lower_bound=narrowest.high))
+        return replace(choice, largest=replace(choice.largest, lower_bound=tight.high))
     highs = BrokerBounds.of(Band(0, largest), len(problem.base))
     settled, least, prices = _settled(part, costs[rows], highs)
     fewest = part.changes(settled)
     # The most of the smallest target that costs no further change. Every minimum up to the narrowest is feasible.
-    low, high = 0, narrowest.low
-    while low < high:
-        middle = (low + high + 1) // 2
-        raised, *_ = _settled(part, costs[rows], replace(highs, low=np.where(problem.target, middle, 0)))
-        if part.changes(raised) > fewest:
-            high = middle - 1
-        else:
-            low, settled = middle, raised
-    leaders[rows] = settled
-    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), narrowest.high, prices)
+    raised = narrowest(
+        tight.low - 1,
+        lambda less: _settled(part, costs[rows], replace(highs, low=np.where(problem.target, tight.low - less, 0)))[0],
+        lambda tried: part.changes(tried) <= fewest,
+        never,
+    )
+    leaders[rows] = settled if raised is None else raised
+    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), tight.high, prices)
 
 
 def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, int, Int64s]:

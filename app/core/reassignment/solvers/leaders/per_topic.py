@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from app.core.flow import InfeasibleFlow, Network, min_cost_flow
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.model import UNLIMITED, band_around
+from app.core.reassignment.solvers.flow.network import tiers
 from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics
 from app.core.replica_lists import sums_by
 
@@ -122,16 +123,10 @@ def _groups(problem: LeaderProblem, topics: LeaderTopics) -> tuple[Int64s, _Tier
     if len(pairs) and pairs[0] == 0:
         group = np.where(group == 0, len(pairs), group) - 1
         pairs, first = pairs[1:], first[1:]
-    everything = rows + 1
-    low, high = np.zeros((len(pairs), brokers), np.int64), np.full((len(pairs), brokers), everything)
-    least = np.zeros((len(pairs), brokers), np.int64)
-    has_band = topics.topic[first] >= 0
-    low[has_band] = topics.low[topics.topic[first][has_band]]
-    high[has_band] = np.minimum(topics.high[topics.topic[first][has_band]], everything)
-    if problem.minimums is not None:
-        has_minimum = of_minimum[first] >= 0
-        least[has_minimum] = problem.minimums.low[of_minimum[first][has_minimum]]
-    below = np.maximum(low - least, 0)
-    within = np.maximum(high - np.maximum(low, least), 0)
-    above = np.where(high >= everything, 0, everything)
-    return group, _Tiers(least, below, within, above)
+    everything, nothing = rows + 1, np.zeros((1, brokers), np.int64)
+    # The index −1 is of the last row: no band, no minimum.
+    low = np.vstack([topics.low, nothing])[topics.topic[first]]
+    high = np.minimum(np.vstack([topics.high, nothing + everything])[topics.topic[first]], everything)
+    minimums = nothing if problem.minimums is None else np.vstack([problem.minimums.low, nothing])
+    least = minimums[of_minimum[first]]
+    return group, _Tiers(least, *tiers(low, high, least, high < everything, everything))
