@@ -232,15 +232,37 @@ def disk_violations(
     used = np.empty(len(order), np.int64)
     used[order] = disks.used_bytes[every[order]] + running - np.append(0, running)[begins]
     # A disk above its limit may still receive replicas of no bytes, and lose replicas.
-    at = np.flatnonzero((used[: len(disk)] > disks.max_bytes[disk]) & (size > 0))
-    if len(at):
-        first = at[np.argmin(batch[at])]
-        value, limit, place = int(used[first]), int(disks.max_bytes[disk[first]]), int(disk[first])
-        brokers = len(reassigned.broker_ids)
-        broker = int(reassigned.broker_ids[place]) if place < brokers else None
-        where = f"log directory {disks.path_of(place, brokers)}" if broker is None else f"broker {broker}"
-        detail = f"{where} uses {value} bytes of disk in batch {batch[first]}; {limit} are allowed"
-        yield BatchViolation("disk", len(at), detail, int(batch[first]), broker=broker, value=value, limit=limit)
+    most = disks.max_bytes[disk]
+    values = np.where(size > 0, used[: len(disk)], most)
+    yield from exceeded(reassigned, "disk", "uses {} bytes of disk", disk, batch, values, most, disks)
+
+
+def exceeded(
+    reassigned: ReassignedPartitions,
+    code: str,
+    what: str,
+    places: Int64s,
+    batches: Int64s,
+    values: Int64s,
+    most: Int64s,
+    disks: BrokerDisks | None = None,
+) -> Iterator[BatchViolation]:
+    """The violation of a limit by brokers or disks, with the first batch of it.
+
+    Parameters
+    ----------
+    places, batches, values, most : (pairs,) int64, what each place has in a batch, and its limit.
+    """
+    at = np.flatnonzero(values > most)
+    if not len(at):
+        return
+    first = at[np.argmin(batches[at])]
+    place, batch, value, limit = (int(each[first]) for each in (places, batches, values, most))
+    log_dir = None if disks is None else disks.path_of(place, len(reassigned.broker_ids))
+    broker = None if log_dir is not None else int(reassigned.broker_ids[place])
+    where = f"broker {broker}" if log_dir is None else f"log directory {log_dir}"
+    detail = f"{where} {what.format(value)} in batch {batch}; {limit} are allowed"
+    yield BatchViolation(code, len(at), detail, batch=batch, broker=broker, value=value, limit=limit)
 
 
 def _on_disks(

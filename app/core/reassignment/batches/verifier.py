@@ -19,6 +19,7 @@ from app.core.reassignment.batches.replay import (
     StepReplay,
     differ,
     disk_violations,
+    exceeded,
     replay,
     required_violations,
     violated_steps,
@@ -146,11 +147,7 @@ def _limits(
             continue
         brokers, numbers, replicas, size_bytes = traffic.sums()
         values = size_bytes if is_bytes else replicas
-        if len(at := np.flatnonzero(values > most)):
-            first = at[np.argmin(numbers[at])]
-            batch, value, broker = int(numbers[first]), int(values[first]), int(reassigned.broker_ids[brokers[first]])
-            detail = f"broker {broker} {what.format(value)} in batch {batch}; {most} are allowed"
-            yield BatchViolation(code, len(at), detail, batch=batch, broker=broker, value=value, limit=most)
+        yield from exceeded(reassigned, code, what, brokers, numbers, values, np.full(len(values), most))
     sizes = np.diff(batches.offsets)
     if limits.max_partitions is not None and sizes.max(initial=0) > limits.max_partitions:
         at = np.flatnonzero(sizes > limits.max_partitions)

@@ -259,7 +259,7 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         frozen = frozen_counts(problem, replicas, ~stays)
         capacity = _unit_capacities(problem, frozen, rows)
         underfull = problem.target & (frozen <= np.median(frozen))
-        candidates = candidate_receivers(problem, rows, underfull=underfull, requested=np.empty(0, np.int64))
+        candidates = candidate_receivers(problem, rows, underfull=underfull)
         network = placement_network(problem, rows, capacity, candidates)
         amounts = cheapest_amounts(network.flow, network.fixed + network.costs(_avoidable(problem, capacity)))
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])

@@ -54,8 +54,8 @@ def candidate_receivers(
     problem: MovementProblem,
     rows: Int64s,
     *,
-    underfull: NDArray[np.bool_],
-    requested: Int64s,
+    underfull: NDArray[np.bool_] | None = None,
+    requested: Int64s | None = None,
     most_pairs: int | None = None,
 ) -> CandidateReceivers:
     """Choose the receivers that are arcs of their own, for partitions that may have several replicas in a rack.
@@ -63,9 +63,9 @@ def candidate_receivers(
     Parameters
     ----------
     rows : (active,) int64 partitions.
-    underfull : (brokers,) bool, brokers with too few replicas.
+    underfull : (brokers,) bool, brokers with too few replicas; None are none.
     requested : int64 partition · brokers + broker, of each broker that pricing has requested for a partition.
-    most_pairs : up to so many pairs, every receiver is a candidate; None is `ALL_CANDIDATES`.
+    most_pairs : up to as many pairs, every receiver is a candidate; None is `ALL_CANDIDATES`.
     """
     limit = ALL_CANDIDATES if most_pairs is None else most_pairs
     brokers, table = len(problem.broker_ids), problem.table
@@ -84,12 +84,13 @@ def candidate_receivers(
     ]
     is_all = sum(len(rows_there) * len(receivers) for rows_there, receivers in receivers_of_rows) <= limit
     for rows_there, receivers in receivers_of_rows:
-        chosen = [receivers] if is_all else [receivers[underfull[receivers]], receivers]
+        chosen = [receivers] if is_all or underfull is None else [receivers[underfull[receivers]], receivers]
         enough = len(receivers) if is_all else CANDIDATES_PER_RACK + int(table.most.max()) + problem.current.shape[1]
         candidates += [
             (rows_there[:, None] * brokers + _scattered(rows[rows_there], some, enough)).ravel() for some in chosen
         ]
-    candidates.append(np.searchsorted(rows, requested // brokers) * brokers + requested % brokers)
+    if requested is not None:
+        candidates.append(np.searchsorted(rows, requested // brokers) * brokers + requested % brokers)
     pairs = np.unique(np.concatenate(candidates))
     row, broker = pairs // brokers, (pairs % brokers).astype(np.int32)
     own = (problem.current[rows[row]] == broker[:, None]).any(axis=1) & table.may_keep[domain[row], broker]

@@ -37,8 +37,8 @@ from app.core.reassignment.model import (
 from app.core.reassignment.solvers.flow.least_movement import never, placed
 from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers
-from app.core.reassignment.solvers.flow.places import movement_costs, slots_of
-from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, topic_network
+from app.core.reassignment.solvers.flow.places import movement_costs
+from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, TopicPlaces, topic_network
 from app.core.reassignment.solvers.flow.within_band import scaled_costs, tie_costs
 from app.core.replica_lists import sums_by
 
@@ -174,24 +174,25 @@ def _least(
 
     The bands of topics are hard at first, which leaves a small network; if they cannot hold, their excess is minimised.
     """
-    bands = topics.grouped(problem)
-    candidates = _all_candidates(problem, np.flatnonzero(~slots_of(problem)[1]))
+    places = TopicPlaces.of(problem, topics.grouped(problem))
+    candidates = _all_candidates(problem, places.rows)
     with suppress(InfeasibleFlow):
-        network = topic_network(problem, within, bands, candidates, is_hard=True)
-        replicas, bound = _solved(network, is_over)
+        network = topic_network(places, within, candidates, is_hard=True)
+        replicas, bound = _solved(problem, network, is_over)
         if not network.excess.any() or not topics.excess(problem, replicas):
             return replicas, bound
-    return _solved(topic_network(problem, within, bands, candidates, is_hard=False), is_over)
+    return _solved(problem, topic_network(places, within, candidates, is_hard=False), is_over)
 
 
-def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
     """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
-    costs, scale = scaled_costs(network.problem, movement_costs(network.problem))
+    movement = movement_costs(problem)
+    costs, scale = scaled_costs(problem, movement)
     goals = [network.excess, network.costs(costs)]
     if scale == 1:
-        goals.append(network.costs(tie_costs(network.problem)))
+        goals.append(network.costs(tie_costs(problem)))
     flow = min_cost_flow(network.flow, goals, is_over=is_over)
-    bound = network.least_by_topic(movement_costs(network.problem))
+    bound = network.least_by_topic(movement)
     if len(flow.costs) > 1:
         bound = (flow.lower_bounds[1] + network.constant(costs)) // scale
     return network.places(flow.amounts), bound
@@ -275,8 +276,4 @@ def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceiver
     pairs = int(((table.most > 1) * receivers)[problem.domain_of].sum())
     if pairs > LARGEST_PAIRS:
         raise TooManyPairs(pairs, LARGEST_PAIRS)
-    none_underfull = np.zeros(len(problem.base), np.bool_)
-    none_requested = np.empty(0, np.int64)
-    return candidate_receivers(
-        problem, rows, underfull=none_underfull, requested=none_requested, most_pairs=LARGEST_PAIRS
-    )
+    return candidate_receivers(problem, rows, most_pairs=LARGEST_PAIRS)

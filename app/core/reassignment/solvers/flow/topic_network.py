@@ -58,22 +58,16 @@ class TopicNetwork:
 
     Parameters
     ----------
-    problem, slots : what it places. rows : (detailed,) int64 partitions that do not consist of slots.
     flow : the network. excess : (arcs,) int64 cost of each arc in replicas outside the bands of topics.
     leaving : (slots,) bool, slots that leave their current broker from the start; those without one do.
     coming : (arrivals,) int64 pool · brokers + broker, receivers that get a replica from the start.
-    pool_of : (slots,) int64 index of the topic in the rack, of so many `pools`.
     """
 
-    problem: MovementProblem
-    slots: Slots
-    rows: Int64s
     flow: Network
     excess: Int64s = field(repr=False)
     leaving: NDArray[np.bool_] = field(repr=False)
     coming: Int64s = field(repr=False)
-    pool_of: Int64s = field(repr=False)
-    pools: int
+    _places: "TopicPlaces" = field(repr=False)
     _detailed: PlacementNetwork
     _ins: "_Coming" = field(repr=False)
     _out_slot: Int64s = field(repr=False)
@@ -81,54 +75,50 @@ class TopicNetwork:
     def costs(self, costs: PlaceCosts) -> Int64s:
         """(arcs,) int64 cost of each arc, from those of places."""
         nothing = np.zeros(len(self._ins.pool), np.int64)
-        leaving = self.slots.costs_of_leaving(costs)[self._out_slot]
+        leaving = self._places.slots.costs_of_leaving(costs)[self._out_slot]
         return np.concatenate([self._detailed.costs(costs), nothing, leaving])
 
     def constant(self, costs: PlaceCosts) -> int:
         """What every flow costs besides its arcs."""
-        fixed = self.slots.costs_of_staying(costs).sum() + self.slots.costs_of_leaving(costs)[self.leaving].sum()
-        return int(fixed)
+        slots = self._places.slots
+        return int(slots.costs_of_staying(costs).sum() + slots.costs_of_leaving(costs)[self.leaving].sum())
 
     def least_by_topic(self, costs: PlaceCosts) -> int:
         """A lower bound without a flow: the cheapest replicas that have to leave, each topic and rack on its own.
 
         What comes to a topic in a rack from the start, less what leaves, has to leave as well, at least.
         """
-        lacking = np.bincount(self.coming // len(self.problem.base), minlength=self.pools)
-        lacking = lacking - np.bincount(self.pool_of[self.leaving], minlength=self.pools)
-        slot = self._out_slot
-        leaving, pool = self.slots.costs_of_leaving(costs)[slot], self.pool_of[slot]
+        places, slot = self._places, self._out_slot
+        lacking = np.bincount(self.coming // len(places.problem.base), minlength=places.pools)
+        lacking = lacking - np.bincount(places.pool_of[self.leaving], minlength=places.pools)
+        leaving, pool = places.slots.costs_of_leaving(costs)[slot], places.pool_of[slot]
         order = np.lexsort((leaving, pool))
-        starts = np.searchsorted(pool[order], np.arange(self.pools))
+        starts = np.searchsorted(pool[order], np.arange(places.pools))
         is_least = np.arange(len(order)) - starts[pool[order]] < lacking[pool[order]]
         return self.constant(costs) + int(leaving[order][is_least].sum())
 
     def places(self, amounts: Int64s) -> Int32s:
         """(rows, widest) int32 brokers of each partition under a flow, unordered, padded with `NO_REPLICA`."""
-        problem, brokers = self.problem, len(self.problem.base)
+        slots, problem, pool_of = self._places.slots, self._places.problem, self._places.pool_of
+        brokers = len(problem.base)
         detailed = len(self._detailed.fixed)
         ins = amounts[detailed : detailed + len(self._ins.pool)]
         leaves = self.leaving.copy()
         leaves[self._out_slot[amounts[detailed + len(ins) :] > 0]] = True
         arrivals = np.concatenate([self.coming, np.repeat(self._ins.pool * brokers + self._ins.broker, ins)])
         leaving = np.flatnonzero(leaves)
-        leaving = leaving[np.argsort(self.pool_of[leaving], kind="stable")]
-        at = self.slots.current_broker.copy()
+        leaving = leaving[np.argsort(pool_of[leaving], kind="stable")]
+        at = slots.current_broker.copy()
         # Replicas of a topic that leave brokers of a rack are interchangeable, and so are the receivers.
         at[leaving] = np.sort(arrivals) % brokers
-        replicas = self.slots.replicas(at, len(problem.current), problem.widest)
-        if len(self.rows):
-            replicas[self.rows] = self._detailed.places(amounts[:detailed], problem.must_keep, problem.widest)
+        replicas = slots.replicas(at, len(problem.current), problem.widest)
+        if len(self._detailed.rows):
+            replicas[self._detailed.rows] = self._detailed.places(amounts[:detailed], problem.must_keep, problem.widest)
         return replicas
 
 
 def topic_network(
-    problem: MovementProblem,
-    within: BrokerBounds | None,
-    topics: TopicBands,
-    candidates: CandidateReceivers,
-    *,
-    is_hard: bool,
+    places: "TopicPlaces", within: BrokerBounds | None, candidates: CandidateReceivers, *, is_hard: bool
 ) -> TopicNetwork:
     """Build the network.
 
@@ -136,8 +126,7 @@ def topic_network(
 
     Parameters
     ----------
-    problem : the partitions and their eligible brokers. within : bounds of the target brokers' counts; None has none.
-    topics : the bands of topics, on bounded brokers.
+    places : the places of topics on brokers. within : bounds of the target brokers' counts; None has none.
     candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
     is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
         sets of receivers, is a cost all the same.
@@ -146,8 +135,8 @@ def topic_network(
     ------
     InfeasibleFlow : a topic is below its hard band on a broker that may not receive it.
     """
-    places = _Places.of(problem, topics)
-    slots, brokers = places.slots, len(problem.base)
+    problem, slots = places.problem, places.slots
+    brokers = len(problem.base)
     ins, outs = places.coming(), places.leaving()
     leaving, coming = slots.current_broker == NO_REPLICA, np.empty(0, np.int64)
     if is_hard:
@@ -171,9 +160,6 @@ def topic_network(
     to = places.nodes(places.topic_of_family[ins.pool // problem.racks], ins.broker, detailed)
     start = places.nodes(places.topic[outs.slot], slots.current_broker[outs.slot].astype(np.int64), detailed)
     return TopicNetwork(
-        problem=problem,
-        slots=slots,
-        rows=places.rows,
         flow=Network(
             supplies,
             np.concatenate([detailed.flow.tails, ins.pool + first_pool, start]).astype(np.int32),
@@ -183,8 +169,7 @@ def topic_network(
         excess=np.concatenate([detailed.fixed, ins.excess, outs.excess]),
         leaving=leaving,
         coming=coming,
-        pool_of=places.pool_of,
-        pools=pools,
+        _places=places,
         _detailed=detailed,
         _ins=ins,
         _out_slot=outs.slot,
@@ -234,7 +219,7 @@ class _Leaving:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Places:
+class TopicPlaces:
     """Places of topics on brokers. Families are topics with one set of receivers; each has a pool in every rack.
 
     Parameters
@@ -259,7 +244,7 @@ class _Places:
     high: Int64s
 
     @classmethod
-    def of(cls, problem: MovementProblem, topics: TopicBands) -> "_Places":
+    def of(cls, problem: MovementProblem, topics: TopicBands) -> "TopicPlaces":
         slots, consists = slots_of(problem)
         rows, brokers, number = np.flatnonzero(~consists), len(problem.base), len(topics.low)
         topic = topics.topic_of[slots.row]

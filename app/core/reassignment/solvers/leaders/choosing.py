@@ -218,9 +218,9 @@ def by_count(problem: LeaderProblem, balance: Balance, within: BrokerBounds | No
         leaders[rows], bound, prices = _settled(part, costs[rows], within or band)
         choice = answer(problem, leaders, BY_COUNT, band, changes_of_costs(problem, bound), largest, prices)
         return replace(choice, bounds=within)
-    chosen = with_topics(problem, problem.topics, costs, *bounds(problem, within or band))
-    choice = answer(problem, chosen.leaders, BY_TOPIC, band, changes_of_costs(problem, chosen.bound), largest)
-    return replace(choice, topic_excess=problem.topics.excess(chosen.leaders), bounds=within)
+    leaders, bound = with_topics(problem, problem.topics, costs, *bounds(problem, within or band))
+    choice = answer(problem, leaders, BY_TOPIC, band, changes_of_costs(problem, bound), largest)
+    return replace(choice, topic_excess=problem.topics.excess(leaders), bounds=within)
 
 
 def _kept(problem: LeaderProblem) -> LeaderChoice:

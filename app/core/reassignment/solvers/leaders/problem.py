@@ -412,11 +412,6 @@ def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
     return int(np.count_nonzero(problem.target[leader] & (loads[leader] - moved_before > most) & (weight > 0)))
 
 
-SOLVER_BY_COUNT = "flow between brokers, by distances"
-SOLVER_BY_TOPIC = "ortools min-cost flow"
-SOLVER_BY_INGRESS = "flow between brokers, rounded and repaired"
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """The words of a method's certificates. limit : what a band allows, formatted with its bounds."""
@@ -430,11 +425,14 @@ _KEPT = "leaders that may stay do"
 _OF_CHANGED = (
     "leaders of partitions whose replicas stay do as well; others change if that makes the largest broker smaller"
 )
-BY_COUNT = Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
-BY_TOPIC = Method(
-    SOLVER_BY_TOPIC, "leaders of the largest broker", "{} to {} leaders a broker; then the least excess of topics"
+_LARGEST = "leaders of the largest broker"
+BY_COUNT = Method("flow between brokers, by distances", _LARGEST, "{} to {} leaders a broker")
+BY_TOPIC = Method("ortools min-cost flow", _LARGEST, f"{BY_COUNT.limit}; then the least excess of topics")
+BY_INGRESS = Method(
+    "flow between brokers, rounded and repaired",
+    "ingress of the largest broker, bytes/s",
+    "at most {1} bytes/s led by a broker",
 )
-BY_INGRESS = Method(SOLVER_BY_INGRESS, "ingress of the largest broker, bytes/s", "at most {1} bytes/s led by a broker")
 
 
 def answer(
