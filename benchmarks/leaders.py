@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from app.core.flow import Network, is_feasible, min_cost_flow
 from app.core.model import Int64s
 from app.core.reassignment import TIGHT, LeaderChoice, LeaderProblem, choose_leaders
-from app.core.reassignment.solvers.leaders.problem import change_costs
+from app.core.reassignment.solvers.leaders.problem import change_costs, change_unit
 from benchmarks.measure import Floor, Result, interleaved
 from benchmarks.reassignments import REMOVED, cluster_of
 
@@ -83,7 +83,7 @@ def _by_count(problem: LeaderProblem, choice: LeaderChoice) -> bool:
     if choice.band is None:
         raise RuntimeError("tight has a band")
     network, cells = _network(problem, choice.band.low, choice.band.high)
-    costs, unit = change_costs(problem)
+    costs, unit = change_costs(problem), change_unit(problem)
     per_arc = np.concatenate([costs[cells].astype(np.int64), np.zeros(len(problem.base), np.int64)])
     changes = min_cost_flow(network, [per_arc]).costs[0] // unit
     forced = int(np.count_nonzero(problem.is_forced()))

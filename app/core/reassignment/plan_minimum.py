@@ -72,7 +72,8 @@ def least_movement_for(plan: ProposedPlan) -> PlanMinimum:
         raise RuntimeError("a plan that exists is feasible")
     on_targets = has[target] if target.any() else np.zeros(1, np.int64)
     band = Band(int(on_targets.min()), int(on_targets.max()))
-    return PlanMinimum(least_movement(problem, KEEP), movement_within(problem, band), emptied, spreads_racks)
+    as_balanced = movement_within(problem, problem.bounds(band))
+    return PlanMinimum(least_movement(problem, KEEP), as_balanced, emptied, spreads_racks)
 
 
 def _problem(plan: ProposedPlan, target: NDArray[np.bool_], *, spreads_racks: bool) -> MovementProblem | None:

@@ -159,7 +159,7 @@ def test_tight_is_the_narrowest_band_of_any_way(case: Case) -> None:
         return
     found = case.moved(TIGHT)
     ends = [(int(led[target].max()), -int(led[target].min())) for led, _ in ways(case)]
-    assert (int(found.bounds.high.max()), -int(found.bounds.low.min())) == min(ends)
+    assert (int(found.bounds.high.max()), -int(found.bounds.low[target].min())) == min(ends)
 
 
 @given(case=cases())
@@ -185,9 +185,9 @@ def test_a_budget_holds_and_is_never_worse_than_no_movement(case: Case, budget: 
     assert found.placement.moved <= budget
     assert placement_violations(case.problem, found.placement) == []
     ends = [(int(led[target].max()), -int(led[target].min())) for led, weight in ways(case) if weight <= budget]
-    narrowest = (int(found.bounds.high.max()), -int(found.bounds.low.min()))
+    narrowest = (int(found.bounds.high.max()), -int(found.bounds.low[target].min()))
     # The lower end is not raised above the narrowest band's.
-    assert narrowest == (min(ends)[0], max(min(ends)[1], -int(case.moved(TIGHT).bounds.low.min())))
+    assert narrowest == (min(ends)[0], max(min(ends)[1], -int(case.moved(TIGHT).bounds.low[target].min())))
 
 
 def test_a_budget_below_forced_moves_is_rejected() -> None:

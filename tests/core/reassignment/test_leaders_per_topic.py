@@ -11,7 +11,7 @@ from app.core.reassignment import attainable_minimums
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.solvers.leaders.choosing import choose_leaders
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
-from app.core.reassignment.solvers.leaders.problem import LeaderMinimums, LeaderProblem, LeaderTopics, leader_violations
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics, leader_violations
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 from tests.profiles import examples
@@ -32,11 +32,11 @@ def of_topics(draw: st.DrawFn) -> LeaderProblem:
         instance, topics=LeaderTopics(np.where(topic < 1 + draw(st.integers(0, 1)), topic, -1), low, high)
     )
     least = np.array(draw(st.lists(st.sampled_from([0, 0, 1]), min_size=brokers, max_size=brokers)), np.int64)
-    minimums = LeaderMinimums(np.where(topic == draw(st.integers(0, 2)), 0, -1).astype(np.int32), least[None, :])
+    minimums = LeaderTopics.minimums(np.where(topic == draw(st.integers(0, 2)), 0, -1).astype(np.int32), least[None, :])
     if not draw(st.booleans()):
         return with_bands
     attainable = attainable_minimums(instance, minimums)
-    return replace(with_bands, minimums=replace(minimums, least=attainable))
+    return replace(with_bands, minimums=replace(minimums, low=attainable))
 
 
 @given(of_topics(), st.sampled_from([TIGHT, Balance(Fraction(1, 4))]))
@@ -64,7 +64,7 @@ def _allowed(instance: LeaderProblem) -> list[tuple[int, ...]]:
     every = list(choices(instance))
     if instance.minimums is None:
         return every
-    least, led = instance.minimums.least, instance.minimums.led
+    least, led = instance.minimums.low, instance.minimums.led
     return [choice for choice in every if (led(np.array(choice, np.int32)) >= least).all()]
 
 

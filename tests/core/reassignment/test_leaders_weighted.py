@@ -11,10 +11,10 @@ from hypothesis import given
 from app.core.model import NO_LEADER
 from app.core.reassignment import attainable_minimums
 from app.core.reassignment.model import KEEP, TIGHT, Balance
-from app.core.reassignment.solvers.flow.weighted import whole_weights
+from app.core.reassignment.solvers.flow.levels import whole_weights
 from app.core.reassignment.solvers.leaders.choosing import choose_leaders, weighted_bounds
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
-from app.core.reassignment.solvers.leaders.problem import LeaderMinimums, LeaderProblem, LeaderTopics, leader_violations
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics, leader_violations
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 from tests.profiles import examples
@@ -39,8 +39,8 @@ def weighted(draw: st.DrawFn, *, topics: bool = False) -> LeaderProblem:
     if draw(st.booleans()):
         return instance
     least = np.array(draw(st.lists(st.sampled_from([0, 0, 1]), min_size=brokers, max_size=brokers)), np.int64)
-    minimums = LeaderMinimums(np.where(topic == 0, 0, -1).astype(np.int32), least[None, :])
-    return replace(instance, minimums=replace(minimums, least=attainable_minimums(instance, minimums)))
+    minimums = LeaderTopics.minimums(np.where(topic == 0, 0, -1).astype(np.int32), least[None, :])
+    return replace(instance, minimums=replace(minimums, low=attainable_minimums(instance, minimums)))
 
 
 def allowed(instance: LeaderProblem) -> list[tuple[int, ...]]:
@@ -48,7 +48,7 @@ def allowed(instance: LeaderProblem) -> list[tuple[int, ...]]:
     every = list(choices(instance))
     if instance.minimums is None:
         return every
-    least, led = instance.minimums.least, instance.minimums.led
+    least, led = instance.minimums.low, instance.minimums.led
     return [choice for choice in every if (led(np.array(choice, np.int32)) >= least).all()]
 
 

@@ -377,8 +377,9 @@ def test_what_cannot_be_says_what_is_short(factor: int, rule: RackRule, what: st
 
 
 def test_a_band_that_nothing_fits_into_is_rejected() -> None:
+    problem = problem_of([[0], [1], [2]], [0, 0, 0])
     with pytest.raises(InfeasibleFlow):
-        movement_within(problem_of([[0], [1], [2]], [0, 0, 0]), Band(2, 2))
+        movement_within(problem, problem.bounds(Band(2, 2)))
 
 
 def test_the_verifier_says_what_is_wrong() -> None:

@@ -13,9 +13,9 @@ from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem
 from app.core.reassignment.solvers.flow import per_topic, topic_network
 from app.core.reassignment.solvers.flow.least_movement import least_movement
+from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.per_topic import TooManyPairs, TopicBalance, balance_topics
 from app.core.reassignment.solvers.flow.places import slots_of
-from app.core.reassignment.solvers.flow.weighted import narrowest_levels
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.core.reassignment.test_least_movement import (
@@ -139,8 +139,7 @@ def test_slots_or_partitions_as_nodes_come_to_the_same(
     nothing = replace(nothing, is_pinned=slots.is_pinned[:0], receivers=slots.receivers[:0])
     none_consists = np.zeros(len(problem.current), np.bool_)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (per_topic, topic_network):
-            patch.setattr(module, "slots_of", lambda _: (nothing, none_consists))
+        patch.setattr(topic_network, "slots_of", lambda _: (nothing, none_consists))
         as_nodes = balance_topics(problem, balance, topics)
     assert (as_slots.topic_excess, as_slots.moved) == (as_nodes.topic_excess, as_nodes.moved)
 

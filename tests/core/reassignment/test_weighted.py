@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from app.core.reassignment import KEEP, TIGHT, Balance, Domain, MovementProblem, least_movement, within_budget
+from app.core.reassignment.solvers.flow.levels import LARGEST_WEIGHT, narrowest_levels, whole_weights
 from app.core.reassignment.solvers.flow.places import counts
-from app.core.reassignment.solvers.flow.weighted import LARGEST_WEIGHT, narrowest_levels, whole_weights
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.core.reassignment.test_least_movement import all_placements, problem_of, problems
@@ -94,7 +94,7 @@ def test_targets_add_up_to_the_total_and_are_within_the_bounds(problem: Movement
     ideal = [levels.mean * int(weight) for weight in levels.weight[problem.target]]
     total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
     assert sum(ideal, Fraction(0)) == (total if ideal else 0)
-    bounds = levels.bounds(tolerance=tolerance)
+    bounds = levels.bounds(Balance(tolerance))
     if levels.low <= levels.mean <= levels.high:
         for share, low, high in zip(ideal, bounds.low[problem.target], bounds.high[problem.target], strict=True):
             assert low <= share <= high

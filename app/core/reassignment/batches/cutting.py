@@ -7,7 +7,7 @@ complete. It may run beside a step of the same partition, which neither adds nor
 """
 
 from dataclasses import fields, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from app.core.reassignment.batches.scheduling import (
     pack,
     steps,
 )
-from app.core.replica_lists import sums_by
+from app.core.replica_lists import sums_by, widened
 
 
 def required_moves(reassigned: ReassignedPartitions, log_dirs: ReplicaLogDirs) -> LogDirMoves:
@@ -70,41 +70,24 @@ def with_moves(chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPar
     n_moves, width = len(moves.row), chains.before.shape[1]
     each = np.arange(n_moves + 1)
     lists = np.full((n_moves, width), NO_REPLICA, np.int32)
+    size = reassigned.on_disk[moves.row]
     of_moves = StepChains(
-        moves.row,
-        each,
-        lists,
-        lists,
-        moves.broker,
-        moves.target,
-        each,
-        moves.source,
-        each,
-        moves.broker,
-        reassigned.on_disk[moves.row],
+        moves.row, each, lists, lists, moves.broker, moves.target, each, moves.source, each, moves.broker, size
     )
-    return _joined(of_moves, chains)
+    columns: dict[str, Any] = {
+        column.name: _joined(getattr(of_moves, column.name), getattr(chains, column.name), column.name in _STARTS)
+        for column in fields(chains)
+        if column.name != "waiting"
+    }
+    return replace(chains, **columns)
 
 
-def _joined(one: StepChains, other: StepChains) -> StepChains:
-    return StepChains(
-        np.concatenate([one.rows, other.rows]),
-        _continued(one.first, other.first),
-        np.concatenate([one.before, other.before]),
-        np.concatenate([one.after, other.after]),
-        np.concatenate([one.adds, other.adds]),
-        np.concatenate([one.fills, other.fills]),
-        _continued(one.adds_from, other.adds_from),
-        np.concatenate([one.frees, other.frees]),
-        _continued(one.frees_from, other.frees_from),
-        np.concatenate([one.source, other.source]),
-        np.concatenate([one.size, other.size]),
-        other.waiting,
-    )
+_STARTS = ("first", "adds_from", "frees_from")
+"""Columns of `StepChains` that say where others begin."""
 
 
-def _continued(first: Int64s, second: Int64s) -> Int64s:
-    return np.concatenate([first, second[1:] + first[-1]]).astype(np.int64)
+def _joined(one: NDArray[Any], other: NDArray[Any], is_start: bool) -> NDArray[Any]:
+    return np.concatenate([one, other[1:] + one[-1] if is_start else other])
 
 
 def unchanged_steps(
@@ -116,22 +99,17 @@ def unchanged_steps(
     ----------
     rows, batch, after : (steps,) of the steps of partitions, with the lists that they request.
     """
-    pairs = np.unique(np.column_stack([moves.row, moves.batch]), axis=0)
     n_batches = int(max(batch.max(initial=0), moves.batch.max(initial=0))) + 1
-    keys, steps = pairs[:, 0] * n_batches + pairs[:, 1], rows * n_batches + batch
-    is_alone = ~np.isin(keys, steps)
-    pairs, keys = pairs[is_alone], keys[is_alone]
-    lists = np.full((len(pairs), after.shape[1]), NO_REPLICA, np.int32)
-    lists[:, : reassigned.before.shape[1]] = reassigned.before[pairs[:, 0]]
+    steps = rows * n_batches + batch
+    alone_rows, alone_batch = np.divmod(np.setdiff1d(moves.row * n_batches + moves.batch, steps), n_batches)
+    lists = widened(reassigned.before[alone_rows], after.shape[1])
     # The list is the last earlier step's, if the row has one.
     order = np.argsort(steps, kind="stable")
-    previous = np.searchsorted(steps[order], keys) - 1
+    previous = np.searchsorted(steps[order], alone_rows * n_batches + alone_batch) - 1
     has_previous = previous >= 0
-    at = order[previous[has_previous]]
-    has_previous[has_previous] = rows[at] == pairs[has_previous, 0]
-    at = order[previous[has_previous]]
-    lists[has_previous] = after[at]
-    return pairs[:, 0], pairs[:, 1], lists
+    has_previous[has_previous] = rows[order[previous[has_previous]]] == alone_rows[has_previous]
+    lists[has_previous] = after[order[previous[has_previous]]]
+    return alone_rows, alone_batch, lists
 
 
 def cut_batches(
@@ -183,22 +161,21 @@ def cut_batches(
         packed = with_moves(chains, moves, reassigned)
     batch, stage_sizes = _in_stages(pack(reassigned, packed, limits, disks), packed, reordered, limits)
     n_moves, n_packed = len(packed.before) - len(chains.before), len(packed.before)
-    listed = _Listed(
-        np.concatenate([chains.rows[chains.chain_of], reordered.rows]),
-        batch[n_moves:],
-        np.concatenate([chains.before, reordered.before]),
-        np.concatenate([chains.after, reordered.after]),
-    )
+    rows, listed_in = np.concatenate([chains.rows[chains.chain_of], reordered.rows]), batch[n_moves:]
+    before = np.concatenate([chains.before, reordered.before])
+    after = np.concatenate([chains.after, reordered.after])
     if moves is not None:
         moves = _by_batch(replace(moves, batch=batch[:n_moves]))
-        listed = _with_unchanged(listed, reassigned, moves)
-    order = np.lexsort((listed.rows, listed.batch))
-    n_batches = int(listed.batch.max(initial=-1)) + 1
+        more, more_in, lists = unchanged_steps(reassigned, moves, rows, listed_in, after)
+        rows, listed_in = np.append(rows, more), np.append(listed_in, more_in)
+        before, after = np.concatenate([before, lists]), np.concatenate([after, lists])
+    order = np.lexsort((rows, listed_in))
+    n_batches = int(listed_in.max(initial=-1)) + 1
     return Batches(
-        listed.rows[order],
-        np.concatenate([[0], np.cumsum(np.bincount(listed.batch, minlength=n_batches))]).astype(np.int64),
-        listed.before[order],
-        listed.after[order],
+        rows[order],
+        np.concatenate([[0], np.cumsum(np.bincount(listed_in, minlength=n_batches))]).astype(np.int64),
+        before[order],
+        after[order],
         np.repeat([True, False, True, False], stage_sizes),
         int(stage_sizes[2:].sum()),
         *_batch_figures(reassigned, chains, batch[n_moves:n_packed], n_batches, limits, moves),
@@ -226,30 +203,9 @@ def _in_stages(batch: Int64s, packed: StepChains, reordered: FinalOrders, limits
     return numbers + (np.cumsum(sizes) - sizes)[stage], sizes
 
 
-class _Listed(NamedTuple):
-    """Steps in any order: rows, batches, lists before and after."""
-
-    rows: Int64s
-    batch: Int64s
-    before: Int32s
-    after: Int32s
-
-
 def _by_batch(moves: LogDirMoves) -> LogDirMoves:
     order = np.lexsort((moves.broker, moves.row, moves.batch))
     return LogDirMoves(*(getattr(moves, each.name)[order] for each in fields(moves)))
-
-
-def _with_unchanged(listed: _Listed, reassigned: ReassignedPartitions, moves: LogDirMoves) -> _Listed:
-    """The steps, with rows that only move between log directories in a batch."""
-    rows, batch, lists = unchanged_steps(reassigned, moves, listed.rows, listed.batch, listed.after)
-    more = _Listed(rows, batch, lists, lists)
-    return _Listed(
-        np.concatenate([listed.rows, more.rows]),
-        np.concatenate([listed.batch, more.batch]),
-        np.concatenate([listed.before, more.before]),
-        np.concatenate([listed.after, more.after]),
-    )
 
 
 def batches_lower_bound(
@@ -320,11 +276,8 @@ def _batch_figures(
 
 def _most(batch: Int64s, broker: NDArray[np.integer], size: Int64s, n_batches: int) -> Int64s:
     """(batches,) int64: the most bytes that one broker has in each batch."""
-    most = np.zeros(n_batches, np.int64)
-    if len(batch):
-        # Sorted and summed, since a table of batches × brokers may be far larger than the moves.
-        order = np.lexsort((broker, batch))
-        batch, broker = batch[order], broker[order]
-        begins = np.flatnonzero(np.diff(batch, prepend=-1) | np.diff(broker, prepend=-1))
-        np.maximum.at(most, batch[begins], np.add.reduceat(size[order], begins))
+    brokers, most = int(broker.max(initial=0)) + 1, np.zeros(n_batches, np.int64)
+    # Summed by the pairs that there are: a table of batches × brokers may be far larger than the moves.
+    pairs, pair_of = np.unique(batch * brokers + broker, return_inverse=True)
+    np.maximum.at(most, pairs // brokers, sums_by(pair_of, size, len(pairs)))
     return most

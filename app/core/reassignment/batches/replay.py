@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.batches.model import Batches, BrokerDisks, LogDirMoves, ReassignedPartitions, ReplicaLogDirs
 from app.core.replica_lists import not_among, sums_by, widened
 
@@ -22,90 +22,106 @@ class StepReplay:
 
     Parameters
     ----------
-    batch, row : (steps,) int64. is_first, is_last : (steps,) bool, of their row.
+    batch, row : (steps,) int64.
     before, after : (steps, widest) int32. gained : (steps, widest) bool, replicas of `after` that are not in `before`;
         lost : replicas of `before` that are not in `after`.
     origin, goal : (rows, widest) int32, lists before and after the reassignment.
-    size : (steps,) int64 bytes of one replica, 0 if unknown.
     """
 
     batch: Int64s = field(repr=False)
     row: Int64s = field(repr=False)
-    is_first: Bools = field(repr=False)
-    is_last: Bools = field(repr=False)
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
     gained: Bools = field(repr=False)
     lost: Bools = field(repr=False)
     origin: Int32s = field(repr=False)
     goal: Int32s = field(repr=False)
-    size: Int64s = field(repr=False)
 
     @property
     def has_data(self) -> Bools:
         """(steps,) bool: whether the step adds or drops a replica."""
         return np.asarray(self.gained.any(axis=1) | self.lost.any(axis=1), np.bool_)
 
+    @property
+    def is_first(self) -> Bools:
+        """(steps,) bool: the first step of the row."""
+        return np.asarray(np.diff(self.row, prepend=-1) != 0, np.bool_)
+
+    @property
+    def is_last(self) -> Bools:
+        """(steps,) bool: the last step of the row."""
+        return np.asarray(np.diff(self.row, append=-1) != 0, np.bool_)
+
+    @property
+    def present(self) -> Int32s:
+        """(steps, widest) int32: the list of the partition before the step, as the steps before it left it."""
+        return np.where(self.is_first[:, None], self.origin[self.row], np.roll(self.after, 1, axis=0))
+
+    def of(self, chosen: Bools) -> "StepReplay":
+        """Some of the steps, (steps,) bool."""
+        columns = ("batch", "row", "before", "after", "gained", "lost")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+
+    def copies(self, size_bytes: Int64s) -> tuple["BatchTraffic", "BatchTraffic"]:
+        """Replicas that brokers receive in each batch, and those copied from them.
+
+        A follower fetches from the first replica of the list.
+
+        Parameters
+        ----------
+        size_bytes : (rows,) int64 of one replica.
+        """
+        step, _ = np.nonzero(self.gained)
+        batch, size = self.batch[step], size_bytes[self.row[step]]
+        return BatchTraffic(self.after[self.gained], batch, size), BatchTraffic(self.before[step, 0], batch, size)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchTraffic:
-    """Traffic of brokers in batches: (pairs,) arrays, by broker and then by batch, each pair once."""
+    """Replicas that are copied or deleted: (replicas,) broker or disk, batch and bytes of each."""
 
-    broker: Int64s
+    place: Int32s
     batch: Int64s
-    replicas: Int64s
     size_bytes: Int64s
+
+    def joined(self, *others: "BatchTraffic") -> "BatchTraffic":
+        """This traffic and other."""
+        names = self.__dataclass_fields__
+        return BatchTraffic(*(np.concatenate([getattr(each, name) for each in (self, *others)]) for name in names))
+
+    def sums(self) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        """(pairs,) int64 places and batches, by place and then by batch, each pair once; its replicas and bytes."""
+        n_batches = int(self.batch.max(initial=0)) + 1
+        pairs = self.place.astype(np.int64) * n_batches + self.batch
+        distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
+        size_bytes = sums_by(pair_of, self.size_bytes, len(distinct))
+        return distinct // n_batches, distinct % n_batches, replicas, size_bytes
+
+    def most(self, n_batches: int) -> Int64s:
+        """(batches,) int64 bytes of the place that has most."""
+        _, batch, _, size_bytes = self.sums()
+        most = np.zeros(n_batches, np.int64)
+        np.maximum.at(most, batch, size_bytes)
+        return most
 
 
 def replay(reassigned: ReassignedPartitions, batches: Batches) -> StepReplay:
     """The steps of every row, in order."""
     every = (reassigned.before, reassigned.after, batches.before, batches.after)
     width = max(1, *(lists.shape[1] for lists in every))
-    origin, goal = widened(reassigned.before, width), widened(reassigned.after, width)
     batch = batches.batch_of
     order = np.lexsort((batch, batches.rows))
-    row = batches.rows[order].astype(np.int64)
     before, after = widened(batches.before, width)[order], widened(batches.after, width)[order]
-    changes = np.diff(row) != 0
-    sizes = reassigned.size_bytes[row]
     return StepReplay(
         batch=batch[order],
-        row=row,
-        is_first=np.concatenate([[True], changes])[: len(row)],
-        is_last=np.concatenate([changes, [True]])[: len(row)],
+        row=batches.rows[order].astype(np.int64),
         before=before,
         after=after,
         gained=not_among(after, before),
         lost=not_among(before, after),
-        origin=origin,
-        goal=goal,
-        size=np.where(sizes == UNKNOWN_SIZE, 0, sizes),
+        origin=widened(reassigned.before, width),
+        goal=widened(reassigned.after, width),
     )
-
-
-def incoming(replayed: StepReplay) -> BatchTraffic:
-    """Replicas that brokers receive in each batch."""
-    return _traffic(replayed, replayed.after, replayed.gained)
-
-
-def outgoing(replayed: StepReplay) -> BatchTraffic:
-    """Replicas copied from brokers in each batch: a follower fetches from the first replica of the list."""
-    leaders = np.broadcast_to(replayed.before[:, :1], replayed.before.shape)
-    return _traffic(replayed, leaders, replayed.gained)
-
-
-def deleted(replayed: StepReplay) -> BatchTraffic:
-    """Replicas that brokers delete when a batch completes."""
-    return _traffic(replayed, replayed.before, replayed.lost)
-
-
-def _traffic(replayed: StepReplay, brokers: Int32s, chosen: Bools) -> BatchTraffic:
-    step, _ = np.nonzero(chosen)
-    n_batches = int(replayed.batch.max(initial=0)) + 1
-    pairs = brokers[chosen].astype(np.int64) * n_batches + replayed.batch[step]
-    distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
-    size_bytes = sums_by(pair_of, replayed.size[step], len(distinct))
-    return BatchTraffic(distinct // n_batches, distinct % n_batches, replicas, size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,31 +164,19 @@ def without_unchanged(replayed: StepReplay, moves: LogDirMoves | None) -> tuple[
 
     These list the partition as the step before left it, and each move has a step of its row in its batch.
     """
-    listed = set(zip(replayed.row.tolist(), replayed.batch.tolist(), strict=True))
-    moved = set() if moves is None else set(zip(moves.row.tolist(), moves.batch.tolist(), strict=True))
+    if moves is None:
+        return replayed, []
+    n_batches = int(max(replayed.batch.max(initial=0), moves.batch.max(initial=0))) + 1
+    listed, moved = replayed.row * n_batches + replayed.batch, moves.row * n_batches + moves.batch
     violations = []
-    if missing := sorted(moved - listed):
-        detail = f"row {missing[0][0]} moves between log directories in batch {missing[0][1]}, which does not list it"
-        violations.append(BatchViolation("row_left_out", len(missing), detail, batch=missing[0][1], row=missing[0][0]))
-    is_unchanged = ~differ(replayed.before, replayed.after)
-    is_unchanged &= np.array(
-        [pair in moved for pair in zip(replayed.row.tolist(), replayed.batch.tolist(), strict=True)], np.bool_
-    )
-    previous = np.roll(replayed.after, 1, axis=0)
-    expected = np.where(replayed.is_first[:, None], replayed.origin[replayed.row], previous)
-    stale = is_unchanged & differ(expected, replayed.before)
+    if len(missing := np.setdiff1d(moved, listed)):
+        row, batch = divmod(int(missing[0]), n_batches)
+        detail = f"row {row} moves between log directories in batch {batch}, which does not list it"
+        violations.append(BatchViolation("row_left_out", len(missing), detail, batch=batch, row=row))
+    is_unchanged = ~differ(replayed.before, replayed.after) & np.isin(listed, moved)
+    stale = is_unchanged & differ(replayed.present, replayed.before)
     violations += violated_steps(replayed, "step_out_of_place", stale, "is listed otherwise than it is")
-    stays = ~is_unchanged
-    row = replayed.row[stays]
-    changes = np.diff(row) != 0
-    columns = ("batch", "row", "before", "after", "gained", "lost", "size")
-    remaining = replace(
-        replayed,
-        **{name: getattr(replayed, name)[stays] for name in columns},
-        is_first=np.concatenate([[True], changes])[: len(row)],
-        is_last=np.concatenate([changes, [True]])[: len(row)],
-    )
-    return remaining, violations
+    return replayed.of(~is_unchanged), violations
 
 
 def required_violations(
@@ -197,62 +201,76 @@ def required_violations(
         yield BatchViolation("log_dirs", 1, detail, value=len(made), limit=len(required))
 
 
-def copied_within(reassigned: ReassignedPartitions, moves: LogDirMoves) -> BatchTraffic:
-    """Copies of brokers between their log directories in each batch; pairs may repeat those in other traffic."""
-    n_batches = int(moves.batch.max(initial=0)) + 1
-    pairs = moves.broker.astype(np.int64) * n_batches + moves.batch
-    distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
-    size_bytes = sums_by(pair_of, reassigned.on_disk[moves.row], len(distinct))
-    return BatchTraffic(distinct // n_batches, distinct % n_batches, replicas, size_bytes)
-
-
-def with_moves(reassigned: ReassignedPartitions, traffic: BatchTraffic, moves: LogDirMoves) -> BatchTraffic:
-    """The traffic of brokers, and copies between their log directories."""
-    more = copied_within(reassigned, moves)
-    joined = [
-        np.concatenate([getattr(traffic, name), getattr(more, name)])
-        for name in ("broker", "batch", "replicas", "size_bytes")
-    ]
-    keys = np.column_stack(joined[:2])
-    distinct, pair_of = np.unique(keys, axis=0, return_inverse=True)
-    sums = (sums_by(pair_of.ravel(), amounts, len(distinct)) for amounts in joined[2:])
-    return BatchTraffic(distinct[:, 0], distinct[:, 1], *sums)
-
-
-def log_dir_disk_violations(
+def disk_violations(
     reassigned: ReassignedPartitions,
     replayed: StepReplay,
     disks: BrokerDisks,
-    log_dirs: ReplicaLogDirs,
-    moves: LogDirMoves,
+    log_dirs: ReplicaLogDirs | None,
+    moves: LogDirMoves | None,
 ) -> Iterator[BatchViolation]:
-    """Replay the bytes of each disk by batch: arrivals and moves fill it at once, deletions free it afterwards."""
-    filled: dict[tuple[int, int], int] = {}
-    freed: dict[tuple[int, int], int] = {}
-    for step, row in enumerate(replayed.row.tolist()):
-        for chosen, lists, ends, disk_of, totals in (
-            (replayed.gained, replayed.after, reassigned.after, log_dirs.after, filled),
-            (replayed.lost, replayed.before, reassigned.before, log_dirs.before, freed),
-        ):
-            for broker in lists[step][chosen[step]].tolist():
-                key = int(replayed.batch[step]), int(disk_of[row, ends[row].tolist().index(broker)])
-                totals[key] = totals.get(key, 0) + int(reassigned.on_disk[row])
-    for batch, row, source, target in zip(
-        *(getattr(moves, name).tolist() for name in ("batch", "row", "source", "target")), strict=True
-    ):
-        size = int(reassigned.on_disk[row])
-        filled[batch, target] = filled.get((batch, target), 0) + size
-        freed[batch, source] = freed.get((batch, source), 0) + size
-    used = disks.used_bytes.tolist()
-    for batch in sorted({batch for batch, _ in (*filled, *freed)}):
-        for (at, disk), size in sorted(filled.items()):
-            if at == batch:
-                used[disk] += size
-                if size and used[disk] > disks.max_bytes[disk]:
-                    limit = int(disks.max_bytes[disk])
-                    where = disks.path_of(disk, len(reassigned.broker_ids)) or "unknown"
-                    detail = f"log directory {where} uses {used[disk]} bytes in batch {batch}; {limit} are allowed"
-                    yield BatchViolation("disk", 1, detail, batch=batch, value=used[disk], limit=limit)
-        for (at, disk), size in freed.items():
-            if at == batch:
-                used[disk] -= size
+    """The violation of the disks of brokers, or of log directories.
+
+    Arrivals and moves of a batch fill a disk at once; what it deletes is free after it.
+    """
+    stored, before, after = reassigned.on_disk, None, None
+    if log_dirs is not None:
+        before, after = log_dirs.before, log_dirs.after
+    filled = _on_disks(replayed, replayed.gained, replayed.after, replayed.goal, after, stored)
+    freed = _on_disks(replayed, replayed.lost, replayed.before, replayed.origin, before, stored)
+    if moves is not None:
+        filled, freed = (
+            traffic.joined(BatchTraffic(disk, moves.batch, stored[moves.row]))
+            for traffic, disk in ((filled, moves.target), (freed, moves.source))
+        )
+    disk, batch, _, size = filled.sums()
+    disk_freed, batch_freed, _, size_freed = freed.sums()
+    every, change = np.append(disk, disk_freed), np.append(size, -size_freed)
+    is_freed = np.repeat([False, True], [len(disk), len(disk_freed)])
+    order = np.lexsort((is_freed, np.append(batch, batch_freed), every))
+    running = np.cumsum(change[order])
+    begins = np.searchsorted(every[order], every[order])
+    used = np.empty(len(order), np.int64)
+    used[order] = disks.used_bytes[every[order]] + running - np.append(0, running)[begins]
+    # A disk above its limit may still receive replicas of no bytes, and lose replicas.
+    most = disks.max_bytes[disk]
+    values = np.where(size > 0, used[: len(disk)], most)
+    yield from exceeded(reassigned, "disk", "uses {} bytes of disk", disk, batch, values, most, disks)
+
+
+def exceeded(
+    reassigned: ReassignedPartitions,
+    code: str,
+    what: str,
+    places: Int64s,
+    batches: Int64s,
+    values: Int64s,
+    most: Int64s,
+    disks: BrokerDisks | None = None,
+) -> Iterator[BatchViolation]:
+    """The violation of a limit by brokers or disks, with the first batch of it.
+
+    Parameters
+    ----------
+    places, batches, values, most : (pairs,) int64, what each place has in a batch, and its limit.
+    """
+    at = np.flatnonzero(values > most)
+    if not len(at):
+        return
+    first = at[np.argmin(batches[at])]
+    place, batch, value, limit = (int(each[first]) for each in (places, batches, values, most))
+    log_dir = None if disks is None else disks.path_of(place, len(reassigned.broker_ids))
+    broker = None if log_dir is not None else int(reassigned.broker_ids[place])
+    where = f"broker {broker}" if log_dir is None else f"log directory {log_dir}"
+    detail = f"{where} {what.format(value)} in batch {batch}; {limit} are allowed"
+    yield BatchViolation(code, len(at), detail, batch=batch, broker=broker, value=value, limit=limit)
+
+
+def _on_disks(
+    replayed: StepReplay, chosen: Bools, lists: Int32s, ends: Int32s, of_replicas: Int32s | None, stored: Int64s
+) -> BatchTraffic:
+    """Some replicas of lists, (steps, widest) bool, by their disk: their broker's, or that of the replica in `ends`."""
+    step, _ = np.nonzero(chosen)
+    row, place = replayed.row[step], lists[chosen]
+    if of_replicas is not None:
+        place = of_replicas[row, np.argmax(ends[row] == place[:, None], axis=1)]
+    return BatchTraffic(place, replayed.batch[step], stored[row])

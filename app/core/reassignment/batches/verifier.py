@@ -1,7 +1,6 @@
 """Violations of batches from any scheduler, by replaying them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,16 +17,12 @@ from app.core.reassignment.batches.replay import (
     BatchViolation,
     Bools,
     StepReplay,
-    copied_within,
-    deleted,
     differ,
-    incoming,
-    log_dir_disk_violations,
-    outgoing,
+    disk_violations,
+    exceeded,
     replay,
     required_violations,
     violated_steps,
-    with_moves,
     without_unchanged,
 )
 from app.core.replica_lists import distinct_values, not_among, sums_by
@@ -63,24 +58,20 @@ def batch_violations(
     if violations:
         # Replicas of brokers cannot be counted if the steps do not match the reassignment.
         return violations
-    arrivals, departures = incoming(replayed), outgoing(replayed)
-    if moves is not None:
-        arrivals, departures = (with_moves(reassigned, traffic, moves) for traffic in (arrivals, departures))
-    violations += _limits(reassigned, batches, limits, arrivals, departures)
-    if disks is not None and log_dirs is not None and moves is not None:
-        violations += log_dir_disk_violations(reassigned, replayed, disks, log_dirs, moves)
-    elif disks is not None:
-        stored = replace(replayed, size=reassigned.on_disk[replayed.row])
-        violations += _disks(reassigned, disks, incoming(stored), deleted(stored))
-    return [*violations, *_leaders(reassigned, replayed, batches), *_figures(reassigned, replayed, batches, limits)]
+    arrivals, departures = replayed.copies(np.maximum(reassigned.size_bytes, 0))
+    within = None if moves is None else BatchTraffic(moves.broker, moves.batch, reassigned.on_disk[moves.row])
+    # Moves between log directories are copies of their broker, and count against its limits in both directions.
+    sides = [side if within is None else side.joined(within) for side in (arrivals, departures)]
+    violations += _limits(reassigned, batches, limits, *sides)
+    if disks is not None:
+        violations += disk_violations(reassigned, replayed, disks, log_dirs, moves)
+    violations += _leaders(reassigned, replayed, batches)
+    return [*violations, *_figures(reassigned, replayed, batches, limits, arrivals, departures, within)]
 
 
 def _paths(replayed: StepReplay) -> Iterator[BatchViolation]:
-    previous = np.roll(replayed.after, 1, axis=0)
-    expected = np.where(replayed.is_first[:, None], replayed.origin[replayed.row], previous)
-    yield from violated_steps(
-        replayed, "step_out_of_place", differ(expected, replayed.before), "does not begin with its present list"
-    )
+    strange = differ(replayed.present, replayed.before)
+    yield from violated_steps(replayed, "step_out_of_place", strange, "does not begin with its present list")
     missed = replayed.is_last & differ(replayed.after, replayed.goal[replayed.row])
     yield from violated_steps(replayed, "goal_missed", missed, "does not end with its final list")
     yield from violated_steps(
@@ -147,38 +138,22 @@ def _limits(
     arrivals: BatchTraffic,
     departures: BatchTraffic,
 ) -> Iterator[BatchViolation]:
-    for code, traffic, values, limit, what in (
-        ("moves_in", arrivals, arrivals.replicas, limits.max_moves_in_per_broker, "receives {} replicas"),
-        ("moves_out", departures, departures.replicas, limits.max_moves_out_per_broker, "sends {} replicas"),
-        ("bytes_in", arrivals, arrivals.size_bytes, limits.max_bytes_in_per_broker, "receives {} bytes"),
+    for code, traffic, is_bytes, most, what in (
+        ("moves_in", arrivals, False, limits.max_moves_in_per_broker, "receives {} replicas"),
+        ("moves_out", departures, False, limits.max_moves_out_per_broker, "sends {} replicas"),
+        ("bytes_in", arrivals, True, limits.max_bytes_in_per_broker, "receives {} bytes"),
     ):
-        if limit is not None:
-            most = np.full(len(values), limit)
-            yield from _brokers(reassigned, traffic, code, values, most, what)
+        if most is None:
+            continue
+        brokers, numbers, replicas, size_bytes = traffic.sums()
+        values = size_bytes if is_bytes else replicas
+        yield from exceeded(reassigned, code, what, brokers, numbers, values, np.full(len(values), most))
     sizes = np.diff(batches.offsets)
     if limits.max_partitions is not None and sizes.max(initial=0) > limits.max_partitions:
         at = np.flatnonzero(sizes > limits.max_partitions)
         value, limit = int(sizes[at[0]]), limits.max_partitions
         detail = f"batch {at[0]} has {value} partitions; {limit} are allowed"
         yield BatchViolation("partitions", len(at), detail, batch=int(at[0]), value=value, limit=limit)
-
-
-def _disks(
-    reassigned: ReassignedPartitions, disks: BrokerDisks, arrivals: BatchTraffic, deletions: BatchTraffic
-) -> Iterator[BatchViolation]:
-    # A batch's arrivals follow arrivals and deletions of earlier batches.
-    broker = np.concatenate([arrivals.broker, deletions.broker])
-    size = np.concatenate([arrivals.size_bytes, -deletions.size_bytes])
-    is_deletion = np.repeat([False, True], [len(arrivals.broker), len(deletions.broker)])
-    order = np.lexsort((is_deletion, np.concatenate([arrivals.batch, deletions.batch]), broker))
-    running = np.cumsum(size[order])
-    begins = np.searchsorted(broker[order], broker[order])
-    used = np.empty(len(order), np.int64)
-    used[order] = disks.used_bytes[broker[order]] + running - np.concatenate([[0], running])[begins]
-    most = disks.max_bytes[arrivals.broker]
-    # A disk above its limit may still receive replicas of no bytes, and lose replicas.
-    used = np.where(arrivals.size_bytes > 0, used[: len(arrivals.broker)], most)
-    yield from _brokers(reassigned, arrivals, "disk", used, most, "uses {} bytes of disk")
 
 
 def _leaders(reassigned: ReassignedPartitions, replayed: StepReplay, batches: Batches) -> Iterator[BatchViolation]:
@@ -203,23 +178,31 @@ def _leaders(reassigned: ReassignedPartitions, replayed: StepReplay, batches: Ba
 
 
 def _figures(
-    reassigned: ReassignedPartitions, replayed: StepReplay, batches: Batches, limits: BatchLimits
+    reassigned: ReassignedPartitions,
+    replayed: StepReplay,
+    batches: Batches,
+    limits: BatchLimits,
+    arrivals: BatchTraffic,
+    departures: BatchTraffic,
+    within: BatchTraffic | None,
 ) -> Iterator[BatchViolation]:
-    n_batches, copies = len(batches), replayed.gained.sum(axis=1)
-    arrivals, departures = incoming(replayed), outgoing(replayed)
-    unknown = np.where(reassigned.size_bytes[replayed.row] == UNKNOWN_SIZE, copies, 0)
-    most_in, most_out = _most(arrivals, n_batches), _most(departures, n_batches)
+    n_batches, most_in = len(batches), arrivals.most(len(batches))
+    is_unknown = reassigned.size_bytes[replayed.row] == UNKNOWN_SIZE
     for name, stated, counted in (
-        ("moved_replicas", batches.moved_replicas, sums_by(replayed.batch, copies, n_batches)),
-        ("moved_bytes", batches.moved_bytes, sums_by(replayed.batch, copies * replayed.size, n_batches)),
-        ("unknown_sizes", batches.unknown_sizes, sums_by(replayed.batch, unknown, n_batches)),
+        ("moved_replicas", batches.moved_replicas, np.bincount(arrivals.batch, minlength=n_batches)),
+        ("moved_bytes", batches.moved_bytes, sums_by(arrivals.batch, arrivals.size_bytes, n_batches)),
+        (
+            "unknown_sizes",
+            batches.unknown_sizes,
+            sums_by(replayed.batch, np.where(is_unknown, replayed.gained.sum(axis=1), 0), n_batches),
+        ),
         ("max_bytes_in", batches.max_bytes_in, most_in),
     ):
         if not np.array_equal(stated, counted):
             yield BatchViolation("wrong_figures", 1, f"{name} are not those of the steps")
-    throttle, busiest = limits.throttle_bytes_per_s, np.maximum(most_in, most_out)
-    if batches.log_dir_moves is not None:
-        busiest = np.maximum(busiest, _most(copied_within(reassigned, batches.log_dir_moves), n_batches))
+    throttle, busiest = limits.throttle_bytes_per_s, np.maximum(most_in, departures.most(n_batches))
+    if within is not None:
+        busiest = np.maximum(busiest, within.most(n_batches))
     seconds = None if throttle is None else busiest / throttle
     if (seconds is None) != (batches.seconds is None) or (
         seconds is not None and batches.seconds is not None and not np.allclose(seconds, batches.seconds)
@@ -230,23 +213,5 @@ def _figures(
         yield BatchViolation("wrong_figures", 1, detail, value=batches.lower_bound, limit=n_batches)
 
 
-def _brokers(
-    reassigned: ReassignedPartitions, traffic: BatchTraffic, code: str, values: Int64s, most: Int64s, what: str
-) -> Iterator[BatchViolation]:
-    at = np.flatnonzero(values > most)
-    if len(at):
-        first = at[np.argmin(traffic.batch[at])]
-        batch, broker = int(traffic.batch[first]), int(reassigned.broker_ids[traffic.broker[first]])
-        value, limit = int(values[first]), int(most[first])
-        detail = f"broker {broker} {what.format(value)} in batch {batch}; {limit} are allowed"
-        yield BatchViolation(code, len(at), detail, batch=batch, broker=broker, value=value, limit=limit)
-
-
 def _racks(rack_of: Int32s, lists: Int32s) -> Int64s:
     return distinct_values(np.where(lists == NO_REPLICA, NO_REPLICA, rack_of[lists]))
-
-
-def _most(traffic: BatchTraffic, n_batches: int) -> Int64s:
-    most = np.zeros(n_batches, np.int64)
-    np.maximum.at(most, traffic.batch, traffic.size_bytes)
-    return most

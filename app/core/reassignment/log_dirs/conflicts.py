@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.log_dirs.greedy import placed_under
-from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel
+from app.core.model import Int64s
 from app.core.reassignment.log_dirs.model import LogDirProblem
+from app.core.reassignment.log_dirs.placing import any_placement
 from app.core.reassignment.model import KEEP
 
 _SOLVER_TIME = 0.2
@@ -73,24 +72,16 @@ def _filtered(problem: LogDirProblem, replicas: Int64s) -> Int64s:
 
 
 def _is_proven_infeasible(problem: LogDirProblem, chosen: Int64s) -> bool:
-    part = replace(problem, size_bytes=problem.size_bytes[chosen], current=_ints(problem.current[chosen]), balance=KEEP)
-    sizes, limit = part.size_bytes, part.limit
-    residual = limit[~part.is_drained] - part.base_bytes[~part.is_drained]
+    sizes, current = problem.size_bytes[chosen], problem.current[chosen].astype(np.int32)
+    part = replace(problem, size_bytes=sizes, current=current, balance=KEEP)
+    residual = part.limit[~part.is_drained] - part.base_bytes[~part.is_drained]
     # Several directories without a limit are more than int64 holds.
     if int(sizes.sum()) > sum(residual.tolist()) or (len(sizes) and not len(residual)):
         return True
-    if placed_under(part, limit) is not None:
-        return False
-    if len(sizes) * len(limit) > MAX_CELLS:
-        return False
-    return PackingModel(part, limit, _SOLVER_TIME).feasible().is_infeasible
+    return any_placement(part, _SOLVER_TIME).is_infeasible
 
 
 def _undrained(problem: LogDirProblem, directory: int) -> LogDirProblem:
     is_drained, may_receive = problem.is_drained.copy(), problem.may_receive.copy()
     is_drained[directory], may_receive[directory] = False, True
     return replace(problem, is_drained=is_drained, may_receive=may_receive)
-
-
-def _ints(values: Int32s) -> Int32s:
-    return np.asarray(values, np.int32)

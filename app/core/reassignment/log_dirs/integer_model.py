@@ -35,14 +35,13 @@ class PackingModel:
 
     Parameters
     ----------
-    ceiling : (directories,) int64. chosen : (replicas,) bool, those that are placed; None is all.
+    ceiling : (directories,) int64.
     solver_time : deterministic, about seconds, so that the same problem always gets the same answer.
     """
 
     problem: LogDirProblem
     ceiling: Int64s
     solver_time: float
-    chosen: Int64s | None = None
     _cells: dict[tuple[int, int], Any] = field(init=False, repr=False)
     _model: Any = field(init=False, repr=False)
 
@@ -51,7 +50,7 @@ class PackingModel:
 
         problem = self.problem
         model = self._model = cp_model.CpModel()
-        replicas = range(len(problem.current)) if self.chosen is None else self.chosen.tolist()
+        replicas = range(len(problem.current))
         receiving = np.flatnonzero(problem.may_receive).tolist()
         forced, current = problem.has_to_move.tolist(), problem.current.tolist()
         self._cells = {

@@ -8,7 +8,7 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
 from app.core.reassignment.log_dirs.greedy import lowered, placed_under
-from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel
+from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel, Solved
 from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
 
 
@@ -103,16 +103,20 @@ def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIM
     """
     if len(problem.size_bytes) * len(problem.capacity) > MAX_CELLS:
         solver_time = 0.0
-    start = placed_under(problem, problem.limit)
+    start = any_placement(problem, solver_time).log_dirs
     if start is None:
-        if not solver_time:
-            return None
-        start = PackingModel(problem, problem.limit, solver_time).feasible().log_dirs
-        if start is None:
-            return None
+        return None
     if problem.balance.tolerance is None:
         return _fewest_bytes_first(problem, start, solver_time)
     return _smallest_share_first(problem, start, solver_time, problem.balance.tolerance)
+
+
+def any_placement(problem: LogDirProblem, solver_time: float) -> Solved:
+    """A placement under the limits: the greedy one, or one of an integer model of at most `MAX_CELLS`."""
+    greedy = placed_under(problem, problem.limit)
+    if greedy is not None or not solver_time or len(problem.size_bytes) * len(problem.capacity) > MAX_CELLS:
+        return Solved(greedy, False, Fraction(0))
+    return PackingModel(problem, problem.limit, solver_time).feasible()
 
 
 def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: float) -> LogDirPlacement:
@@ -121,12 +125,25 @@ def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: floa
     # Where what moves anyway goes is free.
     placed = lowered(problem, placed, only=np.flatnonzero(placed != problem.current))
     largest_bound = largest_share_lower_bound(_with_others_fixed(problem, moved))
-    share = _share(problem, placed)
-    if share > largest_bound * (1 + PRECISION) and solver_time:
-        solved = PackingModel(problem, problem.limit, solver_time).smallest_share(placed, moved)
-        if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
-            placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
+    placed, largest_bound = _with_smallest_share(problem, placed, largest_bound, problem.limit, moved, solver_time)
     return _answer(problem, placed, bound, largest_bound)
+
+
+def _with_smallest_share(
+    problem: LogDirProblem, placed: Int32s, bound: Fraction, ceiling: Int64s, moved: int | None, solver_time: float
+) -> tuple[Int32s, Fraction]:
+    """The placement improved by an integer model if its largest share is above the lower bound, and the better bound.
+
+    Parameters
+    ----------
+    ceiling : (directories,) int64. moved : bytes that the model may move; None is any number.
+    """
+    share = _share(problem, placed)
+    if share > bound * (1 + PRECISION) and solver_time:
+        solved = PackingModel(problem, ceiling, solver_time).smallest_share(placed, moved)
+        if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
+            return solved.log_dirs, max(bound, solved.lower_bound)
+    return placed, bound
 
 
 def _with_others_fixed(problem: LogDirProblem, moved: int) -> LogDirProblem:
@@ -148,13 +165,9 @@ def _smallest_share_first(
 ) -> LogDirPlacement:
     largest_bound = largest_share_lower_bound(problem)
     placed = _with_small_share(problem, start, largest_bound)
-    share = _share(problem, placed)
-    if share > largest_bound * (1 + PRECISION) and solver_time:
-        solved = PackingModel(problem, problem.ceiling(share), solver_time).smallest_share(placed, None)
-        if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
-            placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
-            share = _share(problem, placed)
-    most = max(share, largest_bound * (1 + PRECISION), _mean_share(problem) * (1 + tolerance))
+    ceiling = problem.ceiling(_share(problem, placed))
+    placed, largest_bound = _with_smallest_share(problem, placed, largest_bound, ceiling, None, solver_time)
+    most = max(_share(problem, placed), largest_bound * (1 + PRECISION), _mean_share(problem) * (1 + tolerance))
     placed, bound = _with_few_bytes(problem, placed, problem.ceiling(most), solver_time)
     return _answer(problem, placed, bound, largest_bound if tolerance == 0 else Fraction(0))
 

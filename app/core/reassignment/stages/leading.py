@@ -15,7 +15,6 @@ from app.core.reassignment.solvers.leaders.choosing import by_count, choose_lead
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
 from app.core.reassignment.solvers.leaders.problem import (
     LeaderChoice,
-    LeaderMinimums,
     LeaderProblem,
     LeaderTopics,
     change_costs,
@@ -49,7 +48,8 @@ def spread_topic(
 
 def largest_bound(problem: LeaderProblem) -> int:
     """A lower bound on the most leaders of a broker that is balanced, whoever leads the partitions of spread topics."""
-    return Shares.of_part(problem, change_costs(problem)[0]).without_costs().narrow_high()
+    alone = replace(problem, minimums=None)
+    return Shares.of_part(alone, change_costs(alone)).without_costs().narrow_high()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,14 +296,14 @@ def _with_minimums(
     # A topic of another broker set has no leader on the brokers of this one.
     is_here = np.isin(np.arange(len(stated.least)), stated.topic_of[part.rows])
     least = (stated.least * is_here)[:, None] * (stated.brokers & part.share.brokers)
-    every = LeaderMinimums(stated.topic_of, least)
+    every = LeaderTopics.minimums(stated.topic_of, least)
     pinned = every.led(np.where(is_free, NO_REPLICA, first).astype(np.int32))
-    minimums = LeaderMinimums(stated.topic_of[is_free], np.maximum(every.least - pinned, 0))
+    minimums = LeaderTopics.minimums(stated.topic_of[is_free], np.maximum(every.low - pinned, 0))
     attainable = attainable_minimums(leaders, minimums)
-    short = minimums.least - attainable
+    short = minimums.low - attainable
     if not short.any():
         return replace(leaders, minimums=minimums), []
     conflict = MinimumsConflict(short, stated.brokers & part.share.brokers)
     if not problem.relaxes:
         raise conflict
-    return replace(leaders, minimums=replace(minimums, least=attainable)), [conflict]
+    return replace(leaders, minimums=replace(minimums, low=attainable)), [conflict]

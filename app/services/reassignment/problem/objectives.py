@@ -18,7 +18,7 @@ from app.core.reassignment.resource_problem import (
     Goal,
     Limits,
 )
-from app.core.reassignment.solvers.flow.weighted import shares_of_weights
+from app.core.reassignment.solvers.flow.levels import shares_of_weights
 from app.errors import FieldPath, Json
 from app.errors.reassignments import CapacityMissing, RatesMissing, UnknownBroker
 from app.errors.requests import ConflictingFields

@@ -21,14 +21,15 @@ Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for
 """
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.flow import cheapest_amounts
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.bounds.bands import narrowest_band
-from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, Balance, BrokerBounds, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
 from app.core.reassignment.solvers.flow.network import BrokerArcs, candidate_receivers, placement_network
 from app.core.reassignment.solvers.flow.places import (
     PlaceCosts,
@@ -41,11 +42,11 @@ from app.core.reassignment.solvers.flow.places import (
     stay_put,
     sync_costs,
 )
-from app.core.reassignment.solvers.flow.weighted import Levels, narrowest_levels, summary
 from app.core.reassignment.solvers.flow.within_band import least_within
 from app.core.replica_lists import per_broker
 
 SOLVER = "ortools min-cost flow"
+PLACEMENT_RULES = ("distinct brokers that each partition may be on", "replicas of a partition spread over racks")
 LARGEST_RATIO = 100
 """With `keep`, a broker counts as no smaller than one part in so many of the largest one."""
 
@@ -91,43 +92,53 @@ def least_movement(
     ([0, 0, 2, 2, 1, 1], 3, True)
     """
     if balance.tolerance is None:
-        replicas, bound = fairest_receivers(problem)
-        return _placed(problem, replicas, bound, None)
-    if problem.share is not None:
-        bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
-        return _placed(
-            problem, *least_within(problem, bounds, is_over=is_over), summary(problem.target, bounds), bounds
-        )
-    band = balance.band(problem.shared_count, int(np.count_nonzero(problem.target)), narrowest_band(problem))
-    return movement_within(problem, band, is_over=is_over)
+        return placed(problem, *fairest_receivers(problem), None)
+    return movement_within(problem, narrowest_levels(problem).bounds(balance), is_over=is_over)
 
 
-def movement_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
-    """Minimise the movement that brings each target broker's count within a band.
+def movement_within(
+    problem: MovementProblem, bounds: BrokerBounds, *, is_over: Callable[[], bool] = never
+) -> ReplicaPlacement:
+    """Minimise the movement that brings each target broker's count within bounds.
 
     Parameters
     ----------
     problem, is_over : as in `least_movement`.
-    band : counts of the target brokers, `base` included.
+    bounds : counts of the target brokers, `base` included.
 
     Raises
     ------
-    InfeasibleFlow : no legal placement is within the band.
+    InfeasibleFlow : no legal placement is within the bounds.
     """
-    replicas, bound = least_within(problem, problem.bounds(band), is_over=is_over)
-    return _placed(problem, replicas, bound, band)
+    return placed(problem, *least_within(problem, bounds, is_over=is_over), bounds)
 
 
-def _placed(
-    problem: MovementProblem, replicas: Int32s, bound: int, band: Band | None, bounds: BrokerBounds | None = None
+def placed(
+    problem: MovementProblem,
+    replicas: Int32s,
+    bound: int,
+    bounds: BrokerBounds | None,
+    *,
+    topic_excess: int | None = None,
 ) -> ReplicaPlacement:
-    constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
+    """The placement with its certificate.
+
+    Parameters
+    ----------
+    replicas : (rows, widest) int32, unordered. bound : a weight that no placement within the bounds moves less than.
+    bounds : of the counts of brokers; None with `keep`. topic_excess : as of `ReplicaPlacement`.
+    """
+    constraints = [*PLACEMENT_RULES]
+    band = None if bounds is None else summary(problem.target, bounds)
     if band is not None:
-        words = "on every target broker" if bounds is None else "on target brokers, each by its weight"
+        words = "on every target broker" if problem.share is None else "on target brokers, each by its weight"
         constraints.append(f"{band.low} to {band.high} replicas {words}")
+    if topic_excess is not None:
+        constraints.append(f"topics are outside their bands by {topic_excess} replicas, the fewest possible")
     moved = moved_weight(problem, replicas)
     certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
-    return ReplicaPlacement(in_order(problem, replicas), band, certificate, bounds=bounds)
+    of_each = None if problem.share is None else bounds
+    return ReplicaPlacement(in_order(problem, replicas), band, certificate, topic_excess, of_each)
 
 
 class BudgetTooSmall(Exception):
@@ -153,15 +164,13 @@ def trade_off(
     -------
     The least movement of each problem within its band, the narrowest first.
     """
-    narrowest = [_narrowest(problem) for problem in problems]
-    keeping = [least_movement(problem, KEEP) for problem in problems]
-    widest = max(map(_width, problems, keeping, narrowest), default=0)
-    curve: list[Sequence[ReplicaPlacement]] = []
-    for width in _spread_out(widest, points):
-        curve.append(_within_width(problems, narrowest, width, is_over))
+    curve = _Curve(problems, is_over)
+    placements: list[Sequence[ReplicaPlacement]] = []
+    for width in _spread_out(curve.widest, points):
+        placements.append(curve.within(width))
         if is_over():
             break
-    return curve
+    return placements
 
 
 def within_budget(
@@ -178,17 +187,29 @@ def within_budget(
     ------
     BudgetTooSmall : forced moves alone exceed the budget.
     """
-    best: Sequence[ReplicaPlacement] = [least_movement(problem, KEEP) for problem in problems]
-    forced = sum(placement.certificate.lower_bound for placement in best)
+    curve = _Curve(problems, is_over)
+    forced = sum(placement.certificate.lower_bound for placement in curve.keeping)
     if forced > budget:
         raise BudgetTooSmall(forced)
-    narrowest = [_narrowest(problem) for problem in problems]
-    low, high = 0, max(map(_width, problems, best, narrowest), default=0)
+    tried = narrowest(curve.widest, curve.within, lambda made: sum(each.moved for each in made) <= budget, is_over)
+    return tried or curve.keeping
+
+
+Tried = TypeVar("Tried")
+
+
+def narrowest(
+    widest: int, within: Callable[[int], Tried], fits: Callable[[Tried], bool], is_over: Callable[[], bool]
+) -> Tried | None:
+    """The answer within the smallest width up to `widest` that fits, by bisection; None if none does before the
+    deadline. A wider one fits if a narrower one does.
+    """
+    best, low, high = None, 0, widest
     while low <= high:
         middle = (low + high) // 2
-        placements = _within_width(problems, narrowest, middle, is_over)
-        if sum(placement.moved for placement in placements) <= budget:
-            best, high = placements, middle - 1
+        tried = within(middle)
+        if fits(tried):
+            best, high = tried, middle - 1
         elif is_over():
             break
         else:
@@ -196,35 +217,27 @@ def within_budget(
     return best
 
 
-def _within_width(
-    problems: Sequence[MovementProblem], narrowest: Sequence[Band | Levels], width: int, is_over: Callable[[], bool]
-) -> Sequence[ReplicaPlacement]:
-    """The least movement of each problem within its narrowest band, widened at both ends."""
-    placements = []
-    for problem, band in zip(problems, narrowest, strict=True):
-        if isinstance(band, Band):
-            placements.append(movement_within(problem, _wider(band, width), is_over=is_over))
-            continue
-        bounds = band.bounds(width)
-        least = least_within(problem, bounds, is_over=is_over)
-        placements.append(_placed(problem, *least, summary(problem.target, bounds), bounds))
-    return placements
+class _Curve:
+    """The least movement of several problems by the width of their bands.
 
+    Parameters
+    ----------
+    keeping : the placement of each with forced moves alone. widest : the width at which bands contain these.
+    """
 
-def _narrowest(problem: MovementProblem) -> Band | Levels:
-    """The narrowest band, in proportion to weights if there are any."""
-    return narrowest_band(problem) if problem.share is None else narrowest_levels(problem)
+    def __init__(self, problems: Sequence[MovementProblem], is_over: Callable[[], bool]) -> None:
+        self.problems, self.is_over = problems, is_over
+        self.narrowest = [narrowest_levels(problem) for problem in problems]
+        self.keeping: Sequence[ReplicaPlacement] = [least_movement(problem, KEEP) for problem in problems]
+        kept = zip(problems, self.keeping, self.narrowest, strict=True)
+        self.widest = max((levels.width(counts(problem, each.replicas)) for problem, each, levels in kept), default=0)
 
-
-def _width(problem: MovementProblem, placement: ReplicaPlacement, narrowest: Band | Levels) -> int:
-    """By how much the narrowest band has to be widened at both ends until it contains the placement."""
-    if isinstance(narrowest, Levels):
-        return narrowest.width(counts(problem, placement.replicas))
-    return problem.width(counts(problem, placement.replicas), narrowest)
-
-
-def _wider(band: Band, width: int) -> Band:
-    return Band(max(band.low - width, 0), band.high + width)
+    def within(self, width: int) -> Sequence[ReplicaPlacement]:
+        """The least movement of each within its narrowest band, wider by so many replicas at both ends."""
+        return [
+            movement_within(problem, levels.bounds(below=width, above=width), is_over=self.is_over)
+            for problem, levels in zip(self.problems, self.narrowest, strict=True)
+        ]
 
 
 def _spread_out(widest: int, points: int) -> list[int]:
@@ -246,12 +259,17 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         frozen = frozen_counts(problem, replicas, ~stays)
         capacity = _unit_capacities(problem, frozen, rows)
         underfull = problem.target & (frozen <= np.median(frozen))
-        candidates = candidate_receivers(problem, rows, underfull=underfull, requested=np.empty(0, np.int64))
-        network = placement_network(problem, _avoidable(problem, capacity), rows, capacity, candidates)
-        amounts = cheapest_amounts(network.flow, network.costs)
+        candidates = candidate_receivers(problem, rows, underfull=underfull)
+        network = placement_network(problem, rows, capacity, candidates)
+        amounts = cheapest_amounts(network.flow, network.fixed + network.costs(_avoidable(problem, capacity)))
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
+    return replicas, forced_weight(problem)
+
+
+def forced_weight(problem: MovementProblem) -> int:
+    """A weight that no legal placement moves less than."""
     free = np.zeros(len(problem.broker_ids), np.int64)
-    return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())
+    return int(cheapest(problem, movement_costs(problem), free)[0].sum())
 
 
 def _avoidable(problem: MovementProblem, capacity: BrokerArcs) -> PlaceCosts:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from app.core.flow import Network
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import MovementProblem
+from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.places import PlaceCosts
 
 ALL_CANDIDATES = 600_000
@@ -54,8 +54,8 @@ def candidate_receivers(
     problem: MovementProblem,
     rows: Int64s,
     *,
-    underfull: NDArray[np.bool_],
-    requested: Int64s,
+    underfull: NDArray[np.bool_] | None = None,
+    requested: Int64s | None = None,
     most_pairs: int | None = None,
 ) -> CandidateReceivers:
     """Choose the receivers that are arcs of their own, for partitions that may have several replicas in a rack.
@@ -63,9 +63,9 @@ def candidate_receivers(
     Parameters
     ----------
     rows : (active,) int64 partitions.
-    underfull : (brokers,) bool, brokers with too few replicas.
+    underfull : (brokers,) bool, brokers with too few replicas; None are none.
     requested : int64 partition · brokers + broker, of each broker that pricing has requested for a partition.
-    most_pairs : up to so many pairs, every receiver is a candidate; None is `ALL_CANDIDATES`.
+    most_pairs : up to as many pairs, every receiver is a candidate; None is `ALL_CANDIDATES`.
     """
     limit = ALL_CANDIDATES if most_pairs is None else most_pairs
     brokers, table = len(problem.broker_ids), problem.table
@@ -84,12 +84,13 @@ def candidate_receivers(
     ]
     is_all = sum(len(rows_there) * len(receivers) for rows_there, receivers in receivers_of_rows) <= limit
     for rows_there, receivers in receivers_of_rows:
-        chosen = [receivers] if is_all else [receivers[underfull[receivers]], receivers]
+        chosen = [receivers] if is_all or underfull is None else [receivers[underfull[receivers]], receivers]
         enough = len(receivers) if is_all else CANDIDATES_PER_RACK + int(table.most.max()) + problem.current.shape[1]
         candidates += [
             (rows_there[:, None] * brokers + _scattered(rows[rows_there], some, enough)).ravel() for some in chosen
         ]
-    candidates.append(np.searchsorted(rows, requested // brokers) * brokers + requested % brokers)
+    if requested is not None:
+        candidates.append(np.searchsorted(rows, requested // brokers) * brokers + requested % brokers)
     pairs = np.unique(np.concatenate(candidates))
     row, broker = pairs // brokers, (pairs % brokers).astype(np.int32)
     own = (problem.current[rows[row]] == broker[:, None]).any(axis=1) & table.may_keep[domain[row], broker]
@@ -123,6 +124,34 @@ class BrokerArcs:
     costs: Int64s
 
 
+def band_capacity(problem: MovementProblem, band: BrokerBounds | None, frozen: Int64s, level: Int64s) -> BrokerArcs:
+    """What the network may and must put on each broker so that its count is within bounds.
+
+    Parameters
+    ----------
+    band : of bounded brokers; None has no bounds.
+    frozen, level : (brokers,) int64 replicas that are no part of the network, and those on brokers before its flow.
+    """
+    low, high = np.zeros_like(frozen), np.full_like(frozen, len(problem.current) * problem.widest)
+    if band is not None:
+        low = np.where(problem.is_bounded, np.maximum(band.low - frozen, 0), 0)
+        high = np.where(problem.is_bounded, np.maximum(band.high - frozen, low), high)
+    return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
+
+
+def tiers(
+    low: Int64s, high: Int64s, stock: Int64s, ends: NDArray[np.bool_], everything: int
+) -> tuple[Int64s, Int64s, Int64s]:
+    """How many more fit below a band, within it, and above it, where `stock` are. Shapes are those of the band.
+
+    Parameters
+    ----------
+    ends : whether the band has an upper end, above which there is something. everything : more than there are.
+    """
+    above = np.where(ends, everything, 0)
+    return np.maximum(low - stock, 0), np.maximum(high - np.maximum(stock, low), 0), above
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicArcs:
     """What topics put on brokers: arcs from places to brokers, which fill in the order of their costs.
@@ -147,14 +176,14 @@ class PlacementNetwork:
 
     Parameters
     ----------
-    rows : (active,) int64 partitions. costs : (arcs,) int64.
+    rows : (active,) int64 partitions. fixed : (arcs,) int64 costs of the arcs that topics and brokers share.
     first_place, first_broker : the nodes of the first place and of the first broker; the last node is the sink.
     brokers : their number.
     """
 
     rows: Int64s
     flow: Network
-    costs: Int64s
+    fixed: Int64s
     first_place: int
     first_broker: int
     brokers: int
@@ -164,10 +193,20 @@ class PlacementNetwork:
     _pools: slice
     _row_of: Int64s = field(repr=False)
     """(arcs,) int64 the partition of an arc, an index into `rows`; −1 if it is shared."""
+    _column_of: Int64s = field(repr=False)
+    """(arcs,) int64 the column of the current broker of an arc; −1 if it leads to another broker."""
 
-    def prices(self, potentials: Int64s, brokers: int) -> Int64s:
+    def costs(self, costs: PlaceCosts) -> Int64s:
+        """(arcs,) int64 costs of places; 0 of shared arcs."""
+        of_rows, is_own = np.column_stack([costs.current[self.rows], costs.other[self.rows]]), self._row_of >= 0
+        priced = np.zeros_like(self.fixed)
+        # The column −1 is the last one: another broker.
+        priced[is_own] = of_rows[self._row_of[is_own], self._column_of[is_own]]
+        return priced
+
+    def prices(self, potentials: Int64s) -> Int64s:
         """(brokers,) int64 dual price of one more replica at each broker."""
-        at = potentials[self.first_broker : self.first_broker + brokers]
+        at = potentials[self.first_broker : self.first_broker + self.brokers]
         return np.asarray(potentials[-1] - at, np.int64)
 
     def places(self, amounts: Int64s, must_keep: Int32s, widest: int) -> Int32s:
@@ -205,16 +244,23 @@ class _Arcs:
     count: int = 0
 
     def lay(
-        self, tails: Int64s, heads: Int64s | int, *, capacity: Int64s | int, cost: Int64s | int, row: Int64s | int = -1
+        self,
+        tails: Int64s,
+        heads: Int64s | int,
+        *,
+        capacity: Int64s | int,
+        cost: Int64s | int = 0,
+        row: Int64s | int = -1,
+        column: Int64s | int = -1,
     ) -> slice:
         """Add arcs from tails to heads one by one; the slice of their indices."""
-        columns = np.broadcast_arrays(tails, heads, capacity, cost, row)
+        columns = np.broadcast_arrays(tails, heads, capacity, cost, row, column)
         self.kinds.append(tuple(np.asarray(column, np.int64) for column in columns))
         self.count += len(columns[0])
         return slice(self.count - len(columns[0]), self.count)
 
     def joined(self) -> list[Int64s]:
-        """The five columns of all arcs."""
+        """The six columns of all arcs."""
         return [np.concatenate(column) for column in zip(*self.kinds, strict=True)]
 
 
@@ -313,7 +359,6 @@ class _Nodes:
 
 def placement_network(
     problem: MovementProblem,
-    costs: PlaceCosts,
     rows: Int64s,
     capacity: BrokerArcs,
     candidates: CandidateReceivers,
@@ -325,63 +370,48 @@ def placement_network(
 
     Parameters
     ----------
-    problem : the partitions and their domains. costs : of places. rows : (active,) int64 partitions.
+    problem : the partitions and their domains. rows : (active,) int64 partitions.
     capacity : what brokers take. candidates : receivers that are arcs of their own.
     topics : what topics put on brokers, if they are balanced.
     """
     nodes, arcs = _Nodes.of(problem, rows, topics), _Arcs()
     has_share = nodes.share >= 0
-    arcs.lay(np.nonzero(has_share)[0], nodes.share[has_share], capacity=(nodes.most - nodes.least)[has_share], cost=0)
-    direct = _lay_current(arcs, nodes, problem, costs)
-    singles = _lay_candidates(arcs, nodes, problem, costs, candidates)
+    arcs.lay(np.nonzero(has_share)[0], nodes.share[has_share], capacity=(nodes.most - nodes.least)[has_share])
+    direct = _lay_direct(arcs, nodes, problem, candidates)
     pool_row, pool_rack = np.nonzero(nodes.pool >= 0)
     from_share = nodes.share[pool_row, pool_rack]
-    pooled = arcs.lay(
-        np.where(from_share >= 0, from_share, pool_row),
-        nodes.pool[pool_row, pool_rack],
-        capacity=1,
-        cost=costs.other[rows][pool_row],
-        row=pool_row,
-    )
+    tail = np.where(from_share >= 0, from_share, pool_row)
+    pooled = arcs.lay(tail, nodes.pool[pool_row, pool_rack], capacity=1, row=pool_row)
     group, receiver = np.nonzero(nodes.receivers)
     pool = nodes.first_pool + group * problem.racks + problem.rack_of[receiver]
-    pools = arcs.lay(pool, nodes.place(nodes.topic_of_group[group], receiver), capacity=len(rows), cost=0)
+    pools = arcs.lay(pool, nodes.place(nodes.topic_of_group[group], receiver), capacity=len(rows))
     if topics is not None:
         places, to = nodes.place(topics.topic, topics.broker), nodes.first_broker + topics.broker
         arcs.lay(places, to, capacity=topics.capacities, cost=topics.costs)
     arcs.lay(nodes.first_broker + capacity.brokers, nodes.sink, capacity=capacity.capacities, cost=capacity.costs)
-    tails, heads, capacities, cost, row_of = arcs.joined()
+    tails, heads, capacities, fixed, row_of, column_of = arcs.joined()
     return PlacementNetwork(
         rows=rows,
         flow=Network(nodes.supplies(capacity.demands), tails.astype(np.int32), heads.astype(np.int32), capacities),
-        costs=cost,
+        fixed=fixed,
         first_place=nodes.first_place,
         first_broker=nodes.first_broker,
         brokers=len(problem.broker_ids),
-        _direct=slice(direct.start, singles.stop),
+        _direct=direct,
         _pooled=pooled,
         _pools=pools,
         _row_of=row_of,
+        _column_of=column_of,
     )
 
 
-def _lay_current(arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, costs: PlaceCosts) -> slice:
-    """Arcs from shares of racks to current brokers there."""
+def _lay_direct(arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, candidates: CandidateReceivers) -> slice:
+    """Arcs from shares of racks to current brokers there, then to candidate receivers."""
     row, column = np.nonzero(nodes.is_current)
-    broker = problem.current[nodes.rows][row, column].astype(np.int64)
+    is_free = problem.must_keep[nodes.rows][candidates.row] != candidates.broker
+    broker = np.append(problem.current[nodes.rows][row, column], candidates.broker[is_free]).astype(np.int64)
+    row, column = np.append(row, candidates.row[is_free]), np.append(column, np.full(np.count_nonzero(is_free), -1))
     share = nodes.share[row, problem.rack_of[broker]]
-    cost = costs.current[nodes.rows][row, column]
     usable = share >= 0
     place = nodes.place(nodes.topic_of[row[usable]], broker[usable])
-    return arcs.lay(share[usable], place, capacity=1, cost=cost[usable], row=row[usable])
-
-
-def _lay_candidates(
-    arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, costs: PlaceCosts, candidates: CandidateReceivers
-) -> slice:
-    """Arcs from shares of racks to candidate receivers there."""
-    share = nodes.share[candidates.row, problem.rack_of[candidates.broker]]
-    usable = (problem.must_keep[nodes.rows][candidates.row] != candidates.broker) & (share >= 0)
-    row = candidates.row[usable]
-    to = nodes.place(nodes.topic_of[row], candidates.broker[usable].astype(np.int64))
-    return arcs.lay(share[usable], to, capacity=1, cost=costs.other[nodes.rows][row], row=row)
+    return arcs.lay(share[usable], place, capacity=1, row=row[usable], column=column[usable])

@@ -24,10 +24,8 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.bounds.bands import narrowest_band
 from app.core.reassignment.model import (
     UNLIMITED,
     Balance,
@@ -36,15 +34,14 @@ from app.core.reassignment.model import (
     ReplicaPlacement,
     band_around,
 )
-from app.core.reassignment.solvers.flow.least_movement import never
+from app.core.reassignment.solvers.flow.least_movement import never, placed
+from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers
-from app.core.reassignment.solvers.flow.places import in_order, moved_weight, movement_costs, slots_of
-from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, topic_network
-from app.core.reassignment.solvers.flow.weighted import narrowest_levels, summary
+from app.core.reassignment.solvers.flow.places import movement_costs
+from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, TopicPlaces, topic_network
 from app.core.reassignment.solvers.flow.within_band import scaled_costs, tie_costs
 from app.core.replica_lists import sums_by
 
-SOLVER = "ortools min-cost flow"
 LARGEST_PAIRS = 4_000_000
 """Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
 
@@ -165,23 +162,9 @@ def balance_topics(
     >>> placement.replicas.ravel().tolist(), placement.moved, placement.topic_excess
     ([0, 1, 0, 1], 7, 0)
     """
-    band, bounds = None, None
-    if balance.tolerance is not None and problem.share is not None:
-        bounds = narrowest_levels(problem).bounds(tolerance=balance.tolerance)
-        band = summary(problem.target, bounds)
-    elif balance.tolerance is not None:
-        band = balance.band(problem.shared_count, int(np.count_nonzero(problem.target)), narrowest_band(problem))
-    within = problem.bounds(band) if band is not None and bounds is None else bounds
-    replicas, bound = _least(problem, within, topics, is_over)
-    moved = moved_weight(problem, replicas)
-    constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
-    if band is not None:
-        words = "on every target broker" if bounds is None else "on target brokers, each by its weight"
-        constraints.append(f"{band.low} to {band.high} replicas {words}")
-    excess = topics.excess(problem, replicas)
-    constraints.append(f"topics are outside their bands by {excess} replicas, the fewest possible")
-    certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
-    return ReplicaPlacement(in_order(problem, replicas), band, certificate, excess, bounds)
+    bounds = None if balance.tolerance is None else narrowest_levels(problem).bounds(balance)
+    replicas, bound = _least(problem, bounds, topics, is_over)
+    return placed(problem, replicas, bound, bounds, topic_excess=topics.excess(problem, replicas))
 
 
 def _least(
@@ -191,24 +174,25 @@ def _least(
 
     The bands of topics are hard at first, which leaves a small network; if they cannot hold, their excess is minimised.
     """
-    bands = topics.grouped(problem)
-    candidates = _all_candidates(problem, np.flatnonzero(~slots_of(problem)[1]))
+    places = TopicPlaces.of(problem, topics.grouped(problem))
+    candidates = _all_candidates(problem, places.rows)
     with suppress(InfeasibleFlow):
-        network = topic_network(problem, within, bands, candidates, is_hard=True)
-        replicas, bound = _solved(network, is_over)
+        network = topic_network(places, within, candidates, is_hard=True)
+        replicas, bound = _solved(problem, network, is_over)
         if not network.excess.any() or not topics.excess(problem, replicas):
             return replicas, bound
-    return _solved(topic_network(problem, within, bands, candidates, is_hard=False), is_over)
+    return _solved(problem, topic_network(places, within, candidates, is_hard=False), is_over)
 
 
-def _solved(network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
     """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
-    costs, scale = scaled_costs(network.problem, movement_costs(network.problem))
+    movement = movement_costs(problem)
+    costs, scale = scaled_costs(problem, movement)
     goals = [network.excess, network.costs(costs)]
     if scale == 1:
-        goals.append(network.costs(tie_costs(network.problem)))
+        goals.append(network.costs(tie_costs(problem)))
     flow = min_cost_flow(network.flow, goals, is_over=is_over)
-    bound = network.least_by_topic(movement_costs(network.problem))
+    bound = network.least_by_topic(movement)
     if len(flow.costs) > 1:
         bound = (flow.lower_bounds[1] + network.constant(costs)) // scale
     return network.places(flow.amounts), bound
@@ -292,8 +276,4 @@ def _all_candidates(problem: MovementProblem, rows: Int64s) -> CandidateReceiver
     pairs = int(((table.most > 1) * receivers)[problem.domain_of].sum())
     if pairs > LARGEST_PAIRS:
         raise TooManyPairs(pairs, LARGEST_PAIRS)
-    none_underfull = np.zeros(len(problem.base), np.bool_)
-    none_requested = np.empty(0, np.int64)
-    return candidate_receivers(
-        problem, rows, underfull=none_underfull, requested=none_requested, most_pairs=LARGEST_PAIRS
-    )
+    return candidate_receivers(problem, rows, most_pairs=LARGEST_PAIRS)

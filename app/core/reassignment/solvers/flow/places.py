@@ -194,10 +194,8 @@ class Slots:
 
     def costs_of_staying(self, costs: PlaceCosts) -> Int64s:
         """(slots,) int64: the cost of the current broker; that of another broker for slots without one."""
-        costs_there = (
-            costs.current[self.row, self.column] if costs.current.shape[1] else np.zeros(len(self.row), np.int64)
-        )
-        return np.asarray(np.where(self.current_broker != NO_REPLICA, costs_there, costs.other[self.row]), np.int64)
+        column = np.where(self.current_broker != NO_REPLICA, self.column, -1)
+        return np.asarray(np.column_stack([costs.current, costs.other])[self.row, column], np.int64)
 
     def costs_of_leaving(self, costs: PlaceCosts) -> Int64s:
         """(slots,) int64: by how much another broker costs more than the current broker; 0 without one."""

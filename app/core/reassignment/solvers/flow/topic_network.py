@@ -16,7 +16,8 @@ increases it by one, in this order. If the bands of topics are hard, replicas of
 start, those of the last kind have no arc, and what is left is small.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,12 @@ from app.core.flow import InfeasibleFlow, Network
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.network import (
-    BrokerArcs,
     CandidateReceivers,
     PlacementNetwork,
     TopicArcs,
+    band_capacity,
     placement_network,
+    tiers,
 )
 from app.core.reassignment.solvers.flow.places import PlaceCosts, Slots, movement_costs, slots_of
 from app.core.reassignment.solvers.flow.within_band import tie_costs
@@ -56,25 +58,16 @@ class TopicNetwork:
 
     Parameters
     ----------
-    problem, slots : what it places. rows : (detailed,) int64 partitions that do not consist of slots.
     flow : the network. excess : (arcs,) int64 cost of each arc in replicas outside the bands of topics.
     leaving : (slots,) bool, slots that leave their current broker from the start; those without one do.
     coming : (arrivals,) int64 pool · brokers + broker, receivers that get a replica from the start.
-    pool_of : (slots,) int64 index of the topic in the rack, of so many `pools`.
     """
 
-    problem: MovementProblem
-    slots: Slots
-    rows: Int64s
     flow: Network
     excess: Int64s = field(repr=False)
     leaving: NDArray[np.bool_] = field(repr=False)
     coming: Int64s = field(repr=False)
-    pool_of: Int64s = field(repr=False)
-    pools: int
-    _candidates: CandidateReceivers = field(repr=False)
-    _topics: TopicArcs | None
-    _capacity: BrokerArcs
+    _places: "TopicPlaces" = field(repr=False)
     _detailed: PlacementNetwork
     _ins: "_Coming" = field(repr=False)
     _out_slot: Int64s = field(repr=False)
@@ -82,57 +75,50 @@ class TopicNetwork:
     def costs(self, costs: PlaceCosts) -> Int64s:
         """(arcs,) int64 cost of each arc, from those of places."""
         nothing = np.zeros(len(self._ins.pool), np.int64)
-        leaving = self.slots.costs_of_leaving(costs)[self._out_slot]
-        return np.concatenate([self._of_detailed(costs).costs, nothing, leaving])
+        leaving = self._places.slots.costs_of_leaving(costs)[self._out_slot]
+        return np.concatenate([self._detailed.costs(costs), nothing, leaving])
 
     def constant(self, costs: PlaceCosts) -> int:
         """What every flow costs besides its arcs."""
-        fixed = self.slots.costs_of_staying(costs).sum() + self.slots.costs_of_leaving(costs)[self.leaving].sum()
-        return int(fixed)
+        slots = self._places.slots
+        return int(slots.costs_of_staying(costs).sum() + slots.costs_of_leaving(costs)[self.leaving].sum())
 
     def least_by_topic(self, costs: PlaceCosts) -> int:
         """A lower bound without a flow: the cheapest replicas that have to leave, each topic and rack on its own.
 
         What comes to a topic in a rack from the start, less what leaves, has to leave as well, at least.
         """
-        lacking = np.bincount(self.coming // len(self.problem.base), minlength=self.pools)
-        lacking = lacking - np.bincount(self.pool_of[self.leaving], minlength=self.pools)
-        slot = self._out_slot
-        leaving, pool = self.slots.costs_of_leaving(costs)[slot], self.pool_of[slot]
+        places, slot = self._places, self._out_slot
+        lacking = np.bincount(self.coming // len(places.problem.base), minlength=places.pools)
+        lacking = lacking - np.bincount(places.pool_of[self.leaving], minlength=places.pools)
+        leaving, pool = places.slots.costs_of_leaving(costs)[slot], places.pool_of[slot]
         order = np.lexsort((leaving, pool))
-        starts = np.searchsorted(pool[order], np.arange(self.pools))
+        starts = np.searchsorted(pool[order], np.arange(places.pools))
         is_least = np.arange(len(order)) - starts[pool[order]] < lacking[pool[order]]
         return self.constant(costs) + int(leaving[order][is_least].sum())
 
     def places(self, amounts: Int64s) -> Int32s:
         """(rows, widest) int32 brokers of each partition under a flow, unordered, padded with `NO_REPLICA`."""
-        problem, brokers = self.problem, len(self.problem.base)
-        detailed = len(self._detailed.costs)
+        slots, problem, pool_of = self._places.slots, self._places.problem, self._places.pool_of
+        brokers = len(problem.base)
+        detailed = len(self._detailed.fixed)
         ins = amounts[detailed : detailed + len(self._ins.pool)]
         leaves = self.leaving.copy()
         leaves[self._out_slot[amounts[detailed + len(ins) :] > 0]] = True
         arrivals = np.concatenate([self.coming, np.repeat(self._ins.pool * brokers + self._ins.broker, ins)])
         leaving = np.flatnonzero(leaves)
-        leaving = leaving[np.argsort(self.pool_of[leaving], kind="stable")]
-        at = self.slots.current_broker.copy()
+        leaving = leaving[np.argsort(pool_of[leaving], kind="stable")]
+        at = slots.current_broker.copy()
         # Replicas of a topic that leave brokers of a rack are interchangeable, and so are the receivers.
         at[leaving] = np.sort(arrivals) % brokers
-        replicas = self.slots.replicas(at, len(problem.current), problem.widest)
-        if len(self.rows):
-            replicas[self.rows] = self._detailed.places(amounts[:detailed], problem.must_keep, problem.widest)
+        replicas = slots.replicas(at, len(problem.current), problem.widest)
+        if len(self._detailed.rows):
+            replicas[self._detailed.rows] = self._detailed.places(amounts[:detailed], problem.must_keep, problem.widest)
         return replicas
-
-    def _of_detailed(self, costs: PlaceCosts) -> PlacementNetwork:
-        return placement_network(self.problem, costs, self.rows, self._capacity, self._candidates, self._topics)
 
 
 def topic_network(
-    problem: MovementProblem,
-    within: BrokerBounds | None,
-    topics: TopicBands,
-    candidates: CandidateReceivers,
-    *,
-    is_hard: bool,
+    places: "TopicPlaces", within: BrokerBounds | None, candidates: CandidateReceivers, *, is_hard: bool
 ) -> TopicNetwork:
     """Build the network.
 
@@ -140,8 +126,7 @@ def topic_network(
 
     Parameters
     ----------
-    problem : the partitions and their eligible brokers. within : bounds of the target brokers' counts; None has none.
-    topics : the bands of topics, on bounded brokers.
+    places : the places of topics on brokers. within : bounds of the target brokers' counts; None has none.
     candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
     is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
         sets of receivers, is a cost all the same.
@@ -150,8 +135,8 @@ def topic_network(
     ------
     InfeasibleFlow : a topic is below its hard band on a broker that may not receive it.
     """
-    places = _Places.of(problem, topics)
-    slots, brokers = places.slots, len(problem.base)
+    problem, slots = places.problem, places.slots
+    brokers = len(problem.base)
     ins, outs = places.coming(), places.leaving()
     leaving, coming = slots.current_broker == NO_REPLICA, np.empty(0, np.int64)
     if is_hard:
@@ -162,10 +147,9 @@ def topic_network(
     level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
         slots.current_broker[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
     )
-    capacity = _capacity(problem, within, level)
-    nothing = PlaceCosts(np.zeros(problem.current.shape, np.int64), np.zeros(len(problem.current), np.int64))
-    arcs_of_places = places.arcs()
-    detailed = placement_network(problem, nothing, places.rows, capacity, candidates, arcs_of_places)
+    pinned = problem.base + per_broker(problem.must_keep[:, None], brokers)
+    capacity = band_capacity(problem, within, pinned, level)
+    detailed = placement_network(problem, places.rows, capacity, candidates, places.arcs())
     first_pool, pools = len(detailed.flow.supplies), places.pools
     supplies = np.append(detailed.flow.supplies, np.zeros(pools, np.int64))
     supplies[first_pool:] = np.bincount(places.pool_of[leaving], minlength=pools)
@@ -176,23 +160,16 @@ def topic_network(
     to = places.nodes(places.topic_of_family[ins.pool // problem.racks], ins.broker, detailed)
     start = places.nodes(places.topic[outs.slot], slots.current_broker[outs.slot].astype(np.int64), detailed)
     return TopicNetwork(
-        problem=problem,
-        slots=slots,
-        rows=places.rows,
         flow=Network(
             supplies,
             np.concatenate([detailed.flow.tails, ins.pool + first_pool, start]).astype(np.int32),
             np.concatenate([detailed.flow.heads, to, places.pool_of[outs.slot] + first_pool]).astype(np.int32),
             np.concatenate([detailed.flow.capacities, ins.capacity, np.ones(len(outs.slot), np.int64)]),
         ),
-        excess=np.concatenate([detailed.costs, ins.excess, outs.excess]),
+        excess=np.concatenate([detailed.fixed, ins.excess, outs.excess]),
         leaving=leaving,
         coming=coming,
-        pool_of=places.pool_of,
-        pools=pools,
-        _candidates=candidates,
-        _topics=None if arcs_of_places is None else replace(arcs_of_places, costs=np.zeros_like(arcs_of_places.costs)),
-        _capacity=capacity,
+        _places=places,
         _detailed=detailed,
         _ins=ins,
         _out_slot=outs.slot,
@@ -242,7 +219,7 @@ class _Leaving:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Places:
+class TopicPlaces:
     """Places of topics on brokers. Families are topics with one set of receivers; each has a pool in every rack.
 
     Parameters
@@ -267,7 +244,7 @@ class _Places:
     high: Int64s
 
     @classmethod
-    def of(cls, problem: MovementProblem, topics: TopicBands) -> "_Places":
+    def of(cls, problem: MovementProblem, topics: TopicBands) -> "TopicPlaces":
         slots, consists = slots_of(problem)
         rows, brokers, number = np.flatnonzero(~consists), len(problem.base), len(topics.low)
         topic = topics.topic_of[slots.row]
@@ -308,18 +285,24 @@ class _Places:
 
     def coming(self) -> _Coming:
         """As far as the lower end of the band, as far as the upper end, and beyond it; at once to places."""
-        everything = int(self.problem.factors.sum()) + 1
-        is_node = np.repeat(self.is_node, len(self.problem.base))
-        below = np.where(is_node, 0, np.maximum(self.low - self.stock, 0))
-        within = np.where(is_node, everything, np.maximum(self.high - np.maximum(self.stock, self.low), 0))
-        above = np.where(is_node | (self.high >= everything), 0, everything)
-        kinds = []
-        for excess, tier in enumerate((below, within, above), start=-1):
-            capacity = np.where(self.receives, tier.reshape(len(self.is_node), -1)[self.topic_of_family], 0)
-            family, broker = np.nonzero(capacity)
-            pool = family * self.problem.racks + self.problem.rack_of[broker]
-            kinds.append((pool, broker, capacity[family, broker], np.full(len(pool), excess)))
-        return _Coming(*(np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True)))
+        is_node, (below, within, above) = np.repeat(self.is_node, len(self.problem.base)), self._tiers(self.stock)
+        # What places that are nodes have is bounded behind them.
+        of_places = (
+            np.where(is_node, 0, below),
+            np.where(is_node, self._everything, within),
+            np.where(is_node, 0, above),
+        )
+        of_topics = (tier.reshape(len(self.is_node), -1) for tier in of_places)
+        of_families = (np.where(self.receives, tier[self.topic_of_family], 0) for tier in of_topics)
+        family, broker, capacity, excess = _laid(of_families, first=-1)
+        return _Coming(family * self.problem.racks + self.problem.rack_of[broker], broker, capacity, excess)
+
+    @property
+    def _everything(self) -> int:
+        return int(self.problem.factors.sum()) + 1
+
+    def _tiers(self, stock: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        return tiers(self.low, self.high, stock, self.high < self._everything, self._everything)
 
     def leaving(self) -> _Leaving:
         """The slots that may leave, those of each place by ascending cost."""
@@ -340,14 +323,8 @@ class _Places:
         """
         if not self.is_node.any():
             return None
-        brokers, everything = len(self.problem.base), int(self.problem.factors.sum()) + 1
-        low, high = (each.reshape(-1, brokers)[self.is_node] for each in (self.low, self.high))
-        kinds = []
-        for cost, capacity in enumerate((low, high - low, np.where(high >= everything, 0, everything))):
-            topic, broker = np.nonzero(capacity)
-            kinds.append((topic, broker, capacity[topic, broker], np.full(len(topic), cost)))
-        columns = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
-        return TopicArcs(int(self.is_node.sum()), self._index()[self.topic_of], *columns)
+        of_places = (tier.reshape(len(self.is_node), -1)[self.is_node] for tier in self._tiers(0 * self.stock))
+        return TopicArcs(int(self.is_node.sum()), self._index()[self.topic_of], *_laid(of_places, first=0))
 
     def nodes(self, topic: Int64s, broker: Int64s, network: PlacementNetwork) -> Int64s:
         """(n,) int64 nodes of topics on brokers: places, or the brokers."""
@@ -359,11 +336,15 @@ class _Places:
         return np.where(self.is_node, np.cumsum(self.is_node) - 1, 0)
 
 
-def _capacity(problem: MovementProblem, within: BrokerBounds | None, level: Int64s) -> BrokerArcs:
-    """What comes to brokers, less what leaves: within bounds of their counts, from (brokers,) int64 that are there."""
-    frozen = problem.base + per_broker(problem.must_keep[:, None], len(problem.base))
-    low, high = np.zeros_like(frozen), np.full_like(frozen, int(problem.factors.sum()) + 1)
-    if within is not None:
-        low = np.where(problem.is_bounded, np.maximum(within.low - frozen, 0), 0)
-        high = np.where(problem.is_bounded, np.maximum(within.high - frozen, low), high)
-    return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
+def _laid(tables: Iterable[Int64s], *, first: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Arcs of tiers whose cost rises by one from tier to tier: row, column, capacity and cost, (arcs,) int64 each.
+
+    Parameters
+    ----------
+    tables : (rows, columns) int64 capacities. first : cost of the first tier.
+    """
+    kinds = [
+        (*(at := np.nonzero(table)), table[at], np.full(len(at[0]), cost)) for cost, table in enumerate(tables, first)
+    ]
+    row, column, capacity, cost = (np.concatenate(column).astype(np.int64) for column in zip(*kinds, strict=True))
+    return row, column, capacity, cost

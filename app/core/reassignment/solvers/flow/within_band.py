@@ -26,8 +26,10 @@ from app.core.reassignment.solvers.flow.network import (
     BrokerArcs,
     CandidateReceivers,
     PlacementNetwork,
+    band_capacity,
     candidate_receivers,
     placement_network,
+    tiers,
 )
 from app.core.reassignment.solvers.flow.places import (
     PlaceCosts,
@@ -78,10 +80,7 @@ def least_within(
     costs, scale = scaled_costs(problem, movement_costs(problem) if costs is None else costs)
     bound = 0
     while True:
-        network = _network(state, costs, _band_capacity(state))
-        flow = min_cost_flow(network.flow, [network.costs])
-        state.apply(network, flow.amounts)
-        prices = _prices(state, network, flow.potentials[0])
+        prices = _solved(state, costs, state.capacity())
         priced_costs, places = cheapest(problem, costs, prices)
         bound = max(bound, int(priced_costs.sum()) - _capacity_value(state, prices))
         if (
@@ -91,9 +90,9 @@ def least_within(
             break
     if scale == 1:
         # Weights leave no headroom for ties in the same number: they are the second lexicographic cost.
-        network = _network(state, costs, _band_capacity(state))
-        ties = _network(state, tie_costs(problem), _band_capacity(state))
-        state.apply(network, min_cost_flow(network.flow, [network.costs, ties.costs]).amounts)
+        network = _network(state, state.capacity())
+        goals = [network.costs(costs), network.costs(tie_costs(problem))]
+        state.apply(network, min_cost_flow(network.flow, goals).amounts)
     return state.replicas, bound // scale
 
 
@@ -117,6 +116,11 @@ class _RestrictedProblem:
     def frozen(self) -> Int64s:
         """(brokers,) int64 of the replicas that the restricted problem leaves where they are."""
         return frozen_counts(self.problem, self.replicas, self.is_active)
+
+    def capacity(self) -> BrokerArcs:
+        """What active partitions may and must put on each broker so that its count is within the band."""
+        frozen = self.frozen()
+        return band_capacity(self.problem, self.band, frozen, np.zeros_like(frozen))
 
     def distance_to_band(self) -> int:
         """By how many replicas counts are outside the band."""
@@ -165,14 +169,11 @@ def _reach_band(state: _RestrictedProblem) -> None:
     """Phase one: bring all counts within the band at any cost. Raises `InfeasibleFlow`."""
     nothing = PlaceCosts(np.zeros_like(state.problem.current, np.int64), np.zeros_like(state.problem.weight))
     while True:
-        network = _network(state, nothing, _relaxed_capacity(state))
-        flow = min_cost_flow(network.flow, [network.costs])
-        state.apply(network, flow.amounts)
+        prices = _solved(state, nothing, _relaxed_capacity(state), free=1)
         distance_to_band = state.distance_to_band()
         if not distance_to_band:
             return
         counted, target = state.counts(), state.problem.is_bounded
-        prices = _prices(state, network, flow.potentials[0], free=1)
         prices[target & (counted > state.band.high)] = 1
         prices[target & (counted < state.band.low)] = -1
         priced_costs, places = cheapest(state.problem, nothing, prices)
@@ -183,37 +184,29 @@ def _reach_band(state: _RestrictedProblem) -> None:
             raise InfeasibleFlow
 
 
-def _network(state: _RestrictedProblem, costs: PlaceCosts, capacity: BrokerArcs) -> PlacementNetwork:
+def _network(state: _RestrictedProblem, capacity: BrokerArcs) -> PlacementNetwork:
     rows = np.flatnonzero(state.is_active)
-    return placement_network(state.problem, costs, rows, capacity, state.candidate_receivers(rows))
-
-
-def _band_capacity(state: _RestrictedProblem) -> BrokerArcs:
-    """What active partitions may and must put on each broker so that its count is within the band."""
-    frozen, target = state.frozen(), state.problem.is_bounded
-    low = np.where(target, np.maximum(state.band.low - frozen, 0), 0)
-    high = np.where(target, np.maximum(state.band.high - frozen, low), state.replicas.size)
-    return BrokerArcs(low, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
+    return placement_network(state.problem, rows, capacity, state.candidate_receivers(rows))
 
 
 def _relaxed_capacity(state: _RestrictedProblem) -> BrokerArcs:
-    """As `_band_capacity`, without limits: a replica below the band is free, one within costs 1, one above 2."""
-    frozen, target = state.frozen(), state.problem.is_bounded
-    below = np.where(target, np.maximum(state.band.low - frozen, 0), 0)
-    within = np.where(target, np.maximum(state.band.high - frozen - below, 0), state.replicas.size)
-    above = np.where(target, state.replicas.size, 0)
+    """Capacity without limits: a replica below the band is free, one within costs 1, one above 2."""
+    frozen, target, everything = state.frozen(), state.problem.is_bounded, state.replicas.size
+    low, high = np.where(target, state.band.low, 0), np.where(target, state.band.high, frozen + everything)
     each = np.arange(len(frozen))
     return BrokerArcs(
         demands=np.zeros_like(frozen),
         brokers=np.concatenate([each, each, each]),
-        capacities=np.concatenate([below, within, above]),
+        capacities=np.concatenate(tiers(low, high, frozen, target, everything)),
         costs=np.repeat(np.array([0, 1, 2], np.int64), len(frozen)),
     )
 
 
-def _prices(state: _RestrictedProblem, network: PlacementNetwork, potentials: Int64s, *, free: int = 0) -> Int64s:
-    """(brokers,) int64 dual price of a replica: positive only at brokers at the upper end of the band, negative only at
-    the lower end.
+def _solved(state: _RestrictedProblem, costs: PlaceCosts, capacity: BrokerArcs, *, free: int = 0) -> Int64s:
+    """Place the active partitions at the least cost.
+
+    Returns (brokers,) int64 dual prices of a replica: positive only at brokers at the upper end of the band, negative
+    only at the lower end.
 
     The flow of the active partitions alone leaves the prices between undetermined.
 
@@ -221,8 +214,11 @@ def _prices(state: _RestrictedProblem, network: PlacementNetwork, potentials: In
     ----------
     free : what a replica costs the flow at a broker at neither end.
     """
+    network = _network(state, capacity)
+    flow = min_cost_flow(network.flow, [network.fixed + network.costs(costs)])
+    state.apply(network, flow.amounts)
     counted, target, band = state.counts(), state.problem.is_bounded, state.band
-    prices = np.where(target, network.prices(potentials, len(counted)) - free, 0)
+    prices = np.where(target, network.prices(flow.potentials[0]) - free, 0)
     prices = np.where(counted > band.low, np.maximum(prices, 0), prices)
     return np.asarray(np.where(counted < band.high, np.minimum(prices, 0), prices), np.int64)
 

@@ -17,18 +17,17 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.bounds.bands import narrowest_band
-from app.core.reassignment.model import Balance, Band, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
-from app.core.reassignment.solvers.flow.least_movement import SOLVER, BudgetTooSmall, never
-from app.core.reassignment.solvers.flow.places import (
-    PlaceCosts,
-    cheapest,
-    counts,
-    in_order,
-    moved_weight,
-    movement_costs,
+from app.core.reassignment.model import Balance, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.least_movement import (
+    PLACEMENT_RULES,
+    SOLVER,
+    BudgetTooSmall,
+    forced_weight,
+    narrowest,
+    never,
 )
-from app.core.reassignment.solvers.flow.weighted import Levels, narrowest_levels, summary
+from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
+from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_order, moved_weight
 from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
 from app.core.replica_lists import not_among, per_broker
@@ -103,8 +102,6 @@ def move_for_leaders(
     >>> moved.placement.replicas.tolist(), moved.placement.moved, moved.placement.certificate.optimal
     ([[0, 1], [0, 2], [0, 1]], 3, True)
     """
-    if balance.tolerance is None:
-        raise ValueError("keep bounds no leaders")
     alone = leadership(problem, lists, may_lead, base, is_ready)
     spent = moved_weight(problem, lists)
     costs = _change_costs(alone, lists[:, 0]) if fewest_changes else None
@@ -125,6 +122,7 @@ class _Found:
     leaders: Int32s
     bounds: BrokerBounds
     bound: int
+    above: int
 
 
 class _Search:
@@ -139,49 +137,32 @@ class _Search:
         costs: PlaceCosts | None,
     ) -> None:
         self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
-        self.narrowest = narrowest_band(alone) if alone.share is None else narrowest_levels(alone)
-        self.balance = balance
+        self.balance, self.levels = balance, narrowest_levels(alone)
 
     def within(self, below: int, above: int) -> _Found:
         """The least movement within the balance's bounds, wider by so many leaders at the lower and upper end."""
-        bounds = BrokerBounds(self._bounds(below).low, self._bounds(above).high)
+        bounds = self.levels.bounds(self.balance, below=below, above=above)
         leaders, bound = least_within(self.alone, bounds, is_over=self.is_over, start=self.start)
         if self.costs is not None and not self.is_over():
             # The bound stays that of the movement, which fewer changes may cost more of.
             leaders, _ = least_within(self.alone, bounds, is_over=self.is_over, start=self.start, costs=self.costs)
-        return _Found(leaders, bounds, bound)
+        return _Found(leaders, bounds, bound, above)
 
     def affordable(self, budget: int) -> _Found:
         """The smallest upper end that a budget pays for, then the largest lower end, by bisection.
 
         At the widths of the present leaders nothing moves.
         """
-        widest = _width(self.alone, self.narrowest, self.start)
-        found = _Found(self.start, BrokerBounds(self._bounds(widest).low, self._bounds(widest).high), 0)
-        above = widest
-        for is_upper in (True, False):
-            low, high = 0, widest - 1
-            while low <= high and not self.is_over():
-                width = (low + high) // 2
-                tried = self.within(widest, width) if is_upper else self.within(width, above)
-                if moved_weight(self.alone, tried.leaders) <= budget:
-                    found, high = tried, width - 1
-                    above = width if is_upper else above
-                else:
-                    low = width + 1
-        return found
+        widest = self.levels.width(counts(self.alone, self.start))
+        bounds = self.levels.bounds(self.balance, below=widest, above=widest)
+        found = _Found(self.start, bounds, 0, widest)
 
-    def _bounds(self, width: int) -> BrokerBounds:
-        """The bounds of the balance, wider by so many leaders."""
-        if self.balance.tolerance is None:
-            raise ValueError("keep bounds no leaders")
-        if isinstance(self.narrowest, Levels):
-            return self.narrowest.bounds(width, self.balance.tolerance, self.balance.below)
-        alone, tight = self.alone, self.narrowest
-        total = alone.shared_count
-        band = self.balance.band(total, int(np.count_nonzero(alone.target)), tight)
-        wider = Band(max(min(band.low, tight.low - width), 0), max(band.high, tight.high + width))
-        return alone.bounds(wider)
+        def fits(tried: _Found) -> bool:
+            return moved_weight(self.alone, tried.leaders) <= budget
+
+        found = narrowest(widest - 1, lambda above: self.within(widest, above), fits, self.is_over) or found
+        above = found.above
+        return narrowest(widest - 1, lambda below: self.within(below, above), fits, self.is_over) or found
 
 
 def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
@@ -275,14 +256,6 @@ def _differs(problem: MovementProblem, lists: Int32s) -> Bools:
     return np.logical_or(differs, problem.is_copied.any(axis=1))
 
 
-def _width(alone: MovementProblem, narrowest: Band | Levels, leaders: Int32s) -> int:
-    """By how much the narrowest bounds have to be wider at both ends until they contain these leaders."""
-    led = counts(alone, leaders)
-    if isinstance(narrowest, Levels):
-        return narrowest.width(led)
-    return alone.width(led, narrowest)
-
-
 def _placed(
     problem: MovementProblem, lists: Int32s, alone: MovementProblem, found: _Found, spent: int
 ) -> ReplicaPlacement:
@@ -290,19 +263,9 @@ def _placed(
     # Forced moves could serve leaders as well: then no more than the forced ones is proven.
     proven = min(found.bound, moved_weight(alone, found.leaders)) if not spent else forced_weight(problem)
     band = summary(alone.target, found.bounds)
-    words = (
-        "distinct brokers that each partition may be on",
-        "replicas of a partition spread over racks",
-        f"{band.low} to {band.high} leaders on every target broker",
-    )
+    words = (*PLACEMENT_RULES, f"{band.low} to {band.high} leaders on every target broker")
     certificate = Certificate("moved weight", moved_weight(problem, replicas), proven, SOLVER, words)
     return ReplicaPlacement(in_order(problem, replicas), None, certificate)
-
-
-def forced_weight(problem: MovementProblem) -> int:
-    """A weight that no legal placement moves less than."""
-    free = np.zeros(len(problem.broker_ids), np.int64)
-    return int(cheapest(problem, movement_costs(problem), free)[0].sum())
 
 
 def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> Int32s:

@@ -16,13 +16,14 @@ the fewest changes. Then each partition is led by the broker that leads most of 
 broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
-from app.core.reassignment.solvers.flow.weighted import find_levels, summary
+from app.core.reassignment.solvers.flow.least_movement import narrowest, never
+from app.core.reassignment.solvers.flow.levels import find_levels, summary
 from app.core.reassignment.solvers.leaders import repair_kernel as kernel
 from app.core.reassignment.solvers.leaders.per_topic import with_topics
 from app.core.reassignment.solvers.leaders.problem import (
@@ -31,19 +32,17 @@ from app.core.reassignment.solvers.leaders.problem import (
     BY_TOPIC,
     NOT_A_CANDIDATE,
     LeaderChoice,
-    LeaderMinimums,
     LeaderProblem,
     LeaderTopics,
     answer,
     bounds,
     change_costs,
-    changes_bound,
+    changes_of_costs,
     fewest_to_leave,
     forced_changes,
     only_candidates,
-    priced_bound,
 )
-from app.core.reassignment.solvers.leaders.shares import MinimumNodes, Shares
+from app.core.reassignment.solvers.leaders.shares import Shares
 from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
 
@@ -53,7 +52,7 @@ INGRESS_TOLERANCE = 1000
 
 def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions of different weight."""
-    costs, _ = change_costs(problem, keep=balance.tolerance is None)
+    costs = change_costs(problem, keep=balance.tolerance is None)
     leaders, rows = only_candidates(problem, costs)
     rows = rows[np.argsort(-problem.weight[rows], kind="stable")]
     heavy, idle = np.split(rows, [np.count_nonzero(problem.weight[rows])])
@@ -65,11 +64,11 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     leaders[heavy] = _spread(part, costs[heavy], goal)
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
     loads = problem.loads(leaders)[problem.target]
-    if balance.tolerance is None:
-        bound = forced_changes(problem) + fewest_to_leave(problem, int(loads.max(initial=0)))
-        return answer(problem, leaders, BY_INGRESS, None, bound, largest_bound)
-    band = Band(int(loads.min(initial=goal)), max(goal, int(loads.max(initial=0))))
-    bound = forced_changes(problem) + fewest_to_leave(problem, band.high)
+    most, band = int(loads.max(initial=0)), None
+    if balance.tolerance is not None:
+        most = max(goal, most)
+        band = Band(int(loads.min(initial=goal)), most)
+    bound = forced_changes(problem) + fewest_to_leave(problem, most)
     return answer(problem, leaders, BY_INGRESS, band, bound, largest_bound)
 
 
@@ -118,36 +117,16 @@ def weighted_bounds(problem: LeaderProblem, balance: Balance) -> BrokerBounds:
     if balance.tolerance is None or problem.share is None:
         raise ValueError("keep has no band, nor have leaders without shares one in proportion to them")
     candidates, target = problem.candidates(), problem.target
-    # Not of a choice with few changes: any one will do.
-    costs = np.where(candidates, 0, NOT_A_CANDIDATE).astype(np.int32)
-    total = int(candidates.any(axis=1).sum()) + int(problem.base[target].sum())
+    # Not of a choice with few changes: any one will do. Each test starts from the flow of the one before.
+    shares = Shares.of_part(problem, np.where(candidates, 0, NOT_A_CANDIDATE).astype(np.int32)).without_costs()
     levels = find_levels(
-        _Feasible(problem, costs),
+        lambda within: shares.reach(*bounds(problem, within)),
         target,
         problem.share,
-        total,
+        int(candidates.any(axis=1).sum()) + int(problem.base[target].sum()),
         is_within=bool(target[problem.replicas[candidates & (problem.replicas != NO_REPLICA)]].all()),
     )
-    return levels.bounds(tolerance=balance.tolerance, below=balance.below)
-
-
-class _Feasible:
-    """Whether some choice of leaders is within bounds; each one starts from the flow of the one before."""
-
-    def __init__(self, problem: LeaderProblem, costs: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> None:
-        self._problem, self._nodes = problem, None
-        if problem.minimums is None:
-            self._shares = Shares.of(problem.replicas, costs, problem.weight, problem.target, problem.base)
-        else:
-            self._nodes = MinimumNodes.of(problem, problem.minimums, costs)
-            self._shares = self._nodes.shares
-            self._shares.meet_exact()
-
-    def __call__(self, within: BrokerBounds) -> bool:
-        low, high = bounds(self._problem, within)
-        if self._nodes is not None:
-            low, high = self._nodes.bounds(low, high)
-        return self._shares.reach(low, high)
+    return levels.bounds(balance)
 
 
 LARGEST_SUM = 1 << 61
@@ -193,16 +172,8 @@ def choose_leaders(problem: LeaderProblem, balance: Balance, *, within: BrokerBo
     >>> choice.band, choice.certificate.value, choice.certificate.optimal
     (Band(low=2, high=2), 2, True)
     """
-    if within is not None:
-        return within_bounds(problem, within)
-    if problem.topics is not None:
-        return within_topics(problem, problem.topics, balance)
-    if (problem.weight == 1).all():
-        return (
-            by_count(problem, balance)
-            if problem.minimums is None
-            else with_minimums(problem, problem.minimums, balance)
-        )
+    if within is not None or problem.topics is not None or (problem.weight == 1).all():
+        return by_count(problem, balance, within)
     total = problem.weight.sum(dtype=float) + problem.base.sum(dtype=float)
     if total > LARGEST_SUM:
         raise LimitExceeded(
@@ -213,32 +184,43 @@ def choose_leaders(problem: LeaderProblem, balance: Balance, *, within: BrokerBo
     return by_ingress(problem, balance)
 
 
-def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
-    """Choose the leaders of partitions that all weigh 1."""
-    if balance.tolerance is None:
-        return _kept(problem)
-    if problem.share is not None:
-        return within_bounds(problem, weighted_bounds(problem, balance))
-    costs, _ = change_costs(problem)
+def by_count(problem: LeaderProblem, balance: Balance, within: BrokerBounds | None = None) -> LeaderChoice:
+    """Choose the leaders of partitions that all weigh 1, with attainable minimums of topics, and with their bands.
+
+    The minimums come first, then the band of the cluster, then the least excess of topics, then the fewest changes.
+    With `keep` the leaders of topics with minimums are those with the fewest changes, and the others are chosen as
+    without minimums.
+
+    Parameters
+    ----------
+    problem, balance, within : as in `choose_leaders`.
+
+    Raises
+    ------
+    ValueError : if weights differ, or topics have bands with `keep`, which has none.
+    """
+    if problem.topics is not None and not (problem.weight == 1).all():
+        raise ValueError("bands of topics count leaders")
+    if balance.tolerance is None and within is None and problem.topics is None:
+        return _kept(problem) if problem.minimums is None else _kept_with_minimums(problem, problem.minimums)
+    costs = change_costs(problem)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
-    tight = Shares.of_part(part, costs[rows]).without_costs().narrow()
-    band = problem.band(balance, tight)
-    leaders[rows], prices = _settled(part, costs[rows], band)
-    bound = changes_bound(problem, *bounds(problem, band), prices)
-    return answer(problem, leaders, BY_COUNT, band, bound, tight.high, prices)
-
-
-def within_bounds(problem: LeaderProblem, within: BrokerBounds) -> LeaderChoice:
-    """Choose the leaders of partitions that all weigh 1 with the fewest changes within feasible bounds."""
-    costs, _ = change_costs(problem)
-    leaders, rows = only_candidates(problem, costs)
-    part = problem.part(rows, leaders)
-    largest_bound = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
-    leaders[rows], prices = _settled(part, costs[rows], within)
-    bound = changes_bound(problem, *bounds(problem, within), prices)
-    choice = answer(problem, leaders, BY_COUNT, summary(problem.target, within), bound, largest_bound, prices)
-    return replace(choice, bounds=within)
+    spread = Shares.of_part(part, costs[rows]).without_costs()
+    largest = spread.narrow_high()
+    if within is None and problem.share is not None:
+        within = weighted_bounds(problem, balance)
+    if within is None:
+        band = problem.band(balance, Band(spread.narrow_low(largest), largest))
+    else:
+        band = summary(problem.target, within)
+    if problem.topics is None:
+        leaders[rows], bound, prices = _settled(part, costs[rows], within or band)
+        choice = answer(problem, leaders, BY_COUNT, band, changes_of_costs(problem, bound), largest, prices)
+        return replace(choice, bounds=within)
+    leaders, bound = with_topics(problem, problem.topics, costs, *bounds(problem, within or band))
+    choice = answer(problem, leaders, BY_TOPIC, band, changes_of_costs(problem, bound), largest)
+    return replace(choice, topic_excess=problem.topics.excess(leaders), bounds=within)
 
 
 def _kept(problem: LeaderProblem) -> LeaderChoice:
@@ -246,157 +228,71 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
     choice = _fairest_of_forced(replace(problem, may_change=np.zeros_like(problem.may_change)))
     if not problem.may_change.any():
         return choice
-    costs, _ = change_costs(problem, keep=True)
+    costs = change_costs(problem, keep=True)
     leaders, rows = only_candidates(problem, costs)
     # Of all brokers: leaders that passed to one that is not balanced would make it the largest.
     every = replace(problem, target=np.ones_like(problem.target))
     part = every.part(rows, leaders)
     largest = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
-    narrowest = Shares.of_part(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
+    tight = Shares.of_part(problem.part(rows, leaders), costs[rows]).without_costs().narrow()
     if problem.loads(choice.leaders).max(initial=0) == largest:
-        return replace(choice, largest=replace(choice.largest, lower_bound=narrowest.high))
+        return replace(choice, largest=replace(choice.largest, lower_bound=tight.high))
     highs = BrokerBounds.of(Band(0, largest), len(problem.base))
-    settled, prices = _settled(part, costs[rows], highs)
+    settled, least, prices = _settled(part, costs[rows], highs)
     fewest = part.changes(settled)
     # The most of the smallest target that costs no further change. Every minimum up to the narrowest is feasible.
-    low, high = 0, narrowest.low
-    while low < high:
-        middle = (low + high + 1) // 2
-        raised, _ = _settled(part, costs[rows], replace(highs, low=np.where(problem.target, middle, 0)))
-        if part.changes(raised) > fewest:
-            high = middle - 1
-        else:
-            low, settled = middle, raised
-    leaders[rows] = settled
-    bound = changes_bound(every, *bounds(every, highs), prices, costs)
-    return answer(problem, leaders, BY_COUNT, None, bound, narrowest.high, prices)
+    raised = narrowest(
+        tight.low - 1,
+        lambda less: _settled(part, costs[rows], replace(highs, low=np.where(problem.target, tight.low - less, 0)))[0],
+        lambda tried: part.changes(tried) <= fewest,
+        never,
+    )
+    leaders[rows] = settled if raised is None else raised
+    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), tight.high, prices)
 
 
-def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, Int64s]:
-    """The leaders with the fewest changes within a feasible band, and the prices that prove it."""
+def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, int, Int64s]:
+    """The leaders with the fewest changes within a feasible band, the lower bound on their costs, and the prices of
+    brokers that prove it; 0 with minimums, whose nodes have prices as well.
+    """
     shares = Shares.of_part(part, costs)
-    prices = shares.settle(*bounds(part, band))
-    return shares.leaders(), prices
+    prices, least = shares.settle(*bounds(part, band))
+    return shares.leaders(), least, prices if part.minimums is None else np.zeros_like(part.base)
 
 
 def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
-    """Choose the fairest leaders of the partitions with a forced change or without a leader."""
-    costs, _ = change_costs(problem, keep=True)
+    """Choose the fairest leaders of the partitions with a forced change or without a leader.
+
+    Frank and Murota: no leadership passes between the groups of `Shares.even_out` in any fairest choice, and within a
+    group all loads are the mean, rounded up or down.
+    """
+    costs = change_costs(problem, keep=True)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
+    spread = Shares.of_part(part, costs[rows]).without_costs()
     # Other brokers than the targets could lead more, and the largest target less: the bound allows for it.
-    largest_bound = Shares.of_part(part, costs[rows]).without_costs().narrow_high()
-    fairest = _fairest(part, costs[rows], Shares.of_part(part, costs[rows]).without_costs())
-    prices = fairest.shares.settle(fairest.low - part.base, fairest.high - part.base)
-    leaders[rows] = fairest.shares.leaders()
-    costs[rows] = fairest.shares.costs
-    bound = changes_bound(problem, fairest.low - problem.base, fairest.high - problem.base, prices, costs)
-    return answer(problem, leaders, BY_COUNT, None, bound, largest_bound, prices)
+    largest_bound = spread.without_costs().narrow_high()
+    group = spread.even_out()
+    sizes = np.bincount(group)
+    totals = sums_by(group, spread.loads() + part.base, len(sizes))
+    is_within = group[part.replicas] == group[spread.leaders()][:, None]
+    fairest = Shares.of_part(part, np.where(is_within, costs[rows], NOT_A_CANDIDATE).astype(np.int32))
+    prices, least = fairest.settle((totals // sizes)[group] - part.base, (-(-totals // sizes))[group] - part.base)
+    leaders[rows] = fairest.leaders()
+    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), largest_bound, prices)
 
 
-def with_minimums(problem: LeaderProblem, minimums: LeaderMinimums, balance: Balance) -> LeaderChoice:
-    """Choose the leaders of partitions that all weigh 1, with attainable minimums of topics.
-
-    The minimums come first, then the balance, then the fewest changes. With `keep` the leaders of these topics are
-    those with the fewest changes, and the others are chosen as without minimums.
-    """
-    if balance.tolerance is None:
-        return _kept_with_minimums(problem, minimums)
-    nodes = MinimumNodes.of(problem, minimums, change_costs(problem)[0])
-    spread = nodes.shares.without_costs()
-    spread.meet_exact()
-    tight = spread.narrow()
-    band, within = _band(problem, balance, tight)
-    leaders, bound = _with_fewest_changes(problem, nodes, *bounds(problem, within or band))
-    return replace(answer(problem, leaders, BY_COUNT, band, bound, tight.high), bounds=within)
-
-
-def _band(problem: LeaderProblem, balance: Balance, tight: Band) -> tuple[Band, BrokerBounds | None]:
-    """The band of a balance, given the narrowest one that is the same for all; and the bounds of each broker if they
-    differ by its share.
-    """
-    if problem.share is None:
-        return problem.band(balance, tight), None
-    within = weighted_bounds(problem, balance)
-    return summary(problem.target, within), within
-
-
-def within_topics(problem: LeaderProblem, topics: LeaderTopics, balance: Balance) -> LeaderChoice:
-    """Choose the leaders of partitions that all weigh 1, with bands of topics and attainable minimums.
-
-    The minimums come first, then the band of the cluster, then the least excess of topics, then the fewest changes.
-
-    Raises
-    ------
-    ValueError : with `keep`, which has no band, or if weights differ.
-    """
-    if not (problem.weight == 1).all():
-        raise ValueError("bands of topics count leaders")
-    costs, unit = change_costs(problem)
-    if problem.minimums is None:
-        tight = Shares.of_part(problem, costs).without_costs().narrow()
-    else:
-        spread = MinimumNodes.of(problem, problem.minimums, costs).shares.without_costs()
-        spread.meet_exact()
-        tight = spread.narrow()
-    band, within = _band(problem, balance, tight)
-    chosen = with_topics(problem, topics, costs, *bounds(problem, within or band))
-    choice = answer(problem, chosen.leaders, BY_TOPIC, band, forced_changes(problem) + chosen.bound // unit, tight.high)
-    return replace(choice, topic_excess=topics.excess(chosen.leaders), bounds=within)
-
-
-def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> LeaderChoice:
+def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderTopics) -> LeaderChoice:
     is_named = minimums.topic >= 0
     rows = np.flatnonzero(is_named)
     named = problem.part(rows, np.where(is_named, NO_LEADER, problem.leader).astype(np.int32))
-    of_named = replace(minimums, topic=minimums.topic[rows])
-    everything = np.full(len(problem.base), len(rows) + 1)
-    nodes = MinimumNodes.of(named, of_named, change_costs(named)[0])
-    leaders = problem.leader.copy()
-    leaders[rows], bound = _with_fewest_changes(named, nodes, np.full(len(problem.base), -1), everything)
+    leaders, everything = problem.leader.copy(), np.full(len(problem.base), len(rows) + 1)
+    shares = Shares.of_part(named, change_costs(named))
+    _, least = shares.settle(np.full(len(problem.base), -1), everything)
+    leaders[rows] = shares.leaders()
     others = replace(problem, leader=leaders, may_change=problem.may_change & ~is_named, minimums=None)
     choice = by_count(others, KEEP)
-    open_costs, _ = change_costs(replace(problem, may_change=problem.may_change | is_named), keep=True)
-    spread = MinimumNodes.of(problem, minimums, open_costs).shares.without_costs()
-    spread.meet_exact()
-    bound += choice.certificate.lower_bound
-    return answer(problem, choice.leaders, BY_COUNT, None, bound, spread.narrow_high())
-
-
-def _with_fewest_changes(problem: LeaderProblem, nodes: MinimumNodes, low: Int64s, high: Int64s) -> tuple[Int32s, int]:
-    """The leaders with the fewest changes within bounds, which have to be feasible, and the bound on changes."""
-    within = nodes.bounds(low, high)
-    prices = nodes.shares.settle(*within)
-    bound = priced_bound(problem, nodes.shares.table, nodes.costs, *within, prices)
-    return nodes.leaders(), bound
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fairest:
-    """The fairest choices, as bounds.
-
-    Parameters
-    ----------
-    shares : with the candidates that lead in some fairest choice alone, before the bounds hold.
-    low, high : (brokers,) int64, what each broker leads in every fairest choice, `base` included.
-    """
-
-    shares: Shares
-    low: Int64s
-    high: Int64s
-
-
-def _fairest(part: LeaderProblem, costs: Int32s, spread: Shares) -> _Fairest:
-    """Find the fairest choices of a part, from shares without costs, which are changed.
-
-    No leadership passes between the groups of `Shares.even_out` in any fairest choice, and within a group all loads are
-    the mean, rounded up or down.
-    """
-    group = spread.even_out()
-    leaders = spread.leaders()
-    is_within = group[part.replicas] == group[leaders][:, None]
-    loads = spread.loads() + part.base
-    sizes = np.bincount(group)
-    totals = sums_by(group, loads, len(sizes))
-    within = np.where(is_within, costs, NOT_A_CANDIDATE).astype(np.int32)
-    return _Fairest(Shares.of_part(part, within), (totals // sizes)[group], -(-totals // sizes)[group])
+    open_costs = change_costs(replace(problem, may_change=problem.may_change | is_named), keep=True)
+    largest = Shares.of_part(problem, open_costs).without_costs().narrow_high()
+    bound = changes_of_costs(named, least) + choice.certificate.lower_bound
+    return answer(problem, choice.leaders, BY_COUNT, None, bound, largest)

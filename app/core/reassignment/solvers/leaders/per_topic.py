@@ -8,7 +8,6 @@ these nodes, and the band of the cluster bounds the brokers. Goals, in lexicogra
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from app.core.flow import InfeasibleFlow, Network, min_cost_flow
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.model import UNLIMITED, band_around
+from app.core.reassignment.solvers.flow.network import tiers
 from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics
 from app.core.replica_lists import sums_by
 
@@ -49,16 +49,12 @@ def topic_bands(
     return np.where(target, np.maximum(low, 0), 0), np.where(target, np.maximum(high, 0), UNLIMITED)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TopicLeaders:
-    """The leaders with the least excess of topics, then the least cost; the lower bound on that cost."""
-
-    leaders: Int32s
-    bound: int
-
-
-def with_topics(problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low: Int64s, high: Int64s) -> TopicLeaders:
+def with_topics(
+    problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low: Int64s, high: Int64s
+) -> tuple[Int32s, int]:
     """Choose the leaders within bounds of the brokers, which have to be feasible.
+
+    Returns (rows,) int32 leaders with the least excess of topics, then the least cost; the lower bound on that cost.
 
     Complexity: two minimum-cost flows over rows, their candidates and the topics on brokers.
 
@@ -76,10 +72,10 @@ def with_topics(problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low
     broker = problem.replicas[row, column].astype(np.int64)
     group, bands = _groups(problem, topics)
     # The last group has neither bands nor minimums: its partitions go to brokers at once.
-    is_free = group[row] == len(bands.least)
+    is_free = group[row] == len(bands[0])
     cells, place = np.unique(group[row][~is_free] * brokers + broker[~is_free], return_inverse=True)
-    least, *tiers = (each.ravel()[cells] for each in (bands.least, bands.below, bands.within, bands.above))
-    if least.sum() < bands.least.sum():
+    least, *more = (each.ravel()[cells] for each in bands)
+    if least.sum() < bands[0].sum():
         raise InfeasibleFlow
     low, high = np.maximum(low, 0), np.maximum(high, np.maximum(low, 0))
     supplies = np.concatenate([is_led, -least, sums_by(cells % brokers, least, brokers) - low])
@@ -90,7 +86,7 @@ def with_topics(problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low
         np.append(supplies, -supplies.sum()),
         np.concatenate([row, *[of_cells] * 3, of_brokers]).astype(np.int32),
         np.concatenate([heads, *[of_brokers[cells % brokers]] * 3, np.full(brokers, len(supplies))]).astype(np.int32),
-        np.concatenate([np.ones(len(row), np.int64), *tiers, high - low]).astype(np.int64),
+        np.concatenate([np.ones(len(row), np.int64), *more, high - low]).astype(np.int64),
     )
     rest, nothing = np.zeros(brokers, np.int64), np.zeros(len(cells), np.int64)
     excess = np.concatenate([np.zeros(len(row), np.int64), nothing, nothing + 1, nothing + 2, rest])
@@ -99,21 +95,13 @@ def with_topics(problem: LeaderProblem, topics: LeaderTopics, costs: Int32s, low
     leaders = np.full(rows, NO_LEADER, np.int32)
     is_chosen = flow.amounts[: len(row)] > 0
     leaders[row[is_chosen]] = broker[is_chosen]
-    return TopicLeaders(leaders, flow.lower_bounds[1])
+    return leaders, flow.lower_bounds[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tiers:
-    """(groups, brokers) int64: leaders that are required, then below the band, within it and above it."""
-
-    least: Int64s
-    below: Int64s
-    within: Int64s
-    above: Int64s
-
-
-def _groups(problem: LeaderProblem, topics: LeaderTopics) -> tuple[Int64s, _Tiers]:
-    """(rows,) int64 group of each row: its topic with a band and its topic with a minimum; and what groups may have."""
+def _groups(problem: LeaderProblem, topics: LeaderTopics) -> tuple[Int64s, tuple[Int64s, ...]]:
+    """(rows,) int64 group of each row: its topic with a band and its topic with a minimum; and what groups may have:
+    (groups, brokers) int64 leaders that are required, then below the band, within it and above it.
+    """
     rows, brokers = len(problem.leader), len(problem.base)
     of_minimum = np.full(rows, -1, np.int64) if problem.minimums is None else problem.minimums.topic.astype(np.int64)
     pair = (topics.topic + 1) * (int(of_minimum.max(initial=-1)) + 2) + of_minimum + 1
@@ -122,16 +110,10 @@ def _groups(problem: LeaderProblem, topics: LeaderTopics) -> tuple[Int64s, _Tier
     if len(pairs) and pairs[0] == 0:
         group = np.where(group == 0, len(pairs), group) - 1
         pairs, first = pairs[1:], first[1:]
-    everything = rows + 1
-    low, high = np.zeros((len(pairs), brokers), np.int64), np.full((len(pairs), brokers), everything)
-    least = np.zeros((len(pairs), brokers), np.int64)
-    has_band = topics.topic[first] >= 0
-    low[has_band] = topics.low[topics.topic[first][has_band]]
-    high[has_band] = np.minimum(topics.high[topics.topic[first][has_band]], everything)
-    if problem.minimums is not None:
-        has_minimum = of_minimum[first] >= 0
-        least[has_minimum] = problem.minimums.least[of_minimum[first][has_minimum]]
-    below = np.maximum(low - least, 0)
-    within = np.maximum(high - np.maximum(low, least), 0)
-    above = np.where(high >= everything, 0, everything)
-    return group, _Tiers(least, below, within, above)
+    everything, nothing = rows + 1, np.zeros((1, brokers), np.int64)
+    # The index −1 is of the last row: no band, no minimum.
+    low = np.vstack([topics.low, nothing])[topics.topic[first]]
+    high = np.minimum(np.vstack([topics.high, nothing + everything])[topics.topic[first]], everything)
+    minimums = nothing if problem.minimums is None else np.vstack([problem.minimums.low, nothing])
+    least = minimums[of_minimum[first]]
+    return group, (least, *tiers(low, high, least, high < everything, everything))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import KEEP, Balance, Band, BrokerBounds
+from app.core.reassignment.model import KEEP, UNLIMITED, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 
 NOT_A_CANDIDATE = -1
@@ -40,46 +40,39 @@ def leader_candidates(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeaderMinimums:
-    """Topics of which each broker leads a minimum number of partitions.
+class LeaderTopics:
+    """Topics of which each broker leads a number of partitions within a band.
 
     Parameters
     ----------
-    topic : (rows,) int32 index of the partition's topic among them; −1 for a partition of another topic.
-    least : (topics, brokers) int64 leaders of the topic that a broker has at least.
+    topic : (rows,) index of the partition's topic among them; −1 for a partition of another topic.
+    low, high : (topics, brokers) int64 leaders of the topic on a broker; without a band, 0 and at least `UNLIMITED`.
     """
 
-    topic: Int32s = field(repr=False)
-    least: Int64s = field(repr=False)
+    topic: Int32s | Int64s = field(repr=False)
+    low: Int64s = field(repr=False)
+    high: Int64s = field(repr=False)
+
+    @classmethod
+    def minimums(cls, topic: Int32s | Int64s, low: Int64s) -> "LeaderTopics":
+        """Minimum numbers of leaders."""
+        return cls(topic, low, np.full_like(low, UNLIMITED))
 
     def led(self, leaders: Int32s) -> Int64s:
         """(topics, brokers) int64: of each topic what each broker leads under a choice."""
-        led = np.zeros_like(self.least)
+        led = np.zeros_like(self.low)
         is_counted = (self.topic >= 0) & (leaders != NO_LEADER)
         np.add.at(led, (self.topic[is_counted], leaders[is_counted]), 1)
         return led
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LeaderTopics:
-    """Topics of which each broker leads a number of partitions within a band, as far as possible.
-
-    Parameters
-    ----------
-    topic : (rows,) int64 index of the partition's topic among them; −1 for a partition of another topic.
-    low, high : (topics, brokers) int64 leaders of the topic on a broker; 0 and at least `UNLIMITED` without a band.
-    """
-
-    topic: Int64s = field(repr=False)
-    low: Int64s = field(repr=False)
-    high: Int64s = field(repr=False)
-
     def excess(self, leaders: Int32s) -> int:
         """By how many leaders topics are outside their bands under a choice."""
-        is_counted = (self.topic >= 0) & (leaders != NO_LEADER)
-        led = np.zeros_like(self.low)
-        np.add.at(led, (self.topic[is_counted], leaders[is_counted]), 1)
+        led = self.led(leaders)
         return int(np.abs(led - np.clip(led, self.low, self.high)).sum())
+
+    def of(self, rows: Int64s) -> "LeaderTopics":
+        """The bands of some rows."""
+        return replace(self, topic=self.topic[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,8 +93,8 @@ class LeaderProblem:
     weight : (rows,) int64 >= 0, the load of leading the partition: 1, or its ingress in bytes/s.
     rank : (rows, width) int32 preference, the smallest first: of the replicas that may lead, one of the smallest rank
         leads. None if all are alike.
-    minimums : leaders that each broker has at least of some topics; None without any.
-    topics : the bands of topics, which only a balance with a band has; None without any.
+    minimums : leaders that each broker has at least of some topics, which are attainable; None without any.
+    topics : the bands of topics, as far as possible, which only a balance with a band has; None without any.
     share : (brokers,) int64 > 0: with a band, leaders by count are balanced in proportion to it. None is the same for
         all brokers.
     is_ready : (rows, width) bool, replicas that Kafka can elect: in sync now, or when the reassignment completes. None
@@ -117,7 +110,7 @@ class LeaderProblem:
     base: Int64s
     weight: Int64s = field(repr=False)
     rank: Int32s | None = field(default=None, repr=False)
-    minimums: LeaderMinimums | None = field(default=None, repr=False)
+    minimums: LeaderTopics | None = field(default=None, repr=False)
     topics: LeaderTopics | None = field(default=None, repr=False)
     share: Int64s | None = field(default=None, repr=False)
     is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
@@ -167,8 +160,8 @@ class LeaderProblem:
             base=self.loads(others),
             weight=self.weight[rows],
             rank=None if self.rank is None else self.rank[rows],
-            minimums=None if self.minimums is None else replace(self.minimums, topic=self.minimums.topic[rows]),
-            topics=None if self.topics is None else replace(self.topics, topic=self.topics.topic[rows]),
+            minimums=None if self.minimums is None else self.minimums.of(rows),
+            topics=None if self.topics is None else self.topics.of(rows),
         )
 
     def loads(self, leaders: Int32s) -> Int64s:
@@ -230,7 +223,7 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     if barred := np.count_nonzero(has_replicas & ~may):
         violations.append(f"{barred} partitions are led by a broker that may not lead, although another replica's may")
     if problem.minimums is not None:
-        lacks = np.maximum(problem.minimums.least - problem.minimums.led(leaders), 0)
+        lacks = np.maximum(problem.minimums.low - problem.minimums.led(leaders), 0)
         if lacks.any():
             violations.append(f"{np.count_nonzero(lacks)} minimums of topics lack {lacks.sum()} leaders")
     if balance == KEEP:
@@ -338,67 +331,69 @@ def forced_changes(problem: LeaderProblem) -> int:
     return int(np.count_nonzero(problem.is_forced()))
 
 
-def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s, int]:
-    """The cost of each candidate: `unit` if it is a change, 1 if it has to be copied first, -1 if it may not lead.
+def change_costs(problem: LeaderProblem, *, keep: bool = False) -> Int32s:
+    """(rows, width) int32 cost of each candidate: `change_unit` if it is a change, 1 if it has to be copied first, -1
+    if it may not lead.
 
-    `unit` exceeds the number of rows that could lead on a new replica, so that changes count first. A partition with a
-    forced change is changed by every candidate, and none of them is charged for it. With `keep` only candidates without
-    that charge remain, and those of partitions that `may_change`.
-
-    Returns
-    -------
-    (rows, width) int32, and the unit.
+    A partition with a forced change is changed by every candidate, and none of them is charged for it. With `keep` only
+    candidates without that charge remain, and those of partitions that `may_change`.
     """
     candidates = problem.candidates()
-    unit = _unit(problem)
     has_choice = (problem.leader >= 0) & ~problem.is_forced()
     is_change = has_choice[:, None] & (problem.replicas != problem.leader[:, None])
     is_open = candidates & (~is_change | problem.may_change[:, None]) if keep else candidates
-    return np.where(is_open, is_change * unit + problem.is_new, NOT_A_CANDIDATE).astype(np.int32), unit
+    return np.where(is_open, is_change * change_unit(problem) + problem.is_new, NOT_A_CANDIDATE).astype(np.int32)
 
 
-def _unit(problem: LeaderProblem) -> int:
+def change_unit(problem: LeaderProblem) -> int:
+    """The cost of a change: above the number of rows that could lead on a new replica, so that changes count first."""
     return int(np.count_nonzero((problem.candidates() & problem.is_new).any(axis=1))) + 1
 
 
 def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int64s]:
     """(rows,) int32 leaders of the partitions with one candidate, `NO_LEADER` for others; and the rows with a
-    choice.
+    choice. With minimums, all rows have one, so that they are counted for them.
     """
     number = np.count_nonzero(costs >= 0, axis=1)
     leaders = np.full(len(number), NO_LEADER, np.int32)
+    if problem.minimums is not None:
+        return leaders, np.arange(len(number))
     leaders[number == 1] = problem.replicas[(costs >= 0) & (number == 1)[:, None]]
     return leaders, np.flatnonzero(number > 1)
 
 
-def changes_bound(
-    problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s, among: Int32s | None = None
-) -> int:
+def changes_bound(problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s) -> int:
     """A lower bound on the leader changes of choices whose loads, without `base`, are within low and high.
 
     Parameters
     ----------
     low, high : (brokers,) int64.
     prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
-    among : (rows, width) int32, negative for candidates that lead in none of these choices; None excludes no candidate.
     """
-    costs, _ = change_costs(problem)
-    if among is not None:
-        costs = np.where(among < 0, NOT_A_CANDIDATE, costs).astype(np.int32)
-    return priced_bound(problem, problem.replicas, costs, low, high, prices)
+    least = priced_bound(problem.replicas, change_costs(problem), problem.weight, low, high, prices)
+    return changes_of_costs(problem, least)
 
 
-def priced_bound(
-    problem: LeaderProblem, table: Int32s, costs: Int32s, low: Int64s, high: Int64s, prices: Int64s
-) -> int:
-    """`changes_bound` of a table of nodes and their costs, with bounds and prices of nodes."""
-    unit = _unit(problem)
-    priced = costs + prices[table] * problem.weight[:, None]
-    is_led = (costs >= 0).any(axis=1)
-    cheapest = np.where(costs >= 0, priced, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
-    least = int(cheapest[is_led].sum()) - int(np.where(prices > 0, prices * high, prices * low).sum())
-    # The remainder of a unit is the part of new replicas, which the unit exceeds.
-    return forced_changes(problem) + max(least // unit, 0)
+def changes_of_costs(problem: LeaderProblem, least: int) -> int:
+    """A lower bound on the leader changes from one on the costs of `change_costs`.
+
+    The remainder of a unit is the part of new replicas, which the unit exceeds.
+    """
+    return forced_changes(problem) + max(least // change_unit(problem), 0)
+
+
+def priced_bound(table: Int32s, costs: Int32s, weight: Int64s, low: Int64s, high: Int64s, prices: Int64s) -> int:
+    """A lower bound on the costs of choices within bounds: every row's cheapest candidate, prices included, less the
+    value of the capacity.
+
+    Parameters
+    ----------
+    table, costs : (rows, width) int32 nodes and their costs. weight : (rows,) int64.
+    low, high, prices : (nodes,) int64.
+    """
+    priced = np.where(costs >= 0, costs + prices[table] * weight[:, None], np.iinfo(np.int64).max)
+    cheapest = priced.min(axis=1, initial=np.iinfo(np.int64).max)[(costs >= 0).any(axis=1)]
+    return int(cheapest.sum()) - int(np.where(prices > 0, prices * high, prices * low).sum())
 
 
 def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
@@ -417,11 +412,6 @@ def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
     return int(np.count_nonzero(problem.target[leader] & (loads[leader] - moved_before > most) & (weight > 0)))
 
 
-SOLVER_BY_COUNT = "flow between brokers, by distances"
-SOLVER_BY_TOPIC = "ortools min-cost flow"
-SOLVER_BY_INGRESS = "flow between brokers, rounded and repaired"
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """The words of a method's certificates. limit : what a band allows, formatted with its bounds."""
@@ -435,11 +425,14 @@ _KEPT = "leaders that may stay do"
 _OF_CHANGED = (
     "leaders of partitions whose replicas stay do as well; others change if that makes the largest broker smaller"
 )
-BY_COUNT = Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
-BY_TOPIC = Method(
-    SOLVER_BY_TOPIC, "leaders of the largest broker", "{} to {} leaders a broker; then the least excess of topics"
+_LARGEST = "leaders of the largest broker"
+BY_COUNT = Method("flow between brokers, by distances", _LARGEST, "{} to {} leaders a broker")
+BY_TOPIC = Method("ortools min-cost flow", _LARGEST, f"{BY_COUNT.limit}; then the least excess of topics")
+BY_INGRESS = Method(
+    "flow between brokers, rounded and repaired",
+    "ingress of the largest broker, bytes/s",
+    "at most {1} bytes/s led by a broker",
 )
-BY_INGRESS = Method(SOLVER_BY_INGRESS, "ingress of the largest broker, bytes/s", "at most {1} bytes/s led by a broker")
 
 
 def answer(

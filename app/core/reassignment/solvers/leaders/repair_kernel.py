@@ -7,6 +7,7 @@ import numpy as np
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
+from app.core.reassignment.solvers.leaders.shares_kernel import cells_by_broker
 
 _NONE = -1
 _PATIENCE = 30
@@ -40,7 +41,7 @@ def repair(led: Leadership, goal: int) -> None:
     """
     table, costs, _, target, _, loads = led
     brokers, width = len(loads), table.shape[1]
-    starts, cells = _cells(table, costs, brokers)
+    starts, cells = cells_by_broker(table, costs >= 0, brokers)
     longest = 0
     for broker in range(brokers):
         longest = max(longest, starts[broker + 1] - starts[broker])
@@ -154,29 +155,6 @@ def _lead(led: Leadership, cell: int) -> None:
     loads[table[row, columns[row]]] -= weight[row]
     loads[table[row, at]] += weight[row]
     columns[row] = at
-
-
-@subroutine
-def _cells(table: Int32Matrix, costs: Int32Matrix, brokers: int) -> tuple[Int64s, Int64s]:
-    """The cells (row · width + column) where each broker is a candidate, as one list by broker and row, with its
-    starts.
-    """
-    rows, width = table.shape
-    starts = np.zeros(brokers + 1, np.int64)
-    for row in range(rows):
-        for at in range(width):
-            if costs[row, at] >= 0:
-                starts[table[row, at] + 1] += 1
-    for broker in range(brokers):
-        starts[broker + 1] += starts[broker]
-    cells = np.empty(starts[brokers], np.int64)
-    place = starts[:brokers].copy()
-    for row in range(rows):
-        for at in range(width):
-            if costs[row, at] >= 0:
-                cells[place[table[row, at]]] = row * width + at
-                place[table[row, at]] += 1
-    return starts, cells
 
 
 @subroutine

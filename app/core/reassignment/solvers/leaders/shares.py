@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import Band
 from app.core.reassignment.solvers.leaders import shares_kernel as kernel
-from app.core.reassignment.solvers.leaders.problem import NOT_A_CANDIDATE, LeaderMinimums, LeaderProblem
+from app.core.reassignment.solvers.leaders.problem import NOT_A_CANDIDATE, LeaderProblem, LeaderTopics, priced_bound
 from app.core.replica_lists import sums_by
 
 
@@ -33,8 +33,9 @@ class Shares:
     table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `problem.NOT_A_CANDIDATE`.
     amounts : (rows, width) int64; they sum to the row's weight.
     target : (brokers,) bool. base : (brokers,) int64.
-    exact : (brokers,) int64, the load of brokers that lead exactly so much, −1 for others; None if there are none.
-        `meet_exact` comes first, and may be infeasible; the balance then leaves these loads as they are.
+    exact : (brokers,) int64, the load of nodes that lead exactly so much, −1 for brokers; None if there are none. It
+        may be infeasible; the balance then leaves these loads as they are.
+    brokers : their number if nodes of minimums follow them, for each topic one of each broker; 0 without any.
     """
 
     table: Int32s = field(repr=False)
@@ -43,6 +44,7 @@ class Shares:
     target: NDArray[np.bool_]
     base: Int64s
     exact: Int64s | None = None
+    brokers: int = 0
 
     @classmethod
     def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
@@ -54,12 +56,30 @@ class Shares:
 
     @classmethod
     def of_part(cls, part: LeaderProblem, costs: Int32s) -> "Shares":
-        """The same, of the rows of a problem, whose candidates cost (rows, width) int32."""
-        return cls.of(part.replicas, costs, part.weight, part.target, part.base)
+        """The same, of the rows of a problem with its minimums, whose candidates cost (rows, width) int32."""
+        if part.minimums is None:
+            return cls.of(part.replicas, costs, part.weight, part.target, part.base)
+        (topics, brokers), least = part.minimums.low.shape, part.minimums.low
+        topic = part.minimums.topic[:, None]
+        # A broker without a minimum needs no node.
+        has_node = (topic >= 0) & (costs != NOT_A_CANDIDATE) & (least[np.maximum(topic, 0), part.replicas] > 0)
+        nodes = np.where(has_node, brokers * (1 + topic) + part.replicas, NO_REPLICA).astype(np.int32)
+        of_nodes = np.zeros(topics * brokers, np.int64)
+        shares = cls.of(
+            np.concatenate([part.replicas, nodes], axis=1),
+            np.concatenate([costs, np.where(has_node, costs, NOT_A_CANDIDATE)], axis=1).astype(np.int32),
+            part.weight,
+            np.concatenate([part.target, of_nodes > 0]),
+            np.concatenate([part.base + least.sum(axis=0), of_nodes]),
+        )
+        return replace(shares, exact=np.concatenate([np.full(brokers, -1, np.int64), least.ravel()]), brokers=brokers)
 
     def without_costs(self) -> "Shares":
-        """A copy in which every candidate costs the same."""
-        return replace(self, costs=np.minimum(self.costs, 0), amounts=self.amounts.copy())
+        """A copy in which every candidate costs the same, with loads that are `exact`, as far as feasible."""
+        copy = replace(self, costs=np.minimum(self.costs, 0), amounts=self.amounts.copy())
+        if copy.exact is not None:
+            copy._blocking(copy._lows(0, is_bound=False), copy._unbounded())  # noqa: SLF001 — its own
+        return copy
 
     def loads(self) -> Int64s:
         """(brokers,) int64: what each broker leads, without `base`."""
@@ -74,31 +94,40 @@ class Shares:
         """(rows,) int32: the broker that leads most of each row, `NO_LEADER` if no replica is a candidate."""
         leaders = np.full(len(self.table), NO_LEADER, np.int32)
         is_led = (self.costs >= 0).any(axis=1)
-        leaders[is_led] = self.table[is_led, self.columns()[is_led]]
+        leaders[is_led] = self.table[is_led, self.columns()[is_led]] % (self.brokers or len(self.base))
         return leaders
 
-    def settle(self, low: Int64s, high: Int64s) -> Int64s:
-        """Bring every load within its bounds at the least cost; the dual prices that prove it.
+    def settle(self, low: Int64s, high: Int64s) -> tuple[Int64s, int]:
+        """Bring every load of brokers, without `base`, within its bounds at the least cost.
 
         The shares have to be as `of` returns them, and the bounds feasible.
 
         Returns
         -------
-        (brokers,) int64: with `costs` + prices, each row is led by a cheapest candidate; a broker above its minimum has
-        a price >= 0, one below its maximum a price <= 0.
+        (nodes,) int64 dual prices: with `costs` + prices, each row is led by a cheapest candidate; a broker above its
+        minimum has a price >= 0, one below its maximum a price <= 0. And the lower bound on the costs that they prove.
         """
+        low, high = self._of_nodes(low, high)
         excess, up, down = self._excess(low, high)
         flow = self._flow(excess, up, down)
         kernel.settle(flow)
         if (excess > 0).any():
             raise RuntimeError(f"{int(excess[excess > 0].sum())} of what brokers lead is outside all bounds")
-        prices_of_brokers: Int64s = flow.prices[-1] - flow.prices[:-1]
-        return prices_of_brokers
+        prices: Int64s = flow.prices[-1] - flow.prices[:-1]
+        return prices, priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, prices)
+
+    def _of_nodes(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s]:
+        """Bounds of all nodes, from those of the brokers: what nodes of minimums lead is part of these."""
+        if self.exact is None:
+            return low, high
+        exact = self.exact[self.brokers :]
+        least = exact.reshape(-1, self.brokers).sum(axis=0)
+        return np.append(low - least, exact), np.append(high - least, exact)
 
     def narrow(self) -> Band:
         """Balance the target brokers within the narrowest band: the smallest maximum, then the largest minimum."""
         high = self.narrow_high()
-        return Band(self._narrow_low(high), high)
+        return Band(self.narrow_low(high), high)
 
     def narrow_high(self) -> int:
         """Balance the target brokers to the smallest maximum, `base` included; 0 without targets.
@@ -117,15 +146,11 @@ class Shares:
             high = -(-int((self.loads() + self.base)[full].sum()) // int(np.count_nonzero(full)))
         return high
 
-    def meet_exact(self) -> None:
-        """Bring loads to `exact`, as far as feasible."""
-        self._blocking(self._lows(0, is_bound=False), self._unbounded())
-
     def reach(self, low: Int64s, high: Int64s) -> bool:
         """Bring loads, without `base`, within bounds of each broker as far as feasible; whether they all are."""
-        return not self._blocking(low, high).any()
+        return not self._blocking(*self._of_nodes(low, high)).any()
 
-    def _narrow_low(self, high: int) -> int:
+    def narrow_low(self, high: int) -> int:
         """The largest minimum for that maximum, likewise, by brokers that can take over nothing from others."""
         brokers = int(np.count_nonzero(self.target))
         if not brokers:
@@ -224,56 +249,8 @@ def _levels(loads: Int64s, group: Int64s) -> Int64s:
     return np.where(((largest > ceiling) | (least < floor))[group], level, loads)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MinimumNodes:
-    """The flow between brokers and the nodes of minimums.
-
-    Parameters
-    ----------
-    shares : of brokers, and of a node for each topic and broker after them. costs : (rows, 2 · width) int32.
-    least : (topics, brokers) int64.
-    """
-
-    shares: Shares
-    costs: Int32s = field(repr=False)
-    least: Int64s
-
-    @classmethod
-    def of(cls, problem: LeaderProblem, minimums: LeaderMinimums, costs: Int32s) -> "MinimumNodes":
-        """The flow of rows of a problem; `costs` as of `change_costs`."""
-        topics, brokers = minimums.least.shape
-        replicas, topic = problem.replicas, minimums.topic[:, None]
-        has_node = (topic >= 0) & (costs != NOT_A_CANDIDATE)
-        # A broker without a minimum needs no node.
-        has_node &= minimums.least[np.maximum(topic, 0), replicas] > 0
-        nodes = np.where(has_node, brokers * (1 + topic) + replicas, NO_REPLICA).astype(np.int32)
-        table = np.concatenate([replicas, nodes], axis=1)
-        all_costs = np.concatenate([costs, np.where(has_node, costs, NOT_A_CANDIDATE)], axis=1).astype(np.int32)
-        of_nodes = np.zeros(topics * brokers, np.int64)
-        shares = Shares.of(
-            table,
-            all_costs,
-            problem.weight,
-            np.concatenate([problem.target, of_nodes > 0]),
-            np.concatenate([problem.base + minimums.least.sum(axis=0), of_nodes]),
-        )
-        exact = np.concatenate([np.full(brokers, -1, np.int64), minimums.least.ravel()])
-        return cls(replace(shares, exact=exact), all_costs, minimums.least)
-
-    def leaders(self) -> Int32s:
-        """(rows,) int32 the brokers that lead."""
-        leaders = self.shares.leaders()
-        return np.where(leaders < 0, leaders, leaders % self.least.shape[1]).astype(np.int32)
-
-    def bounds(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s]:
-        """Bounds of all nodes, from those of the brokers without `base`."""
-        least = self.least.sum(axis=0)
-        return tuple(np.concatenate([each - least, self.least.ravel()]) for each in (low, high))  # type: ignore[return-value] # two
-
-
-def attainable_minimums(problem: LeaderProblem, minimums: LeaderMinimums) -> Int64s:
+def attainable_minimums(problem: LeaderProblem, minimums: LeaderTopics) -> Int64s:
     """(topics, brokers) int64: minimums that can be met together, with the least total below what is stated."""
     costs = np.where(problem.candidates(), 0, NOT_A_CANDIDATE).astype(np.int32)
-    spread = MinimumNodes.of(problem, minimums, costs).shares
-    spread.meet_exact()
-    return np.minimum(spread.loads()[len(problem.base) :].reshape(minimums.least.shape), minimums.least)
+    spread = Shares.of_part(replace(problem, minimums=minimums), costs).without_costs()
+    return np.minimum(spread.loads()[len(problem.base) :].reshape(minimums.low.shape), minimums.low)

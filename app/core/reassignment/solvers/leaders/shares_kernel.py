@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import Int32Matrix, Int64Matrix, Int64Vector
+from app.core.compiled.arrays import BoolMatrix, Int32Matrix, Int64Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 
@@ -83,7 +83,7 @@ def saturate(flow: ShareFlow) -> NDArray[np.bool_]:
     """
     excess, brokers = flow.excess, len(flow.up)
     while True:
-        starts, led_cells = _led_cells(flow.table, flow.amounts, brokers)
+        starts, led_cells = cells_by_broker(flow.table, flow.amounts > 0, brokers)
         level = np.full(brokers + 1, -1, np.int64)
         if not _levels(flow, starts, led_cells, level):
             return level >= 0
@@ -111,26 +111,29 @@ def saturate(flow: ShareFlow) -> NDArray[np.bool_]:
 
 
 @subroutine
-def _led_cells(table: Int32Matrix, amounts: Int64Matrix, brokers: int) -> tuple[Int64s, Int64s]:
-    """The cells (row · width + column) of which each broker leads something, as one list by broker and row, with its
-    starts.
+def cells_by_broker(table: Int32Matrix, is_chosen: BoolMatrix, brokers: int) -> tuple[Int64s, Int64s]:
+    """The chosen cells (row · width + column) of each broker, as one list by broker and row, with its starts.
+
+    Parameters
+    ----------
+    is_chosen : (rows, width) bool.
     """
     rows, width = table.shape
     starts = np.zeros(brokers + 1, np.int64)
     for row in range(rows):
         for at in range(width):
-            if amounts[row, at] > 0:
+            if is_chosen[row, at]:
                 starts[table[row, at] + 1] += 1
     for broker in range(brokers):
         starts[broker + 1] += starts[broker]
-    led_cells = np.empty(starts[brokers], np.int64)
+    cells = np.empty(starts[brokers], np.int64)
     place = starts[:brokers].copy()
     for row in range(rows):
         for at in range(width):
-            if amounts[row, at] > 0:
-                led_cells[place[table[row, at]]] = row * width + at
+            if is_chosen[row, at]:
+                cells[place[table[row, at]]] = row * width + at
                 place[table[row, at]] += 1
-    return starts, led_cells
+    return starts, cells
 
 
 @subroutine

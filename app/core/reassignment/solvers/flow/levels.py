@@ -1,14 +1,14 @@
-"""Bands of counts in proportion to the weights of brokers.
+"""Bands of counts, of replicas or leaders, in proportion to the weights of brokers.
 
 A level is a number of replicas for a unit of weight. At a level a broker of weight w has at most ceil(level · w)
 replicas, or at least floor(level · w): the two whole numbers around its share, if the level is the mean. The narrowest
 band has the lowest feasible level of ceilings and then the highest feasible level of floors, where no floor is above
 its ceiling. With equal weights these are the smallest maximum and the largest minimum (`bands`).
 
-Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these. Leaders have
-levels as well (`leaders.weighted`).
+Ceilings change at the levels k / w alone, so that a level is found by galloping and bisection over these.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,8 +19,17 @@ from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int64s
-from app.core.reassignment.bounds.bands import grouped_counts
-from app.core.reassignment.model import Band, BrokerBounds, MovementProblem, bounded, capped_floors, capped_load
+from app.core.reassignment.bounds.bands import grouped_counts, narrowest_band
+from app.core.reassignment.model import (
+    TIGHT,
+    Balance,
+    Band,
+    BrokerBounds,
+    MovementProblem,
+    bounded,
+    capped_floors,
+    capped_load,
+)
 
 LARGEST_WEIGHT = 10**6
 """Weights are whole numbers up to this one: more digits than any capacity is known to."""
@@ -88,22 +97,29 @@ class Levels:
     def unit(self) -> Fraction:
         """The level of one replica on a broker of the mean weight."""
         weights = self.weight[self.target]
-        return Fraction(len(weights), max(1, int(weights.sum())))
+        return Fraction(max(1, len(weights)), max(1, int(weights.sum())))
 
-    def bounds(self, width: int = 0, tolerance: Fraction = Fraction(0), below: Fraction | None = None) -> BrokerBounds:
-        """The bounds, wider by so many replicas of a broker of the mean weight, joined with a tolerance of the mean.
+    def bounds(self, balance: Balance = TIGHT, *, below: int = 0, above: int = 0) -> BrokerBounds:
+        """The bounds of a balance: the narrowest ones, joined with those within its tolerance of the mean.
 
         Parameters
         ----------
-        below : how far below the mean, if not as far as above it.
+        below, above : by how many replicas of a broker of the mean weight the narrowest floors and ceilings are wider.
+
+        Raises
+        ------
+        ValueError : with `keep`, which has no band.
         """
-        below = tolerance if below is None else below
-        low, high = max(self.low - width * self.unit, Fraction(0)), self.high + width * self.unit
+        if balance.tolerance is None:
+            raise ValueError("keep has no band")
+        low, high = max(self.low - below * self.unit, Fraction(0)), self.high + above * self.unit
         mean = min(max(self.mean, self.low), self.high)
-        least = [min(floor(low * w), ceil(self.high * w), ceil(mean * w * (1 - below))) for w in self.weight.tolist()]
-        most = [max(ceil(high * w), floor(mean * w * (1 + tolerance))) for w in self.weight.tolist()]
-        floors = capped_floors(np.array(least, np.int64), self.target, self.floor_cap)
-        return BrokerBounds(floors, np.array(most, np.int64))
+        near, far = mean * (1 - balance.tolerance_below), mean * (1 + balance.tolerance)
+        weights, of_broker = np.unique(self.weight, return_inverse=True)
+        least = [min(floor(low * w), ceil(self.high * w), ceil(near * w)) for w in weights.tolist()]
+        most = [max(ceil(high * w), floor(far * w)) for w in weights.tolist()]
+        floors, ceilings = np.array([least, most], np.int64)[:, of_broker]
+        return BrokerBounds(capped_floors(floors, self.target, self.floor_cap), ceilings)
 
     def width(self, counts: Int64s) -> int:
         """By how many replicas of a broker of the mean weight the bounds have to be wider to have these counts."""
@@ -128,16 +144,18 @@ def narrowest_levels(problem: MovementProblem) -> Levels:
     ------
     InfeasibleFlow : no legal placement exists.
     """
-    target = problem.target
-    weight = np.ones(len(target), np.int64) if problem.share is None else problem.share
+    target, cap = problem.target, problem.floor_cap
+    if problem.share is None:
+        band, mean = narrowest_band(problem), Fraction(problem.shared_count, max(1, int(np.count_nonzero(target))))
+        return Levels(target, np.ones(len(target), np.int64), mean, Fraction(band.low), Fraction(band.high), cap)
     groups = grouped_counts(problem)
     return find_levels(
         lambda bounds: groups.is_feasible(bounds.low, bounds.high),
         target,
-        weight,
+        problem.share,
         problem.shared_count,
         is_within=bool(target[groups.broker].all()),
-        floor_cap=problem.floor_cap,
+        floor_cap=cap,
     )
 
 
@@ -215,15 +233,11 @@ def _first(
     }
     inside = [each for each in between if min(level, failing) < each < max(level, failing)]
     candidates = [*sorted(inside, reverse=not rising), level]
-    first, last = 0, len(candidates) - 1
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (first, middle) if holds(candidates[middle]) else (middle + 1, last)
-    return candidates[last]
+    return candidates[bisect_left(candidates, True, hi=len(candidates) - 1, key=holds)]
 
 
 def summary(target: NDArray[np.bool_], bounds: BrokerBounds) -> Band:
-    """The smallest floor and the largest ceiling of a target broker."""
+    """The smallest floor and the largest ceiling of a target broker; of all brokers, and 0, without targets."""
     if not target.any():
-        return Band(0, 0)
+        return Band(0, int(bounds.high.max(initial=0)))
     return Band(int(bounds.low[target].min()), int(bounds.high[target].max()))
