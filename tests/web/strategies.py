@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Assignment, Broker, padded
-from app.web.pictures.reading import ReadingMember, ReadingPicture
+from app.web.pictures.members import Member, MembersPicture
+from app.web.plans.groups import PARTS
 
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
 broker_ids = st.integers(0, 30) | st.integers(0, INT32_MAX)
@@ -31,12 +32,16 @@ def assignments(draw: st.DrawFn, brokers: list[Broker]) -> dict[str, Assignment]
 
 
 loads = st.integers(0, 3) | st.integers(0, 100_000)
-readers = st.builds(ReadingMember, name=texts, rack=rack_names, in_rack=loads, cross_rack=loads, unknown=loads)
+readers = st.builds(Member, name=texts, place=rack_names, counts=st.tuples(loads, loads, loads))
 readings = st.builds(
-    ReadingPicture,
+    MembersPicture,
     title=texts,
     facts=st.lists(texts, max_size=3),
-    racks=st.lists(texts, max_size=20),
+    by=st.just("rack"),
     members=st.lists(readers, max_size=60),
+    parts=st.just(PARTS),
+    noun=st.just("member"),
+    unit=st.just("partition"),
+    places=st.lists(texts, max_size=20),
 )
 """Groups of any members, in racks of any name, with any counts."""

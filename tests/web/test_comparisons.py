@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,52 +20,11 @@ from app.api.examples import (
     SWEEP,
 )
 from app.api.sweeps.capacity import CapacitySweepRequest
-from app.core.measures.movement import movement
-from app.core.model import Assignment
 from app.services import sweeps
 from app.store.database import Database
-from app.web.plans.comparison import compared_changes
 from app.web.plans.selection import differing
-from tests.profiles import costly
-from tests.web.browser import Browser
+from tests.web.browser import Browser, Page
 from tests.web.test_clusters import TEXT
-
-lists = st.lists(st.permutations([1, 2, 3, 4]).map(lambda ids: ids[:2]), min_size=1, max_size=6)
-
-
-def assignment(rows: list[list[int]]) -> dict[str, Assignment]:
-    return {"t": Assignment(np.arange(len(rows), dtype=np.int32), np.array(rows, np.int32))}
-
-
-@costly()
-@given(data=st.data(), before=lists)
-def test_changes_are_counted_as_by_hand(data: st.DataObject, before: list[list[int]]) -> None:
-    """Each partition that a plan changes is alike, otherwise, or in one plan alone; whichever plan is named first."""
-    plans = [
-        data.draw(st.tuples(*(st.sampled_from([row, [4, 3], [1, 2]]) for row in before)).map(list)) for _ in range(2)
-    ]
-    moved = [movement(assignment(before), assignment(plan)) for plan in plans]
-    found = compared_changes(*moved)
-    by_hand = [0, 0, 0, 0]
-    for row, one, other in zip(before, *plans, strict=True):
-        is_first, is_second = one != row, other != row
-        if is_first and is_second:
-            by_hand[0 if one == other else 1] += 1
-        elif is_first or is_second:
-            by_hand[2 if is_first else 3] += 1
-    assert [found.alike, found.otherwise, found.only_first, found.only_second] == by_hand
-    assert len(found.partitions) == found.different
-    for row in found.partitions:
-        assert row.before == before[row.partition]
-        for list_, plan in zip((row.first, row.second), plans, strict=True):
-            assert list_ == (plan[row.partition] if plan[row.partition] != before[row.partition] else None)
-    swapped = compared_changes(*reversed(moved))
-    assert (swapped.alike, swapped.only_first, swapped.only_second) == (
-        found.alike,
-        found.only_second,
-        found.only_first,
-    )
-
 
 values = st.integers(-9, 9) | st.dictionaries(st.sampled_from("xy"), st.booleans(), min_size=1)
 
@@ -92,7 +50,7 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     assert f'value="{other}"' in browser.get(f"/plans/{one}/compare").source
     page = browser.get(f"/plans/compare?a={one}&b={other}")
     assert page.status == 200
-    for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance", "Equal in both"):
+    for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance"):
         assert words in page.text
     assert "Replica sets" in page.text
     assert "Three lost brokers lose data" in page.text
@@ -104,7 +62,7 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     assert browser.get(f"/plans/compare?plan={one}").status == 200
     same = browser.get(f"/plans/compare?a={one}&b={one}")
     assert "The requests are equal" in same.text
-    assert "Only in A 0" in same.text
+    assert "Both plans place every partition equally" in same.text
     half = browser.get(f"/plans/compare?a={one}")
     assert half.status == 200
     assert browser.get("/plans/compare").status == 200
@@ -134,6 +92,7 @@ def test_plans_of_every_kind_are_compared(client: httpx.Client, plan_id: object)
     assert client.get("/plans/compare", params={"a": str(plan_id), "b": str(plan_id)}).status_code == 200
 
 
+LOADS = ("replicas", "leaders", "bytes")
 MADE: dict[str, dict[str, Any]] = {
     "group": {"assignor": "range", "members": [{"member_id": f"m-{n}", "topics": ["t"]} for n in range(2)]},
     "replicas": {
@@ -213,3 +172,22 @@ def test_sweeps_are_compared(client: httpx.Client, database: Database) -> None:
     assert {row["series"] for row in spec["data"]["values"]} == {"A", "B"}
     assert client.get("/pictures/sweeps-compared.svg", params=ids).text.startswith("<svg")
     assert f'value="{second}"' in client.get(f"/sweeps/{EXAMPLE_SWEEP_ID}?tab=about").text
+
+
+def test_reassignments_are_compared_as_by_the_diff_of_the_api(client: httpx.Client) -> None:
+    """The partitions are the diff's, each with both lists, and the brokers those whose loads differ."""
+    assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
+    bodies = [{"cluster": "nine", "remove_brokers": [broker]} for broker in (105, 106)]
+    one, other = (client.post("/v1/plans/reassignment", json=body).json()["id"] for body in bodies)
+    page = Page(200, {}, client.get("/plans/compare", params={"a": one, "b": other}).text)
+    found = client.get(f"/v1/plans/{other}/diff", params={"against": one}).json()
+    lists = [(row, *(", ".join(map(str, row[side])) for side in ("before", "after"))) for row in found["items"]]
+    rows = [f"{row['topic']}-{row['partition']} {before} {after}" for row, before, after in lists]
+    assert rows
+    assert " ".join(page.by_id("compared").text.split()).endswith(" ".join(rows))
+    figures = [
+        (row, [(row[f"{name}_before"], row[f"{name}_after"]) for name in LOADS]) for row in found["summary"]["brokers"]
+    ]
+    unequal = [row["broker"] for row, pairs in figures if any(before != after for before, after in pairs)]
+    assert {105, 106} <= set(unequal)
+    assert f"{len(unequal)} of 9 brokers differ." in page.text

@@ -1,6 +1,7 @@
 """The picture of a group: well-formed whatever it is of, true to the members' partitions, and of bounded size."""
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 from xml.etree import ElementTree as ET
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.web.pictures.members import MOST_PLACES, Member, MembersPicture, draw
 from app.web.pictures.rack_columns import MOST_COLUMNS, WIDEST, short_names
-from app.web.pictures.reading import MOST_RACKS, ReadingMember, ReadingPicture, draw
+from app.web.plans.groups import PARTS
 from tests.profiles import costly
 from tests.web.strategies import readings, texts
 from tests.web.test_pictures import SVG, read
@@ -18,10 +20,14 @@ from tests.web.test_pictures import SVG, read
 LOOKS = ("in-rack", "cross-rack", "unknown")
 
 
-def group(members: int, *, racks: int = 3, partitions: int = 5) -> ReadingPicture:
+def picture_of(title: str, facts: Sequence[str], racks: Sequence[str], members: Sequence[Member]) -> MembersPicture:
+    return MembersPicture(title, facts, "rack", members, PARTS, "member", "partition", racks)
+
+
+def group(members: int, *, racks: int = 3, partitions: int = 5) -> MembersPicture:
     """Members dealt to `racks`, which read all but one of their partitions in rack."""
-    listed = [ReadingMember(f"billing-{i}", f"use1-az{i % racks}", partitions - 1, 1, 0) for i in range(members)]
-    return ReadingPicture("billing", ["A fact."], [f"use1-az{rack}" for rack in range(racks)], listed)
+    listed = [Member(f"billing-{i}", f"use1-az{i % racks}", (partitions - 1, 1, 0)) for i in range(members)]
+    return picture_of("billing", ["A fact."], [f"use1-az{rack}" for rack in range(racks)], listed)
 
 
 def columns(root: ET.Element) -> list[ET.Element]:
@@ -49,7 +55,7 @@ def heights(column: ET.Element) -> dict[str, float]:
 
 
 @given(readings)
-def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhere(picture: ReadingPicture) -> None:
+def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhere(picture: MembersPicture) -> None:
     """Ids, racks and titles are text and never markup."""
     root = read(draw(picture))
     allowed = {"svg", "title", "desc", "style", "rect", "path", "text", "g"}
@@ -63,13 +69,13 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 
 
 @given(readings)
-def test_every_member_has_a_tooltip_with_its_reads(picture: ReadingPicture) -> None:
+def test_every_member_has_a_tooltip_with_its_reads(picture: MembersPicture) -> None:
     found = [split(title(column)) for column in columns(read(draw(picture)))]
     assert sorted(found) == sorted(member.counts for member in picture.members)
 
 
 @given(readings)
-def test_bars_are_to_one_scale(picture: ReadingPicture) -> None:
+def test_bars_are_to_one_scale(picture: MembersPicture) -> None:
     """A partition is as high in every bar, and a part without partitions is not drawn."""
     scales = []
     for column in columns(read(draw(picture))):
@@ -77,18 +83,18 @@ def test_bars_are_to_one_scale(picture: ReadingPicture) -> None:
         shown = heights(column)
         assert set(shown) == {look for look, count in counts.items() if count}
         scales += [(height, counts[look]) for look, height in shown.items()]
-    highest = max([member.partitions for member in picture.members], default=0)
+    highest = max([sum(member.counts) for member in picture.members], default=0)
     for height, count in scales:
         assert height == pytest.approx(92 * count / highest, abs=0.006), "what is written has two decimal places"
 
 
 @given(readings, st.randoms(use_true_random=False))
-def test_the_bytes_hang_on_the_order_of_members_within_a_rack_only(picture: ReadingPicture, random: Random) -> None:
+def test_the_bytes_hang_on_the_order_of_members_within_a_rack_only(picture: MembersPicture, random: Random) -> None:
     """Racks have no order, and members of different ones none among themselves."""
-    racks = list(picture.racks)
+    racks = list(picture.places)
     random.shuffle(racks)
-    by_rack = sorted(picture.members, key=lambda member: member.rack or "")
-    assert draw(ReadingPicture(picture.title, picture.facts, racks, by_rack)) == draw(picture)
+    by_rack = sorted(picture.members, key=lambda member: member.place or "")
+    assert draw(picture_of(picture.title, picture.facts, racks, by_rack)) == draw(picture)
 
 
 @costly()
@@ -98,7 +104,7 @@ def test_many_members_share_columns_and_none_is_lost(members: int, racks: int) -
     picture = draw(group(members, racks=racks))
     root = read(picture)
     shown = columns(root)
-    assert len(shown) <= MOST_COLUMNS + min(racks, MOST_RACKS + 1)
+    assert len(shown) <= MOST_COLUMNS + min(racks, MOST_PLACES + 1)
     parts = [split(title(column)) for column in shown]
     assert [sum(part) for part in zip(*parts, strict=True)] == [4 * members, members, 0]
     assert float(root.get("width", 0)) <= WIDEST
@@ -106,8 +112,8 @@ def test_many_members_share_columns_and_none_is_lost(members: int, racks: int) -
 
 
 def test_a_column_of_several_is_their_mean_and_shows_how_far_apart_they_are() -> None:
-    members = [ReadingMember(f"m-{i:04}", "a", i % 2 * 10, 0, 0) for i in range(2 * MOST_COLUMNS)]
-    first, *_ = columns(read(draw(ReadingPicture("g", [], ["a"], members))))
+    members = [Member(f"m-{i:04}", "a", (i % 2 * 10, 0, 0)) for i in range(2 * MOST_COLUMNS)]
+    first, *_ = columns(read(draw(picture_of("g", [], ["a"], members))))
     assert title(first) == (
         "2 members, m-0000 to m-0001, rack a: 0 to 10 partitions each, 10 in rack, 0 across racks, 0 rack unknown"
     )
@@ -119,11 +125,11 @@ def test_a_column_of_several_is_their_mean_and_shows_how_far_apart_they_are() ->
 
 def test_a_worked_example_says_in_words_what_it_shows() -> None:
     members = [
-        ReadingMember("billing-0", "use1-az1", 4, 0, 0),
-        ReadingMember("billing-1", "use1-az2", 3, 1, 0),
-        ReadingMember("billing-2", None, 0, 0, 4),
+        Member("billing-0", "use1-az1", (4, 0, 0)),
+        Member("billing-1", "use1-az2", (3, 1, 0)),
+        Member("billing-2", None, (0, 0, 4)),
     ]
-    root = read(draw(ReadingPicture("billing", ["A fact."], ["use1-az1", "use1-az2", "use1-az4"], members)))
+    root = read(draw(picture_of("billing", ["A fact."], ["use1-az1", "use1-az2", "use1-az4"], members)))
     assert root.get("role") == "img"
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
     assert root.findtext(f"{SVG}desc") == (
@@ -144,14 +150,14 @@ def test_a_worked_example_says_in_words_what_it_shows() -> None:
 
 def test_where_no_member_has_a_rack_the_racks_are_not_drawn() -> None:
     """Then every rack is without a member, which says nothing of any of them."""
-    root = read(draw(ReadingPicture("g", [], ["a", "b"], [ReadingMember("m", None, 0, 0, 1)])))
+    root = read(draw(picture_of("g", [], ["a", "b"], [Member("m", None, (0, 0, 1))])))
     assert [rect.findtext(f"{SVG}title") for rect in root.iter(f"{SVG}rect") if rect.get("class") == "panel"] == [
         "no rack"
     ]
 
 
 def test_a_group_without_members_is_drawn_as_any_other() -> None:
-    root = read(draw(ReadingPicture("g", ["Nobody."], ["a"], []), style=""))
+    root = read(draw(picture_of("g", ["Nobody."], ["a"], []), style=""))
     assert columns(root) == []
     assert root.find(f"{SVG}style") is None
 

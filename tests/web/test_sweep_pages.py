@@ -120,6 +120,7 @@ def test_a_study_without_objective_names_the_choice_with_the_least_of_each_figur
         assert any(all(part in answer for part in parts) for parts in named)
     [*plans] = [each.text for each in page.all("button") if each.text.startswith("Plan:")]
     assert bool(plans) == (kind == "reassignment")
+    assert browser.get(f"/sweeps/{sweep_id}/scenarios/0").status == 200
 
 
 def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:

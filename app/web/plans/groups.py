@@ -6,11 +6,13 @@ from typing import Any
 
 from app.core.groups.registry import ASSIGNORS
 from app.store.records import PlanHead
-from app.web.pictures import reading as reading_picture
-from app.web.pictures.reading import ReadingMember, ReadingPicture
+from app.web.pictures import members as members_picture
+from app.web.pictures.members import Member, MembersPicture
 from app.web.plans.view import View, ViewedPlan, topic_names
 from app.web.words import counted, number, share
 
+PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
+"""The parts of a bar in the picture, from the baseline up, in words and as a class of the style sheet."""
 MOST_RUNS = 12
 """Ranges of partitions that are written out for one member; the rest is counted."""
 
@@ -154,12 +156,10 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     plan = viewed.plan
     answer: Any = plan.head.answer
     members = [
-        ReadingMember(
-            name=member["group_instance_id"] or member["member_id"],
-            rack=member["rack_id"] or None,
-            in_rack=member["in_rack"],
-            cross_rack=member["cross_rack"],
-            unknown=member["unknown"],
+        Member(
+            member["group_instance_id"] or member["member_id"],
+            member["rack_id"] or None,
+            (member["in_rack"], member["cross_rack"], member["unknown"]),
         )
         for member in answer["loads"]["per_member"]
     ]
@@ -167,7 +167,8 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     title = _title(plan.head, [placement.topic for placement in plan.placements])
     racks = [broker.rack for broker in viewed.cluster.brokers if broker.rack and not broker.fenced]
     caption = f"{title}: {partitions} read by {counted(len(members), 'member')}"
-    return reading_picture.draw(ReadingPicture(caption, facts(answer), racks, members), style=style)
+    picture = MembersPicture(caption, facts(answer), "rack", members, PARTS, "member", "partition", racks)
+    return members_picture.draw(picture, style=style)
 
 
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:

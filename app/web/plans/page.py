@@ -33,7 +33,7 @@ from app.web.plans import replicas as replica_plans
 from app.web.plans import restarts as restart_plans
 from app.web.plans import selection as labels
 from app.web.plans import streams as streams_plans
-from app.web.plans.against import Against, against
+from app.web.plans.against import against
 from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, states_after, store_pasted
 from app.web.plans.selection import select, twins
@@ -79,7 +79,7 @@ class Chosen:
 
 _NOTHING = Chosen()
 _NOT_EXECUTED = Execution(())
-_ALONE: Mapping[str, Any] = {"comparable": (), "twins": {}, "place": None}
+_ALONE: dict[str, Any] = {"comparable": (), "twins": {}, "place": None, "changes": None}
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -169,23 +169,18 @@ def _page(
     """
     with database.begin() as uow:
         viewed = _loaded(uow, plan_id)
-        view = VIEWS[viewed.head.kind]
+        view, head = VIEWS[viewed.head.kind], viewed.head
         if chosen.tab not in tabs_of(view):
-            raise PlanNotFound(f"the page of a {viewed.head.kind} plan has no tab {chosen.tab[:100]}")
+            raise PlanNotFound(f"the page of a {head.kind} plan has no tab {chosen.tab[:100]}")
         now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else _NOT_EXECUTED
-        changes = against(uow, viewed.plan, chosen.against) if viewed.head.kind == replicas.KIND else None
-        comparable = [other for other in others(uow, viewed.plan) if other.id != viewed.head.id]
-        told_apart = twins(uow, comparable) if chosen.tab == "compare" else {}
-        where = place(uow, ClusterView(viewed.head.cluster, "plans")) if viewed.head.cluster else None
-    return shown(
-        viewed,
-        view,
-        now=now,
-        chosen=chosen,
-        refused=refused,
-        changes=changes,
-        around={"comparable": comparable, "twins": told_apart, "place": where},
-    )
+        comparable = [other for other in others(uow, viewed.plan) if other.id != head.id]
+        around: dict[str, Any] = {
+            "changes": against(uow, viewed.plan, chosen.against) if head.kind == replicas.KIND else None,
+            "comparable": comparable,
+            "twins": twins(uow, comparable) if chosen.tab == "compare" else {},
+            "place": place(uow, ClusterView(head.cluster, "plans")) if head.cluster else None,
+        }
+    return shown(viewed, view, now=now, chosen=chosen, refused=refused, **around)
 
 
 def tabs_of(view: View) -> Mapping[str, str]:
@@ -235,16 +230,14 @@ def shown(
     now: Execution = _NOT_EXECUTED,
     chosen: Chosen = _NOTHING,
     refused: Refused | None = None,
-    changes: Against | None = None,
-    around: Mapping[str, Any] = _ALONE,
+    **around: Any,
 ) -> Response:
     """The page of a plan over its cluster.
 
     Parameters
     ----------
-    now : the execution, of a kind that has batches. around : its cluster, and plans that it can be compared with.
-    refused : why the form of the status changed nothing; None unless it was sent.
-    changes : the differences from a snapshot, of a plan of replicas.
+    now : the execution, of a kind that has batches. refused : why the form of the status changed nothing.
+    around : its cluster, plans that it can be compared with, and the differences from a snapshot.
     """
     plan, head = viewed.plan, viewed.head
     selection = select(viewed.transfers, chosen.select) if view.has_batches else None
@@ -256,7 +249,6 @@ def shown(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused or now.problem else HTTPStatus.OK,
         tab=chosen.tab,
         tabs=tabs_of(view),
-        changes=changes,
         topics=topics[:MOST_TOPICS],
         formats=[name for name in KINDS[head.kind].exports if plans.FORMATS[name].has_topics],
         execution=now,
@@ -274,7 +266,7 @@ def shown(
         states=after,
         states_of={state.broker: state for state in after.brokers} if after else {},
         **view.values(viewed),
-        **around,
+        **_ALONE | around,
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from app.core.measures.partition_table import PartitionTable
-from app.web.pictures import tasks as tasks_picture
-from app.web.pictures.tasks import TaskClient, TasksPicture
+from app.web.pictures import members
+from app.web.pictures.members import Member, MembersPicture
 from app.web.plans.view import View, ViewedPlan
 from app.web.words import counted, number
 
@@ -23,16 +23,16 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     counts_of = dict(zip(table.brokers.ids.tolist(), counts, strict=True))
     width = len(str(len(waves)))
     brokers = [
-        TaskClient(str(broker), f"wave {number:0{width}}", counts_of[broker])
+        Member(str(broker), f"{number:0{width}}", counts_of[broker])
         for number, wave in enumerate(waves, 1)
         for broker in wave["brokers"]
     ]
     bound = certificate["lower_bound_waves"]
     proof = "No schedule has fewer waves" if certificate["optimal"] else f"A schedule has at least {bound} waves"
-    facts = [f"{proof}; {counted(answer['blocked_partitions'], 'partition')} blocked."]
+    facts = [f"{proof}; {counted(answer['blocked_partitions'], 'partition')} blocked. A panel is a wave."]
     parts = (("leaders", "leads"), ("followers", "follows"))
-    picture = TasksPicture(viewed.head.title, facts, "wave", brokers, parts, "broker", "leader", "followers")
-    return tasks_picture.draw(picture, style=style)
+    picture = MembersPicture(viewed.head.title, facts, "wave", brokers, parts, "broker", "replica")
+    return members.draw(picture, style=style)
 
 
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:

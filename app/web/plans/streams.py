@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.store.records import PlanHead
-from app.web.pictures import tasks as tasks_picture
-from app.web.pictures.tasks import TaskClient, TasksPicture
+from app.web.pictures import members
+from app.web.pictures.members import Member, MembersPicture
 from app.web.plans.view import View, ViewedPlan
 from app.web.words import counted, number
 
+_PARTS = (("active", "leads"), ("standby", "follows"), ("warm-up", "cross-rack"))
 SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES, SHOWN_STEPS = 100, 300, 100, 100
 
 
@@ -22,15 +23,16 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     answer, request = _both(viewed.head)
     tag = next(iter(request["rack_aware_assignment_tags"]), None)
     clients = [
-        TaskClient(
+        Member(
             client["process_id"],
             client["client_tags"].get(tag) if tag else client["rack_id"],
             (client["active"], client["standby"], client["warmup"]),
         )
         for client in answer["loads"]["per_client"]
     ]
-    picture = TasksPicture(_title(viewed.head, ()), _facts(answer), tag or "rack", clients)
-    return tasks_picture.draw(picture, style=style)
+    title = _title(viewed.head, ())
+    picture = MembersPicture(title, _facts(answer), tag or "rack", clients, _PARTS, "client", "task")
+    return members.draw(picture, style=style)
 
 
 def _facts(answer: Mapping[str, Any]) -> list[str]:
