@@ -152,9 +152,14 @@ def partition_rates(name: str, stated: float | Sequence[float], partitions: int,
     ------
     ConflictingFields : the topic has another number of partitions than rates. `path` is the field of the rates.
     """
+    require_each(name, stated, partitions, path=path)
     if isinstance(stated, int | float):
         return np.full(partitions, stated / max(partitions, 1))
-    if len(stated) != partitions:
-        detail = f"topic {name} has {partitions} partitions, and the rates of {len(stated)} are given"
-        raise ConflictingFields(detail, path=(*path, name), value=len(stated), limit=partitions)
     return np.array(stated, np.float64)
+
+
+def require_each(name: str, stated: float | Sequence[float], partitions: int, *, path: FieldPath) -> None:
+    """Raise `ConflictingFields` if a list does not have a value for each partition of the topic."""
+    if not isinstance(stated, int | float) and len(stated) != partitions:
+        detail = f"topic {name} has {partitions} partitions, and the values of {len(stated)} are given"
+        raise ConflictingFields(detail, path=(*path, name), value=len(stated), limit=partitions)

@@ -874,8 +874,8 @@ class ConsumersKafka(Record):
     assignor: str
     """Name of the assignor."""
     consumers_needed: int | None
-    """The fewest consumers with which none exceeds its capacity in any interval; null if there are none, up to the
-    number of partitions and to 100 more than the plan has."""
+    """The fewest consumers, at least `min`, with which none exceeds its capacity in any interval; null if there are
+    none, up to the number of partitions and to 100 more than the plan has."""
     intervals_above_capacity: int
     """Number of intervals in which a consumer would exceed its capacity with as many consumers as planned."""
 

@@ -100,6 +100,14 @@ def test_fields_out_of_range_are_named(client: httpx.Client, fields: Json, point
     only_error(problem(client.post("/v1/plans/consumers", json={**HOURS, **fields}), 422, "validation"), pointer)
 
 
+def test_idle_consumers_take_no_time(client: httpx.Client) -> None:
+    """Kafka's assignor was replayed for each number of consumers, for half a minute with 10,000 members."""
+    plan = planned(client, spare=10_000)
+    assert min(interval["consumers"] for interval in plan["intervals"]) > 10_000
+    assert plan["kafka"]["intervals_above_capacity"] == 0
+    assert planned(client, min=10_000)["kafka"] == plan["kafka"] | {"consumers_needed": 10_000}
+
+
 def test_topics_and_missing_snapshots_are_problems(client: httpx.Client) -> None:
     body = {**HOURS, "snapshot_id": str(EXAMPLE_SNAPSHOT_ID)}
     unknown = client.post("/v1/plans/consumers", json=body)

@@ -251,16 +251,19 @@ class TestReassignment:
 class TestBadInput:
     """Wrong statements of a request, by name and number."""
 
-    def test_a_topic_that_is_not_there(self, client: httpx.Client) -> None:
-        rejection = problem(ask(client, bytes_per_s={"tt": 1}), 422, "conflicting_fields")
-        assert only_error(rejection, "/ingress_bytes_per_s/tt")["value"] == "tt"
+    @pytest.mark.parametrize("field", ["ingress_bytes_per_s", "lag"])
+    def test_a_topic_that_is_not_there(self, client: httpx.Client, field: str) -> None:
+        rejection = problem(ask(client, **{field: {"tt": 1}}), 422, "conflicting_fields")
+        assert only_error(rejection, f"/{field}/tt")["value"] == "tt"
 
     def test_both_names_of_the_rates(self, client: httpx.Client) -> None:
         rejection = problem(ask(client, ingress_bytes_per_s={"t": 1}, bytes_per_s={"t": 1}), 422, "validation")
         only_error(rejection, "/bytes_per_s")
 
-    def test_another_number_of_rates(self, client: httpx.Client) -> None:
-        rejection = problem(ask(client, bytes_per_s={"t": [1, 2]}), 422, "conflicting_fields")
+    @pytest.mark.parametrize("field", ["ingress_bytes_per_s", "lag"])
+    def test_values_of_another_number_of_partitions(self, client: httpx.Client, field: str) -> None:
+        rejection = problem(ask(client, **{field: {"t": [1, 2]}}), 422, "conflicting_fields")
+        only_error(rejection, f"/{field}/t")
         assert "6 partitions" in rejection["detail"]
         assert "2 are given" in rejection["detail"]
 

@@ -404,6 +404,7 @@ BAD: list[tuple[Json, int, str, str]] = [
     ),
     ({"assignor": "range"}, 422, "validation", "/assignor"),
     ({"num_standby_replicas": -1}, 422, "validation", "/num_standby_replicas"),
+    ({"num_standby_replicas": 10_001}, 422, "validation", "/num_standby_replicas"),
     (
         {"subtopologies": [{"id": 0, "source_topics": ["nope"]}], "topics": []},
         422,

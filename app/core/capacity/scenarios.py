@@ -6,12 +6,13 @@ if any has), or the brokers of one rack if the base counts them by rack (`topolo
 not have the field.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from app.core.capacity.scenario import Scenario, TopicLoad
 from app.core.capacity.sections import (
+    CONTRADICTING,
     LOCAL_RETENTION_FIELDS,
     READERS,
     SECTION_FIELDS,
@@ -83,15 +84,20 @@ class ScenarioReader:
         return tuple(topic.multiplied(multiplier) for topic in self.section("topics", digits))
 
 
-def require_axes(base: Base, grid: Grid) -> None:
+def require_axes(base: Base, grid: Grid, *, topics_at: FieldPath = ("base",)) -> None:
     """Validate every axis: whether its path exists, and whether each of its values is possible by itself.
 
-    Of a range, which may have any number of values, the two ends are validated. Values that only conflict with other
-    values are not rejected here: the scenarios that combine them fail by themselves.
+    Of a range, which may have any number of values, the two ends are validated. Values that only conflict with those of
+    axes are not rejected here: the scenarios that combine them fail by themselves.
+
+    Parameters
+    ----------
+    topics_at : the field of the sweep that is named if topics contradict each other.
 
     Raises
     ------
-    UnknownAxis : with the paths that exist. ImpossibleValue : with a path that begins at the sweep.
+    UnknownAxis : with the paths that exist. ImpossibleValue : with a path that begins at the sweep. ConflictingFields,
+        LimitExceeded : every scenario is impossible, since no axis varies the fields that are in conflict.
     """
     known = frozenset(axis_paths(base))
     for axis in grid.axes:
@@ -103,17 +109,22 @@ def require_axes(base: Base, grid: Grid) -> None:
         is_list = isinstance(axis.values, list)
         for digit in range(len(axis.values)) if is_list else {0, len(axis.values) - 1}:
             digits = (*first[:position], digit, *first[position + 1 :])
-            _require_section(reader, axis.section, digits, ("axes", axis.path))
+            _require(partial(reader.section, axis.section, digits), ("axes", axis.path), may_conflict=True)
+    varied = {axis.section for axis in grid.axes}
     for section in SECTION_FIELDS:
-        _require_section(reader, section, first, ("base",))
+        _require(partial(reader.section, section, first), topics_at, may_conflict=section in varied)
+    if varied.isdisjoint(CONTRADICTING):
+        _require(partial(reader.scenario, 0), topics_at, may_conflict=False)
 
 
-def _require_section(reader: ScenarioReader, section: str, digits: Digits, where: FieldPath) -> None:
+def _require(read: Callable[[], object], where: FieldPath, *, may_conflict: bool) -> None:
     try:
-        reader.section(section, digits)
-    except ConflictingFields:
-        return
+        read()
     except Failure as failure:
+        if may_conflict and isinstance(failure, ConflictingFields):
+            return
+        if where[0] == "base" and failure.path[0] != "topics":
+            where = ("base",)
         if where == ("base",):
             failure.path = (*where, *failure.path)
         else:

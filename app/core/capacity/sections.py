@@ -190,6 +190,8 @@ SECTION_FIELDS: Mapping[str, tuple[str, ...]] = {name: each.fields for name, eac
 READERS = MappingProxyType({name: each.read for name, each in _SECTIONS.items()})
 """The reader of each section."""
 
+CONTRADICTING = ("topology", "topics", "partitions_multiplier", "clients", "restart")
+"""The sections that `require_consistent` compares."""
 MOST_BROKERS = 10_000
 MOST_REPLICAS = 50_000_000
 """Of one scenario. A larger one would exhaust the memory of an executor, which scores other scenarios as well."""

@@ -17,7 +17,7 @@ from app.core.consumers import (
     scale,
 )
 from app.core.groups.registry import Assignor, assignor_for
-from app.core.model import Int64s, Placement
+from app.core.model import Placement
 from app.errors import Json
 from app.formats.syntax.quantities import counted
 from app.services.bodies import AnswerRecord
@@ -188,14 +188,17 @@ def _schedule(problem: Scaling, counts: Sequence[int]) -> list[answers.Consumers
 def _with_assignor(problem: Scaling, solution: Sequence[Interval]) -> answers.ConsumersKafka:
     """How Kafka's assignor would do: the consumers that it needs, and where the planned number is too small for it."""
     capacity, rates, topics = problem.core.capacity, problem.core.rates, problem.rates.topics
+    partitions = rates.shape[1]
     replays = problem.assignor.replays
 
     def is_above(consumers: int) -> Any:
+        consumers = min(consumers, partitions)  # more of them are idle
         return largest_loads(rates, topics, consumers, problem.assignor.assign) > capacity
 
     needed = max(each.lower_bound for each in solution)
-    tried = range(needed, min(rates.shape[1], needed + MOST_TRIES) + 1) if rates.max() <= capacity else ()
-    counts: Int64s = np.array([each.consumers for each in solution])
+    most = max(needed, min(partitions, needed + MOST_TRIES))
+    tried = range(needed, most + 1) if rates.max() <= capacity else ()
+    counts = np.minimum([each.consumers for each in solution], partitions)
     above = sum(int(is_above(count)[counts == count].sum()) for count in np.unique(counts).tolist())
     return answers.ConsumersKafka.of(
         replays and replays.holds,

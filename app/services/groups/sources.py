@@ -1,6 +1,6 @@
 """From a request or a recorded group to the input of an assignor, with warnings about missing data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,7 @@ from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
-from app.services.amounts import PricesRequest, partition_rates
+from app.services.amounts import PricesRequest, partition_rates, require_each
 from app.services.cautions import Caution, caution
 from app.services.groups.members import (
     ListedMember,
@@ -326,15 +326,20 @@ def _rates(
         topics = () if cluster is None else cluster.topics
         recorded = {each.name: each.ingress_bytes_per_s for each in topics if each.ingress_bytes_per_s is not None}
         return recorded or None, "snapshot"
-    for name in request.bytes_per_s.keys() - metadata.topics.keys():
-        detail = f"there is no topic {name}{suggestion(name, list(metadata.topics))}"
-        raise ConflictingFields(detail, path=("ingress_bytes_per_s", name), value=name)
+    _require_topics(request.bytes_per_s, metadata, ("ingress_bytes_per_s",))
     stated = {
         name: partition_rates(name, rates, len(metadata.topics[name].replicas), path=("ingress_bytes_per_s",))
         for name, rates in request.bytes_per_s.items()
     }
     _require_countable("ingress_bytes_per_s", stated, metadata, members)
     return stated, "request"
+
+
+def _require_topics(names: Iterable[str], metadata: GroupMetadata, path: FieldPath) -> None:
+    for name in names:
+        if name not in metadata.topics:
+            detail = f"there is no topic {name}{suggestion(name, list(metadata.topics))}"
+            raise ConflictingFields(detail, path=(*path, name), value=name)
 
 
 def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates: Rates | None) -> list[Caution]:
@@ -348,11 +353,11 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
 
 
 def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
-    """The lag of the request, else of the recorded group; None if neither has any."""
+    """The lag of the request, else of the recorded group; None if neither has any. Raises as `_rates` does."""
     if request.lag is not None:
-        counts = {name: len(topic.replicas) for name, topic in metadata.topics.items()}
-        return {
-            name: np.full(counts.get(name, 0), lag) if isinstance(lag, int) else np.array(lag, np.int64)
-            for name, lag in request.lag.items()
-        }
+        _require_topics(request.lag, metadata, ("lag",))
+        counts = {name: len(metadata.topics[name].replicas) for name in request.lag}
+        for name, lag in request.lag.items():
+            require_each(name, lag, counts[name], path=("lag",))
+        return {name: np.broadcast_to(np.array(lag, np.int64), counts[name]) for name, lag in request.lag.items()}
     return None if recorded is None else recorded_lag(recorded, metadata)

@@ -180,7 +180,7 @@ class StreamsRequest(fields.SnapshotFields):
     target assignment."""
     clients: ListOf[ClientRequest] = field(default_factory=list)
     """Instances of the application; null if `group` names a recorded group."""
-    num_standby_replicas: Annotated[fields.Int32, Field(ge=0)] = 0
+    num_standby_replicas: Annotated[int, Field(ge=0, le=10_000)] = 0
     """`num.standby.replicas`: number of standbys of each stateful task."""
     rack_aware_assignment_tags: ListOf[fields.Name] = field(default_factory=list)
     """`rack.aware.assignment.tags`: tags by which the copies of a task are separated."""

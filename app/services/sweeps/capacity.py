@@ -45,7 +45,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     if "resolved" not in definition and "measured" in cast("Mapping[str, Json]", definition["base"]):
         definition = measured_topics.resolve(uow, definition, limits)
     read = read_definition(definition)
-    require_axes(read.base, read.grid)
+    require_axes(read.base, read.grid, topics_at=measured_topics.AT if "resolved" in definition else ("base",))
     return definition
 
 

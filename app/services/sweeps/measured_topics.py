@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from app.core.capacity.sections import LOCAL_RETENTION_FIELDS, TopicIngress, ingress, read_topics, topic_document
+from app.core.capacity.sections import LOCAL_RETENTION_FIELDS, TopicIngress, ingress, topic_document
 from app.core.model import Topic
-from app.errors import Failure, FieldPath, Json
+from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.formats.clusters import ingress_rates
 from app.formats.syntax.quantities import first_of
@@ -18,7 +18,8 @@ from app.services.snapshots import require_distinct
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
-_AT: FieldPath = ("base", "measured")
+AT: FieldPath = ("base", "measured")
+"""The field of a sweep that this module reads."""
 _READ = (
     "name",
     "partitions",
@@ -54,7 +55,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     rates = _rates(measured.get("bytes_in"))
     by_name = {topic.name: topic for topic in cluster.topics}
     chosen = _chosen(by_name, measured.get("topics"))
-    limits.check_number("partitions", sum(len(topic.partition_ids) for topic in chosen), path=(*_AT, "snapshot_id"))
+    limits.check_number("partitions", sum(len(topic.partition_ids) for topic in chosen), path=(*AT, "snapshot_id"))
     entries, planned = _stated(stated, chosen)
     every = measured.get("every_topic") or {}
     topics = [
@@ -67,7 +68,6 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     ]
     topics += [dict(_with_every(every, entry, is_tiered=False)) for entry in planned]
     _require_known(topics)
-    _require_readable(topics, definition)
     return {
         **definition,
         "base": {**base, "measured": {name: value for name, value in measured.items() if name != "bytes_in"}},
@@ -81,7 +81,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
 
 
 def _rates(posted: Mapping[str, Any] | None) -> Mapping[str, TopicIngress]:
-    path = (*_AT, "bytes_in")
+    path = (*AT, "bytes_in")
     if posted is None:
         return {}
     if len(posted) != 1:
@@ -94,13 +94,13 @@ def _rates(posted: Mapping[str, Any] | None) -> Mapping[str, TopicIngress]:
 def _chosen(by_name: Mapping[str, Topic], named: Sequence[str] | None) -> list[Topic]:
     if named is None:
         if not by_name:
-            raise ConflictingFields("the snapshot has no topics", path=(*_AT, "snapshot_id"))
+            raise ConflictingFields("the snapshot has no topics", path=(*AT, "snapshot_id"))
         return list(by_name.values())
-    require_distinct("", named, ConflictingFields, *_AT, "topics")
+    require_distinct("", named, ConflictingFields, *AT, "topics")
     for place, name in enumerate(named):
         if name not in by_name:
             detail = f"the snapshot has no topic {name}; it has {first_of([*by_name], 10)}"
-            raise ConflictingFields(detail, path=(*_AT, "topics", place), value=name)
+            raise ConflictingFields(detail, path=(*AT, "topics", place), value=name)
     return [by_name[name] for name in named]
 
 
@@ -146,21 +146,7 @@ def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
             f"the ingress of {len(unknown)} of {len(topics)} topics is unknown: {first_of(unknown, 10)}; bytes_in can "
             "give it, or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
         )
-        raise ConflictingFields(detail, path=(*_AT, "bytes_in"), topics=unknown[:_NAMED])
-
-
-def _require_readable(topics: Sequence[Mapping[str, Json]], definition: Mapping[str, Any]) -> None:
-    """Raise contradictions between topics now, unless an axis writes to topics, which may resolve them."""
-    axes = definition.get("axes") or {}
-    paths = axes if isinstance(axes, Mapping) else [axis["path"] for axis in axes]
-    if any(path.split(".", 1)[0] == "topics" for path in paths):
-        return
-    try:
-        read_topics(list(topics))
-    except Failure as failure:
-        failure.context = {**failure.context, "field": ".".join(map(str, failure.path))}
-        failure.path = _AT
-        raise
+        raise ConflictingFields(detail, path=(*AT, "bytes_in"), topics=unknown[:_NAMED])
 
 
 def _unused_rates(

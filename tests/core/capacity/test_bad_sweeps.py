@@ -115,6 +115,12 @@ def test_contradictory_values_are_named(mapping: Any, path: tuple[str | int, ...
         read_scenario(mapping)
     assert raised.value.path == path
     assert excerpt in raised.value.detail
+    with pytest.raises(ConflictingFields) as raised:
+        _require(read_definition({"base": mapping, "axes": {"traffic.growth_per_month": [0, 0.1]}}))
+    assert raised.value.path == ("base", *path)
+    # An axis may resolve the contradiction.
+    sections = ("topology", "topics", "clients")
+    _require(read_definition({"base": mapping, "axes": {name: [mapping.get(name)] for name in sections}}))
 
 
 @pytest.mark.parametrize(
@@ -127,6 +133,8 @@ def test_contradictory_values_are_named(mapping: Any, path: tuple[str | int, ...
     ids=["brokers", "multiplier", "partitions"],
 )
 def test_a_scenario_larger_than_memory_is_rejected_before_it_is_built(mapping: Any) -> None:
+    with pytest.raises(LimitExceeded):
+        _require(read_definition({"base": mapping}))
     with pytest.raises(LimitExceeded) as raised:
         read_scenario(mapping)
     assert str(raised.value.context["maximum"]) in raised.value.detail

@@ -219,6 +219,20 @@ def test_kafkas_assignors_ignore_rates(assignor: str, largest: list[int]) -> Non
     assert largest_loads(rates, {"a": 2, "b": 2}, 4, found.assign).max() >= 10
 
 
+@pytest.mark.parametrize("assignor", ["uniform", "server-range", "range", "roundrobin"])
+@given(rates=series(partitions=8), cut=st.integers(1, 7), more=st.integers(1, 40))
+def test_consumers_beyond_the_number_of_partitions_are_idle(assignor: str, rates: Int64s, cut: int, more: int) -> None:
+    """The service relies on it: Kafka's assignors are replayed for as many consumers as partitions at most."""
+    partitions = rates.shape[1]
+    first = min(cut, partitions - 1)
+    topics = {"a": partitions - first} | ({"b": first} if first else {})
+    loads = [
+        largest_loads(rates, topics, consumers, ASSIGNORS[assignor].assign).tolist()
+        for consumers in (partitions, partitions + more)
+    ]
+    assert loads[0] == loads[1]
+
+
 def test_partitions_last_until_the_largest_exceeds_a_consumer() -> None:
     assert partitions_needed(50, 4, 100, growth=0, months=12, multiple=1) == (4, None)
     assert partitions_needed(150, 4, 100, growth=0, months=0, multiple=1) == (6, None)
