@@ -343,8 +343,7 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
     missing = tuple(sorted(name for name in subscribed if np.isnan((rates or {}).get(name, np.nan)).any()))
     if len(missing) in {0, len(subscribed)}:
         return []
-    topics = missing[:NAMED_TOPICS]
-    return [caution("partitions_without_rate", missing=missing, subscribed=subscribed, topics=topics)]
+    return [caution("partitions_without_rate", missing=missing, subscribed=subscribed, topics=missing[:NAMED_TOPICS])]
 
 
 def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
