@@ -134,10 +134,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.readiness, app.state.slots, app.state.audit = readiness, pool, audit
     app.state.dropped_log_lines = logs.dropped
-    app.state.occupancy = lambda: {
-        "threads": admission.occupancy,
-        **({} if pool is None else pool.occupancy),
-    }
+    app.state.occupancy = lambda: {"threads": admission.occupancy, **({} if pool is None else pool.occupancy)}
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     app.add_middleware(
         SlotDispatch,

@@ -84,8 +84,7 @@ class Readiness:
 
     async def checks(self) -> dict[str, str]:
         """Each check's answer: `ok`, `local`, `not asked`, or the failure."""
-        answers = await asyncio.gather(*map(self._check, self._checks))
-        return dict(zip(self._checks, answers, strict=True))
+        return dict(zip(self._checks, await asyncio.gather(*map(self._check, self._checks)), strict=True))
 
     async def activity(self) -> Activity | None:
         """Jobs, sweeps and the queue as the database has them; None if it does not answer in time."""

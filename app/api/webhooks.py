@@ -159,8 +159,7 @@ def create_webhook(
 
     def answer() -> Response:
         webhook = webhooks.create(uow, body.service(), outbound, limits)
-        headers = {"Location": f"/v1/webhooks/{webhook.id}"}
-        return json_response(CreatedWebhook.of(webhook), status=201, headers=headers)
+        return json_response(CreatedWebhook.of(webhook), status=201, headers={"Location": f"/v1/webhooks/{webhook.id}"})
 
     return once(answer)
 

@@ -44,8 +44,7 @@ def write_archive(folder: Path) -> Path:
             entry = zipfile.ZipInfo(f"app/{path.relative_to(_PACKAGE).as_posix()}", _EPOCH)
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
-    digest = hashlib.sha256(draft.read_bytes()).hexdigest()
-    return draft.rename(folder / f"rackplan-{digest[:32]}.zip")
+    return draft.rename(folder / f"rackplan-{hashlib.sha256(draft.read_bytes()).hexdigest()[:32]}.zip")
 
 
 def task_of(
@@ -65,8 +64,7 @@ def task_of(
         from app.jobs.kernels.registry import KERNELS  # noqa: PLC0415 — importable only now
 
         name, payload, schema = job.value
-        declared = pa.ipc.read_schema(pa.py_buffer(schema))
-        return run_task(KERNELS, name, payload, declared, batches, follows=follows)
+        return run_task(KERNELS, name, payload, pa.ipc.read_schema(pa.py_buffer(schema)), batches, follows=follows)
 
     return task
 

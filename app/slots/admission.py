@@ -271,8 +271,7 @@ class Admission:
                 await request.begins
         except TimeoutError:
             self._leave(request)
-            reason = f"none of them ended within {self._capacity.queue_s:g} s"
-            raise self._busy(reason, self.expected_wait_s) from None
+            raise self._busy(f"none of them ended within {self._capacity.queue_s:g} s", self.expected_wait_s) from None
         except asyncio.CancelledError:
             self._leave(request)
             raise

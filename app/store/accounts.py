@@ -127,8 +127,7 @@ def current() -> Account:
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError as error:
-        detail = "root runs Postgres as the account `nobody`, which this system does not have"
-        raise AccountUnusable(detail) from error
+        raise AccountUnusable("root runs Postgres as the account `nobody`, which this system does not have") from error
     return Account(nobody.pw_name, nobody.pw_uid, nobody.pw_gid, borrowed=True)
 
 

@@ -81,8 +81,7 @@ class Snapshots(Rows[Snapshot]):
     def seen(self, cluster: str, begin: datetime, end: datetime, *, most: int) -> Page[Snapshot]:
         """Snapshots of a cluster that were first or last stored from `begin` to `end`; `most` at most."""
         times = (snapshots.c.created_at, snapshots.c.last_seen_at)
-        is_seen = sa.or_(*(each.between(begin, end) for each in times))
-        return self.page(is_seen, before=None, size=most, cluster=cluster)
+        return self.page(sa.or_(*(each.between(begin, end) for each in times)), before=None, size=most, cluster=cluster)
 
     def newest_of_all(self, *, most: int, each: int = 1) -> list[Snapshot]:
         """The snapshots of the latest known states of the clusters, by name of the cluster, each one's newest first.
@@ -100,8 +99,7 @@ class Snapshots(Rows[Snapshot]):
 
     def clusters(self) -> list[str]:
         """The names of all clusters, in no particular order."""
-        query = sa.select(snapshots.c.cluster).where(*self._visible(snapshots)).distinct()
-        return list(self._reading.scalars(query))
+        return list(self._reading.scalars(sa.select(snapshots.c.cluster).where(*self._visible(snapshots)).distinct()))
 
     def lock_shared(self, snapshot_id: UUID) -> None:
         """Keep a snapshot of the team from being deleted until the transaction ends, or raise `SnapshotNotFound`."""

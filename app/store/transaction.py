@@ -356,8 +356,7 @@ class Rows(Store, Generic[Record]):
 
     def _inserted(self, row_id: UUID | None, **values: object) -> Record:
         """A new row with these values; by default the id is a new one, and the team as for new rows."""
-        identity = {"id": row_id or uuid7(), "team": self._team}
-        return self._stored(self._table.insert().values(identity | values))
+        return self._stored(self._table.insert().values({"id": row_id or uuid7(), "team": self._team} | values))
 
     def _written(self, statement: sa.Insert | sa.Update) -> Record | None:
         """The row that a statement has written; None if it has written none."""

@@ -10,18 +10,8 @@ from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.negotiation import json_response
 from app.api.http.operations import Operations
+from app.errors import reassignments
 from app.errors.access import IdempotencyKeyInFlight
-from app.errors.reassignments import (
-    CapacityMissing,
-    LogDirsMissing,
-    RatesMissing,
-    ReassignmentUnderWay,
-    SizesMissing,
-    UnknownBroker,
-    UnknownLogDir,
-    UnknownRack,
-    UnknownTopic,
-)
 from app.errors.requests import (
     ConflictingFields,
     IllegalReassignment,
@@ -40,16 +30,16 @@ router = Operations("/v1/checks", "checks")
     ConflictingFields,
     MalformedText,
     IllegalReassignment,
-    UnknownBroker,
-    UnknownRack,
-    UnknownTopic,
-    CapacityMissing,
-    LogDirsMissing,
-    UnknownLogDir,
-    RatesMissing,
-    SizesMissing,
+    reassignments.UnknownBroker,
+    reassignments.UnknownRack,
+    reassignments.UnknownTopic,
+    reassignments.CapacityMissing,
+    reassignments.LogDirsMissing,
+    reassignments.UnknownLogDir,
+    reassignments.RatesMissing,
+    reassignments.SizesMissing,
     UnsupportedKafkaVersion,
-    ReassignmentUnderWay,
+    reassignments.ReassignmentUnderWay,
     IdempotencyKeyInFlight,
     answer=CheckDocument,
     takes=json_only,

@@ -33,8 +33,7 @@ class GroupTopicRequest(RequestModel):
                 what = "listed twice" if partition.partition < expected else f"there, and {expected} is not"
                 detail = f"partition {self.name}-{partition.partition} is {what}; an assignor needs all from 0 on"
                 raise ConflictingFields(detail, path=("topics", place, "partitions"), value=partition.partition)
-        replicas = [partition.replicas for partition in listed]
-        return GroupTopic(self.name, len(listed), replicas, self.topic_id)
+        return GroupTopic(self.name, len(listed), [partition.replicas for partition in listed], self.topic_id)
 
 
 class JoinRequest(RequestModel):

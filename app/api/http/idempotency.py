@@ -61,8 +61,7 @@ def _once(
         ),
     ] = None,
 ) -> Once:
-    fingerprint = _fingerprint(request, body)
-    return Once(uow, principal_name=principal_name, key=idempotency_key, fingerprint=fingerprint)
+    return Once(uow, principal_name=principal_name, key=idempotency_key, fingerprint=_fingerprint(request, body))
 
 
 def _fingerprint(request: Request, body: bytes) -> str:

@@ -297,11 +297,9 @@ def _check_partition(topic: TopicRequest, partition: PartitionRequest, path: Fie
         raise ConflictingFields(detail, path=place, value=local, limit=size)
     for listed in (partition.replicas, partition.isr or ()):
         if len(set(listed)) < len(listed):
-            detail = f"partition {name} names a replica twice: {listed}"
-            raise DuplicatePartition(detail, path=path, value=[*listed])
+            raise DuplicatePartition(f"partition {name} names a replica twice: {listed}", path=path, value=[*listed])
     if unknown := set(partition.observers).difference(partition.replicas):
-        detail = f"observer {min(unknown)} of {name} is not a replica"
-        raise ConflictingFields(detail, path=path, value=min(unknown))
+        raise ConflictingFields(f"observer {min(unknown)} of {name} is not a replica", path=path, value=min(unknown))
 
 
 def _bytes_on_disk(partition: PartitionRequest) -> int:

@@ -222,8 +222,7 @@ def diff_plan(
     difference = KINDS[plan.head.kind].difference(uow, plan, against)
     start = offset_of_token(page_token)
     token = token_of_offset(start + page_size) if start + page_size < difference.total else None
-    items = difference.items(start, start + page_size)
-    return json_response(DifferencePage(difference.summary, items, token))
+    return json_response(DifferencePage(difference.summary, difference.items(start, start + page_size), token))
 
 
 @router.operation(
@@ -345,8 +344,7 @@ def update_plan(
 
     head = plans.change(uow, plan_id, body.service(), principal=caller, is_current=is_current)
     plan = Plan(head, uow.plans.placements(plan_id))
-    headers = {"ETag": f'"{etag_of(head, JSON)}"'}
-    return Response(plans.plan_json(plan), media_type=JSON, headers=headers)
+    return Response(plans.plan_json(plan), media_type=JSON, headers={"ETag": f'"{etag_of(head, JSON)}"'})
 
 
 @router.operation("DELETE /{plan_id:uuid}", PlanNotFound, status=204, scope="admin")

@@ -87,8 +87,7 @@ def create_sweep(
     sweep's events. With `Prefer: wait=20` a sweep that ends within 20 s is the answer, with status 200.
     """
     submitted = partial(sweeps.submit, uow, limits=limits, principal=caller, deadline_s=prefer.deadline_s)
-    accepted = once(lambda: _accepted(uow, submitted(body.on_newest(uow).service())))
-    return _awaited(request, prefer, accepted)
+    return _awaited(request, prefer, once(lambda: _accepted(uow, submitted(body.on_newest(uow).service()))))
 
 
 @router.operation("GET", access.InvalidPageToken, answer=SweepsPage, scope="read")

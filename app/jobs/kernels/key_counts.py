@@ -118,8 +118,7 @@ def _counted(values: pa.Array, sizes: pa.Array | None, column: str, encoding: st
         sums = grouped.aggregate([([], "count_all"), ("bytes", "sum")]).combine_chunks()
         written, counts = (sums.column(name).combine_chunks() for name in ("key", "count_all"))
         value_bytes = sums.column("bytes_sum").combine_chunks().fill_null(0)
-    key = _ENCODINGS[encoding][1](written, column)
-    return pa.table([key.cast(pa.binary()), counts, value_bytes], schema=SCHEMA)
+    return pa.table([_ENCODINGS[encoding][1](written, column).cast(pa.binary()), counts, value_bytes], schema=SCHEMA)
 
 
 def _sizes(values: pa.Array, column: str) -> pa.Array:

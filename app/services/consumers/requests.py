@@ -160,8 +160,7 @@ def _names(request: ConsumersRequest, by_topic: Mapping[str, Float64s]) -> list[
         count = by_topic[topic.name].shape[1]
         if topic.partitions not in (None, count):
             detail = f"the series has {count} partitions of topic {topic.name}, and the topic {topic.partitions}"
-            path = ("topics", place, "partitions")
-            raise ConflictingFields(detail, path=path, value=topic.partitions, limit=count)
+            raise ConflictingFields(detail, path=("topics", place, "partitions"), value=topic.partitions, limit=count)
     names = sorted({topic.name for topic in topics} or by_topic)
     if not names:
         raise ConflictingFields("the series has no topic", path=RATES)
@@ -183,8 +182,7 @@ def _check_times(request: ConsumersRequest, start: datetime, step_s: int, interv
 def check_consumers(request: ConsumersRequest) -> None:
     """Raise `ConflictingFields` for a maximum below the minimum."""
     if request.max is not None and request.max < request.min:
-        detail = f"max is {request.max}, and min is {request.min}"
-        raise ConflictingFields(detail, path=("max",), value=request.max)
+        raise ConflictingFields(f"max is {request.max}, and min is {request.min}", path=("max",), value=request.max)
 
 
 def check_topics(rates: Rates, cluster: Cluster | None) -> None:

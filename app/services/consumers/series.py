@@ -75,8 +75,7 @@ def read_series(series: RateSeries, counts: Mapping[str, int | None]) -> tuple[d
     Raises `ConflictingFields`, and `ImpossibleValue` of a Prometheus answer.
     """
     if [series.prometheus, series.bytes_per_s, series.snapshots].count(None) != 2:
-        detail = "a series is one of ingress_bytes_per_s, prometheus and snapshots"
-        raise ConflictingFields(detail, path=SERIES)
+        raise ConflictingFields("a series is one of ingress_bytes_per_s, prometheus and snapshots", path=SERIES)
     if series.snapshots is not None:
         raise ConflictingFields("only a service has stored snapshots; state their rates", path=SNAPSHOTS)
     if series.prometheus is not None:

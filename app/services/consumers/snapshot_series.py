@@ -74,8 +74,7 @@ def _seen(uow: "UnitOfWork", wanted: SnapshotRange, cluster: str | None) -> Mapp
         raise ConflictingFields(detail, path=(*SNAPSHOTS, "cluster"))
     begin, end = rfc3339(wanted.begin), rfc3339(wanted.to)
     if wanted.begin >= wanted.to:
-        detail = f"from is {begin}, and to is {end}"
-        raise ConflictingFields(detail, path=(*SNAPSHOTS, "from"), value=begin, limit=end)
+        raise ConflictingFields(f"from is {begin}, and to is {end}", path=(*SNAPSHOTS, "from"), value=begin, limit=end)
     snapshots.newest(uow, name, SNAPSHOTS)
     page = uow.snapshots.seen(name, wanted.begin, wanted.to, most=MOST_SNAPSHOTS)
     moments = [

@@ -143,8 +143,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
     def listed_row(self, head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
         ids = member_ids(head)
-        readers = [ids[place] for place in row.row if place != NO_REPLICA]
-        return ReadPartitionDocument(row.topic, row.partition, readers)
+        return ReadPartitionDocument(row.topic, row.partition, [ids[place] for place in row.row if place != NO_REPLICA])
 
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)

@@ -21,6 +21,7 @@ from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
 from app.services.amounts import PricesRequest, partition_rates, require_each
 from app.services.cautions import Caution, caution
+from app.services.groups import requests
 from app.services.groups.members import (
     ListedMember,
     from_the_future,
@@ -33,16 +34,6 @@ from app.services.groups.members import (
     require_partitions,
 )
 from app.services.groups.overrides import overridden
-from app.services.groups.requests import (
-    Balance,
-    ChangedRacks,
-    GroupEvent,
-    GroupRequest,
-    GroupTopic,
-    GrownTopic,
-    MemberRequest,
-    ReplacedMember,
-)
 from app.services.snapshots import first_repeated
 
 RatesFrom: TypeAlias = Literal["request", "snapshot"]
@@ -73,7 +64,7 @@ class GroupSource:
     listed: Sequence[ListedMember]
     metadata: GroupMetadata
     lag: Weights | None = None
-    balance: Balance = "partitions"
+    balance: requests.Balance = "partitions"
     assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
     of_unknown_rack: frozenset[str] = frozenset()
@@ -106,7 +97,7 @@ class GroupSource:
         return assignor.assign if assignor.weighted is None else assignor.weighted(self.bytes_per_s, self.load)
 
 
-def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVersion) -> GroupSource:
+def source_of(request: requests.GroupRequest, cluster: Cluster | None, version: KafkaVersion) -> GroupSource:
     """Read a request as a release assigns it, with the cluster of its snapshot where it names one.
 
     Raises
@@ -150,7 +141,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
 
 
 def _members(
-    request: GroupRequest, recorded: RecordedGroup | None, version: KafkaVersion
+    request: requests.GroupRequest, recorded: RecordedGroup | None, version: KafkaVersion
 ) -> tuple[list[ListedMember], frozenset[str], Sequence[Caution]]:
     """The members, the ids of recorded ones of unknown rack, and cautions about gaps in their record."""
     if recorded is None:
@@ -204,26 +195,26 @@ def metadata_of(cluster: Cluster) -> GroupMetadata:
     )
 
 
-def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> events.Event:
+def event_of(event: requests.GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> events.Event:
     """An event as the core knows it. Raises as `source_of` does."""
     happening: events.Event
     match event:
-        case GroupEvent(join=MemberRequest() as member):
+        case requests.GroupEvent(join=requests.MemberRequest() as member):
             happening = events.Join(listed_member(member, (*path, "join"), version).seen_by(assignor))
-        case GroupEvent(leave=str(member_id)):
+        case requests.GroupEvent(leave=str(member_id)):
             happening = events.Leave(member_id)
-        case GroupEvent(replace=ReplacedMember(member_id, by)):
+        case requests.GroupEvent(replace=requests.ReplacedMember(member_id, by)):
             happening = events.Replace(
                 member_id, listed_member(by, (*path, "replace", "by"), version).seen_by(assignor)
             )
-        case GroupEvent(lose_rack=str(rack)):
+        case requests.GroupEvent(lose_rack=str(rack)):
             happening = events.LoseRack(rack)
-        case GroupEvent(topic_grown=GrownTopic(topic, partitions, replicas)):
+        case requests.GroupEvent(topic_grown=requests.GrownTopic(topic, partitions, replicas)):
             happening = events.TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
-        case GroupEvent(replica_racks_changed=ChangedRacks(brokers, replicas_of)):
+        case requests.GroupEvent(replica_racks_changed=requests.ChangedRacks(brokers, replicas_of)):
             racks = {broker.id: broker.rack for broker in brokers}
             happening = events.ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
-        case GroupEvent(burst=[*together]) if together:
+        case requests.GroupEvent(burst=[*together]) if together:
             singles = [event_of(one, assignor, (*path, "burst", place), version) for place, one in enumerate(together)]
             happening = events.Burst(
                 tuple([single for single in singles if not isinstance(single, events.RollingRestart)])
@@ -233,7 +224,7 @@ def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: Ka
     return happening
 
 
-def listed_metadata(brokers: Sequence[Broker], topics: Sequence[GroupTopic]) -> GroupMetadata:
+def listed_metadata(brokers: Sequence[Broker], topics: Sequence[requests.GroupTopic]) -> GroupMetadata:
     """The same of brokers and topics that a request lists by itself."""
     return GroupMetadata(
         {broker.id: broker.rack for broker in brokers if not broker.fenced},
@@ -241,7 +232,7 @@ def listed_metadata(brokers: Sequence[Broker], topics: Sequence[GroupTopic]) -> 
     )
 
 
-def _replicas(topic: GroupTopic) -> Int32s:
+def _replicas(topic: requests.GroupTopic) -> Int32s:
     return np.empty((topic.partitions, 0), np.int32) if topic.replicas is None else padded(topic.replicas)
 
 
@@ -313,7 +304,7 @@ def whole(rates: Rates) -> Weights:
 
 
 def _rates(
-    request: GroupRequest, cluster: Cluster | None, metadata: GroupMetadata, members: int
+    request: requests.GroupRequest, cluster: Cluster | None, metadata: GroupMetadata, members: int
 ) -> tuple[Rates | None, RatesFrom]:
     """The rates of the request, else of the snapshot, and which of the two; None if neither has any.
 
@@ -348,11 +339,10 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
     missing = tuple(sorted(name for name in subscribed if np.isnan((rates or {}).get(name, np.nan)).any()))
     if len(missing) in {0, len(subscribed)}:
         return []
-    topics = missing[:NAMED_TOPICS]
-    return [caution("partitions_without_rate", missing=missing, subscribed=subscribed, topics=topics)]
+    return [caution("partitions_without_rate", missing=missing, subscribed=subscribed, topics=missing[:NAMED_TOPICS])]
 
 
-def _lag(request: GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
+def _lag(request: requests.GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
     """The lag of the request, else of the recorded group; None if neither has any. Raises as `_rates` does."""
     if request.lag is not None:
         _require_topics(request.lag, metadata, ("lag",))

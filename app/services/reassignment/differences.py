@@ -268,8 +268,7 @@ def brokers_of(head: PlanHead | NewPlan, cluster: Cluster) -> tuple[Broker, ...]
     """The cluster's brokers, and those that the plan adds to them."""
     added: Any = head.request["add_brokers"]
     up = {broker.id for broker in cluster.brokers}
-    new = (Broker(broker["id"], broker["rack"]) for broker in added if broker["id"] not in up)
-    return (*cluster.brokers, *new)
+    return (*cluster.brokers, *(Broker(broker["id"], broker["rack"]) for broker in added if broker["id"] not in up))
 
 
 def _sizes(topic: Topic, before: Assignment) -> Int64s:

@@ -139,8 +139,7 @@ def _tasks(
     elif partitions is not None:
         ids = list(partitions.sources)
     else:
-        detail = "the tasks are unknown: give tasks, or subtopologies and their topics"
-        raise ConflictingFields(detail, path=("tasks",))
+        raise ConflictingFields("the tasks are unknown: give tasks, or subtopologies and their topics", path=("tasks",))
     if request.stateful_tasks is not None:
         return StreamsTasks(ids, threads.read_tasks(request.stateful_tasks, "stateful_tasks"))
     stateful = {subtopology.id for subtopology in subtopologies if has_state(subtopology)}

@@ -25,8 +25,7 @@ def subtopologies_of(request: StreamsRequest, metadata: GroupMetadata | None) ->
     if request.topology is None:
         return request.subtopologies or ()
     if request.subtopologies is not None:
-        detail = "subtopologies are either listed or read from topology"
-        raise ConflictingFields(detail, path=("subtopologies",))
+        raise ConflictingFields("subtopologies are either listed or read from topology", path=("subtopologies",))
     try:
         described = topology_text.read(request.topology)
     except MalformedText as malformed:

@@ -36,8 +36,7 @@ def read_tasks(names: Sequence[str], *path: str | int) -> list[TaskId]:
     """Tasks by their names. Raises `ImpossibleValue`, and `ConflictingFields` if one is listed twice."""
     tasks = [task_of(name, (*path, place)) for place, name in enumerate(names)]
     if (twice := first_repeated(tasks)) is not None:
-        detail = f"task {names[twice]} is listed twice"
-        raise ConflictingFields(detail, path=(*path, twice), value=names[twice])
+        raise ConflictingFields(f"task {names[twice]} is listed twice", path=(*path, twice), value=names[twice])
     return tasks
 
 
@@ -193,14 +192,12 @@ def read_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
         return client
     for name in _OF_SUBSCRIPTION:
         if getattr(client, name):
-            detail = f"{name} is part of subscription_info; give one of the two"
-            raise ConflictingFields(detail, path=(*path, name))
+            raise ConflictingFields(f"{name} is part of subscription_info; give one of the two", path=(*path, name))
     where = (*path, "subscription_info")
     try:
         info = streams_subscription.read(b64decode(client.subscription_info, validate=True))
     except Base64Error as error:
-        detail = f"subscription_info is not base64: {error}"
-        raise ImpossibleValue(detail, path=where) from None
+        raise ImpossibleValue(f"subscription_info is not base64: {error}", path=where) from None
     except MalformedText as malformed:
         malformed.path = where
         raise

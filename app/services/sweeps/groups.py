@@ -126,8 +126,7 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
             raise ConflictingFields(detail, path=("groups", place), value=name)
         require_partitions(group, ("groups", place))
         if not group.members:
-            detail = f"group {name} has no members in the snapshot"
-            raise ConflictingFields(detail, path=("groups", place), value=name)
+            raise ConflictingFields(f"group {name} has no members in the snapshot", path=("groups", place), value=name)
         groups.append(group)
     return groups
 

@@ -207,5 +207,4 @@ def seconds_left(sweep: Sweep, progress: Progress) -> float | None:
 
 
 def _chunk_size(progress: Progress) -> int:
-    scenarios = int((progress.fastest_per_s or 0.0) * CHUNK_SECONDS)
-    return max(FIRST_SCENARIOS, min(scenarios, MOST_SCENARIOS))
+    return max(FIRST_SCENARIOS, min(int((progress.fastest_per_s or 0.0) * CHUNK_SECONDS), MOST_SCENARIOS))

@@ -126,8 +126,7 @@ def _type_of(path: str) -> Literal["double", "int64"] | None:
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """One scenario as a plan of a reassignment: the same change of the same snapshot."""
     labels = {"sweep": str(sweep.id), "scenario": str(index)}
-    request = replace(SweptRequests.of(sweep.definition).request(index), labels=labels)
-    return make_plan(uow, PLANNER, request, limits)
+    return make_plan(uow, PLANNER, replace(SweptRequests.of(sweep.definition).request(index), labels=labels), limits)
 
 
 KIND = SweepKind(

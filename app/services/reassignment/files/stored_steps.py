@@ -52,8 +52,7 @@ class StoredSteps:
     @property
     def keeps_factors(self) -> bool:
         """Whether every step leaves as many replicas as there were."""
-        counts = [(replicas != NO_REPLICA).sum(axis=1) for replicas in (self.before, self.after)]
-        return np.array_equal(*counts)
+        return np.array_equal(*[(replicas != NO_REPLICA).sum(axis=1) for replicas in (self.before, self.after)])
 
     def batch(self, number: int) -> slice:
         """The steps of a batch, counted from 0."""

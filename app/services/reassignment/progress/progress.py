@@ -439,8 +439,7 @@ def resumed(
         # Where the plan chooses log directories, lists that are equal may have had others.
         is_restored = ~progress.step_progress.is_lost if steps.has_log_dirs else progress.step_progress.differs
         keys = {located.name(row) for row in np.flatnonzero(is_restored).tolist()}
-        restored = [one for one in steps.at_once(is_inverse=True) if (one.topic, one.partition) in keys]
-        return _file(restored, name)
+        return _file([one for one in steps.at_once(is_inverse=True) if (one.topic, one.partition) in keys], name)
     require_batch(steps, batch)
     chosen = progress.begun(batch - 1) if is_inverse else progress.left(batch - 1)
     requested = list(steps.requested(batch - 1, is_inverse=is_inverse))

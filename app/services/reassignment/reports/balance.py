@@ -385,8 +385,7 @@ def _weights(problem: ReassignmentProblem, part: ProblemPart, placement: Replica
     """The weight of each balanced broker of a part, its share of the load, and its bounds."""
     objective, lists = problem.replicas, placement.replicas
     loads = objective.base_load + per_broker(lists, len(objective.base_load), objective.load[part.rows])
-    weights = weights_of_targets(part.movement)
-    return _weighted_rows(problem, part.movement.target, weights, loads, placement.bounds)
+    return _weighted_rows(problem, part.movement.target, weights_of_targets(part.movement), loads, placement.bounds)
 
 
 def _weights_of_leaders(problem: ReassignmentProblem, led: LedPart) -> Iterator[BrokerWeight]:

@@ -183,8 +183,7 @@ class LossTable:
             "cpu": MILLION * (model.per_byte_out * sent + model.per_byte_in * received),
             "leaders": leaders,
         }
-        added = np.stack([by_name.get(name, nothing) for name in self.names], axis=1)
-        return np.rint(added).astype(np.int64)
+        return np.rint(np.stack([by_name.get(name, nothing) for name in self.names], axis=1)).astype(np.int64)
 
 
 def loss_table(report: LoadReport, selection: LossSelection, *, most: int, path: Path) -> LossTable:
@@ -237,8 +236,7 @@ def loss_table(report: LoadReport, selection: LossSelection, *, most: int, path:
 def losses_file(report: LoadReport, selection: LossSelection) -> bytes:
     """The table as CSV. Raises as `loss_table` does."""
     parameters: Mapping[str, FieldPath] = {"brokers": ("lost_broker",), "racks": ("lost_rack",)}
-    table = loss_table(report, selection, most=MOST_IN_A_FILE, path=parameters.__getitem__)
-    return write_losses_csv(table.rows())
+    return write_losses_csv(loss_table(report, selection, most=MOST_IN_A_FILE, path=parameters.__getitem__).rows())
 
 
 def _selected(

@@ -268,8 +268,7 @@ def _value(path: str, section: str, value: Json, where: FieldPath, brokers: Coll
         return [_known(each, (*where, at), brokers) for at, each in enumerate(as_list(value, where))]
     if section == "topic_sets":
         if value is not None and not isinstance(value, str):
-            detail = f"{path} takes names of broker sets, and null for none"
-            raise ImpossibleValue(detail, path=where, value=value)
+            raise ImpossibleValue(f"{path} takes names of broker sets, and null for none", path=where, value=value)
         return value
     most = 1.0 if path in SHARES else MOST_AMOUNT if path in AMOUNTS else MOST_WEIGHT
     return as_number(value, where, above=0.0, maximum=most)
