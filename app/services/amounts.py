@@ -83,8 +83,7 @@ def amount_of(value: object) -> object:
 def number_of(text: str) -> int | float:
     """A number as typed, with its unit or without; a whole one as an integer. Raises `ValueError`."""
     value = amount_of(text)
-    number = bytes_of(float(text) if isinstance(value, str) else value)
-    return number if isinstance(number, int | float) else float(text)
+    return json_number(float(value if isinstance(value, int | float) else text))
 
 
 BytesText: TypeAlias = Annotated[str, Field(pattern=_BYTES, examples=["3.4 TB"])]
