@@ -39,7 +39,12 @@ def bytes_of(value: object) -> object:
     """The number of bytes of a text such as `3.4 TB`, and a whole number as an integer; anything else as it is."""
     if isinstance(value, str) and (written := _WRITTEN.fullmatch(value)) is not None:
         value = float(written["number"]) * _UNITS.get(written["unit"] or "", 1)
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value
+    return json_number(value) if isinstance(value, float) else value
+
+
+def json_number(value: float) -> float:
+    """A whole number as an integer, if it has at most 64 bits, as JSON is written with; anything else as it is."""
+    return int(value) if value.is_integer() and abs(value) < 2**63 else value
 
 
 def share_of(value: object) -> object:
@@ -52,8 +57,7 @@ def share_of(value: object) -> object:
 def seconds_of(value: object) -> object:
     """The seconds of a text such as `12 h`; anything else as it is."""
     if isinstance(value, str) and (written := _OF_TIME.fullmatch(value)) is not None:
-        value = float(written["number"]) * _SECONDS[written["unit"]]
-        return int(value) if value.is_integer() else value
+        return json_number(float(written["number"]) * _SECONDS[written["unit"]])
     return value
 
 
@@ -79,8 +83,7 @@ def amount_of(value: object) -> object:
 def number_of(text: str) -> int | float:
     """A number as typed, with its unit or without; a whole one as an integer. Raises `ValueError`."""
     value = amount_of(text)
-    number = bytes_of(float(text) if isinstance(value, str) else value)
-    return number if isinstance(number, int | float) else float(text)
+    return json_number(float(value if isinstance(value, int | float) else text))
 
 
 BytesText: TypeAlias = Annotated[str, Field(pattern=_BYTES, examples=["3.4 TB"])]

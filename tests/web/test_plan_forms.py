@@ -2,19 +2,24 @@
 
 import ast
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
 import httpx
+import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.api.examples import CONSUMERS_REQUEST, SWEEP_REQUEST
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
 from app.web.forms import short
+from app.web.forms.codecs import CODECS
 from app.web.forms.requests import FIELDS_OF, KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep, small
@@ -106,6 +111,14 @@ def test_what_cannot_be_read_is_said_at_its_field(browser: Browser, typed: dict[
     page = browser.post("/plan/reassignment", {**EMPTY, "cluster": "c", **typed})
     assert page.status == 422
     assert page.by_id(field).attributes["aria-invalid"] == "true"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([*CODECS]), st.from_regex(r"-?[0-9]{1,25}([.][0-9]{1,3})?( ?(TB|PB|w|%))?", fullmatch=True))
+def test_a_number_of_any_size_is_json_or_is_said(codec: str, text: str) -> None:
+    """JSON is written with integers of at most 64 bits; a larger one was a failure of the service."""
+    with suppress(ValueError):
+        orjson.dumps(CODECS[codec].read(text))
 
 
 def test_every_kind_has_a_form_and_its_examples(browser: Browser) -> None:

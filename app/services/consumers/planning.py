@@ -192,18 +192,18 @@ def _with_assignor(problem: Scaling, solution: Sequence[Interval]) -> answers.Co
     replays = problem.assignor.replays
 
     def is_above(consumers: int) -> Any:
-        consumers = min(consumers, partitions)  # more of them are idle
         return largest_loads(rates, topics, consumers, problem.assignor.assign) > capacity
 
     needed = max(each.lower_bound for each in solution)
     most = max(needed, min(partitions, needed + MOST_TRIES))
     tried = range(needed, most + 1) if rates.max() <= capacity else ()
+    # More consumers than partitions are idle.
     counts = np.minimum([each.consumers for each in solution], partitions)
     above = sum(int(is_above(count)[counts == count].sum()) for count in np.unique(counts).tolist())
     return answers.ConsumersKafka.of(
         replays and replays.holds,
         assignor=problem.request.assignor,
-        consumers_needed=next((count for count in tried if not is_above(count).any()), None),
+        consumers_needed=next((count for count in tried if not is_above(min(count, partitions)).any()), None),
         intervals_above_capacity=above,
     )
 

@@ -1,6 +1,6 @@
 """From a request or a recorded group to the input of an assignor, with warnings about missing data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -317,7 +317,7 @@ def _rates(
         topics = () if cluster is None else cluster.topics
         recorded = {each.name: each.ingress_bytes_per_s for each in topics if each.ingress_bytes_per_s is not None}
         return recorded or None, "snapshot"
-    _require_topics(request.bytes_per_s, metadata, ("ingress_bytes_per_s",))
+    _require_fit(request.bytes_per_s, metadata, ("ingress_bytes_per_s",))
     stated = {
         name: partition_rates(name, rates, len(metadata.topics[name].replicas), path=("ingress_bytes_per_s",))
         for name, rates in request.bytes_per_s.items()
@@ -326,11 +326,12 @@ def _rates(
     return stated, "request"
 
 
-def _require_topics(names: Iterable[str], metadata: GroupMetadata, path: FieldPath) -> None:
-    for name in names:
+def _require_fit(stated: Mapping[str, float | Sequence[float]], metadata: GroupMetadata, path: FieldPath) -> None:
+    for name, values in stated.items():
         if name not in metadata.topics:
             detail = f"there is no topic {name}{suggestion(name, list(metadata.topics))}"
             raise ConflictingFields(detail, path=(*path, name), value=name)
+        require_each(name, values, len(metadata.topics[name].replicas), path=path)
 
 
 def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates: Rates | None) -> list[Caution]:
@@ -344,10 +345,8 @@ def _without_rate(listed: Sequence[ListedMember], metadata: GroupMetadata, rates
 
 def _lag(request: requests.GroupRequest, recorded: RecordedGroup | None, metadata: GroupMetadata) -> Weights | None:
     """The lag of the request, else of the recorded group; None if neither has any. Raises as `_rates` does."""
-    if request.lag is not None:
-        _require_topics(request.lag, metadata, ("lag",))
-        counts = {name: len(metadata.topics[name].replicas) for name in request.lag}
-        for name, lag in request.lag.items():
-            require_each(name, lag, counts[name], path=("lag",))
-        return {name: np.broadcast_to(np.array(lag, np.int64), counts[name]) for name, lag in request.lag.items()}
-    return None if recorded is None else recorded_lag(recorded, metadata)
+    if request.lag is None:
+        return None if recorded is None else recorded_lag(recorded, metadata)
+    _require_fit(request.lag, metadata, ("lag",))
+    partitions = {name: len(topic.replicas) for name, topic in metadata.topics.items()}
+    return {name: np.broadcast_to(np.array(lag, np.int64), partitions[name]) for name, lag in request.lag.items()}

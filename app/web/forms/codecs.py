@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from app.services.amounts import bytes_of, seconds_of
+from app.services.amounts import bytes_of, json_number, seconds_of
 
 MB = 1e6
 _RATE, _BY_NAME = "ingress_bytes_per_s", "topic_name_hash"
@@ -32,7 +32,7 @@ class Codec:
 
 
 def _whole(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 20:
+    if text.isascii() and text.isdigit() and len(text) < 20 and int(text) < 2**63:
         return int(text)
     raise ValueError(f"Enter whole numbers; {text[:100]!r} is none.")
 
@@ -47,7 +47,7 @@ def _decimal(text: str, unit: float = 1) -> float:
     except ValueError:
         value = nan
     if isfinite(value):
-        return int(value) if value.is_integer() else value
+        return json_number(value)
     raise ValueError(f"Enter a number; {text[:100]!r} is none.")
 
 
