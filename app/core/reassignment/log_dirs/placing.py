@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -39,15 +40,9 @@ def largest_share_lower_bound(problem: LogDirProblem) -> Fraction:
 def _fractional(base: list[int], capacity: list[int], movable: int) -> Fraction:
     """The share up to which directories are filled if replicas can be divided."""
     order = sorted(range(len(base)), key=lambda directory: Fraction(base[directory], capacity[directory]))
-    filled, total = movable, 0
-    share = Fraction(0)
-    for place, directory in enumerate(order):
-        filled += base[directory]
-        total += capacity[directory]
-        share = Fraction(filled, total)
-        if place + 1 == len(order) or share * capacity[order[place + 1]] <= base[order[place + 1]]:
-            break
-    return share
+    filled = accumulate(base[directory] for directory in order)
+    total = accumulate(capacity[directory] for directory in order)
+    return min(Fraction(movable + used, size) for used, size in zip(filled, total, strict=True))
 
 
 def moved_bytes_lower_bound(problem: LogDirProblem, ceiling: Int64s) -> int:

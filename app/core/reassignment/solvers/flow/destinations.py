@@ -25,7 +25,7 @@ import numpy as np
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow import destinations_kernel as kernel
-from app.core.reassignment.solvers.flow.places import counts, in_order, moved_weight
+from app.core.reassignment.solvers.flow.places import counts, in_order, moved_weight, place_rules
 from app.core.replica_lists import not_among, per_broker
 
 COUNT_TOLERANCE = 10
@@ -98,33 +98,25 @@ def spread_destinations(problem: MovementProblem, placement: ReplicaPlacement, t
     if not len(row):
         return placement
     number, of_topic = _topic_table(problem, at, row, ties.topic_of)
-    eligibility, moved = _eligibility(problem), _moved_replicas(problem, at, row, column, ties.size_bytes, number[row])
-    placed = _occupancy(problem, placement, at, of_topic, ties)
+    moved = _moved_replicas(problem, at, row, column, ties.size_bytes, number[row])
+    rules, targets, placed = place_rules(problem), _targets(problem), _occupancy(problem, placement, at, of_topic, ties)
     largest_first = np.argsort(-moved.size, kind="stable")
     depth = max(SMALLEST_DEPTH, WORK // (MAX_PASSES * kernel.BREADTH * len(row)))
     goals = [kernel.BYTES, kernel.TOPICS, kernel.BYTES_WITHIN_TOPICS] if moved.size.any() else [kernel.TOPICS]
     for goal in goals:
         if goal == kernel.TOPICS:
             _limit_bytes(problem, placed)
-        kernel.exchange(eligibility, moved, placed, largest_first, goal, depth, MAX_PASSES, WORK)
+        kernel.exchange(rules, targets, moved, placed, largest_first, goal, depth, MAX_PASSES, WORK)
     if moved_weight(problem, at) != placement.moved:
         raise RuntimeError(f"{moved_weight(problem, at)} is moved, not {placement.moved}")
     return replace(placement, replicas=in_order(problem, at))
 
 
-def _eligibility(problem: MovementProblem) -> kernel.Eligibility:
-    table, targets = problem.table, np.flatnonzero(problem.target)
+def _targets(problem: MovementProblem) -> kernel.Targets:
+    targets = np.flatnonzero(problem.target)
     by_rack = targets[np.argsort(problem.rack_of[targets], kind="stable")]
-    return kernel.Eligibility(
-        rack_of=problem.rack_of,
-        by_rack=by_rack,
-        first_of_rack=np.searchsorted(problem.rack_of[by_rack], np.arange(problem.racks + 1)).astype(np.int64),
-        may_receive=table.may_receive,
-        least=table.least,
-        most=table.most,
-        domain_of=problem.domain_of,
-        current=problem.current,
-    )
+    first = np.searchsorted(problem.rack_of[by_rack], np.arange(problem.racks + 1))
+    return kernel.Targets(by_rack, first.astype(np.int64))
 
 
 def _moved_replicas(

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.core.compiled.arrays import BoolMatrix, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.arrays import Int32Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.solvers.flow.places_kernel import PlaceRules
 
 NONE = -1
 BYTES, TOPICS, BYTES_WITHIN_TOPICS = 0, 1, 2
@@ -13,24 +14,11 @@ BREADTH = 8
 """Brokers that a replica looks at in a pass; others in the next."""
 
 
-class Eligibility(NamedTuple):
-    """Where a moved replica may be.
+class Targets(NamedTuple):
+    """(targets,) int64 brokers by rack, those of rack r from `first_of_rack[r]` on."""
 
-    Parameters
-    ----------
-    rack_of : (brokers,) int32. by_rack : (targets,) int64 brokers, those of rack r from `first_of_rack[r]` on.
-    may_receive : (domains, brokers) bool. least, most : (domains, racks) int64. domain_of : (rows,) int32.
-    current : (rows, widest) int32, padded with -1.
-    """
-
-    rack_of: Int32Vector
     by_rack: Int64Vector
     first_of_rack: Int64Vector
-    may_receive: BoolMatrix
-    least: Int64Matrix
-    most: Int64Matrix
-    domain_of: Int32Vector
-    current: Int32Matrix
 
 
 class MovedReplicas(NamedTuple):
@@ -75,7 +63,8 @@ class Occupancy(NamedTuple):
 
 @compiled
 def exchange(
-    eligibility: Eligibility,
+    rules: PlaceRules,
+    targets: Targets,
     moved: MovedReplicas,
     occupancy: Occupancy,
     order: Int64Vector,
@@ -95,21 +84,21 @@ def exchange(
     depth : moved replicas of a broker that a replica looks at.
     passes : over all moved replicas, at most. work : exchanges to look at, at most.
     """
-    racks = len(eligibility.first_of_rack) - 1
+    racks = len(targets.first_of_rack) - 1
     in_racks, cursors = np.zeros(racks, np.int64), np.zeros(racks, np.int64)
     for _ in range(passes):
         is_better = False
         for replica in order:
             row = moved.row[replica]
-            here, domain = occupancy.at[row, moved.column[replica]], eligibility.domain_of[row]
-            own_rack = eligibility.rack_of[here]
-            open_racks = _count_open_racks(eligibility, occupancy, row, own_rack, in_racks)
+            here, domain = occupancy.at[row, moved.column[replica]], rules.domain_of[row]
+            own_rack = rules.rack_of[here]
+            open_racks = _count_open_racks(rules, occupancy, row, own_rack, in_racks)
             best, best_to, best_partner = 0.0, NONE, NONE
             for rack in range(racks):
-                if _is_open(eligibility, domain, in_racks, rack, own_rack):
+                if _is_open(rules, domain, in_racks, rack, own_rack):
                     breadth = max(BREADTH // open_racks, 2)
                     gain, to, partner, looked_at = _best_in_rack(
-                        eligibility, moved, occupancy, replica, rack, cursors, breadth, depth, goal
+                        rules, targets, moved, occupancy, replica, rack, cursors, breadth, depth, goal
                     )
                     work -= looked_at
                     if gain > best:
@@ -127,7 +116,8 @@ def exchange(
 
 @subroutine
 def _best_in_rack(
-    eligibility: Eligibility,
+    rules: PlaceRules,
+    targets: Targets,
     moved: MovedReplicas,
     occupancy: Occupancy,
     replica: int,
@@ -143,18 +133,18 @@ def _best_in_rack(
     """
     row, topic = moved.row[replica], moved.topic[replica]
     here = occupancy.at[row, moved.column[replica]]
-    begin, end = eligibility.first_of_rack[rack], eligibility.first_of_rack[rack + 1]
+    begin, end = targets.first_of_rack[rack], targets.first_of_rack[rack + 1]
     # To pass over a broker costs about an eighth of looking at an exchange.
     best, best_to, best_partner, looked_at = 0.0, NONE, NONE, (end - begin) // 8
     for step in range(end - begin):
         place = begin + cursors[rack] + step
-        to = eligibility.by_rack[place if place < end else place + begin - end]
+        to = targets.by_rack[place if place < end else place + begin - end]
         if goal == TOPICS:
             if topic == NONE or occupancy.of_topic[topic, here] <= occupancy.of_topic[topic, to] + 1:
                 continue
         elif occupancy.loads[to] >= occupancy.loads[here]:
             continue
-        if not _is_free(eligibility, occupancy, row, to):
+        if not _is_free(rules, occupancy, row, to):
             continue
         looked_at += 1
         if occupancy.counts[here] > occupancy.count_low[here] and occupancy.counts[to] < occupancy.count_high[to]:
@@ -165,7 +155,7 @@ def _best_in_rack(
         for _ in range(depth if partner != NONE else 0):
             looked_at += 1
             gain = _gain(moved, occupancy, replica, partner, here, to, goal, best)
-            if gain > best and _may_come(eligibility, moved, occupancy, partner, here):
+            if gain > best and _may_come(rules, moved, occupancy, partner, here):
                 best, best_to, best_partner = gain, to, partner
             partner = moved.following[partner]
             if partner == moved.first[to]:
@@ -179,62 +169,58 @@ def _best_in_rack(
 
 
 @subroutine
-def _count_open_racks(
-    eligibility: Eligibility, occupancy: Occupancy, row: int, own_rack: int, in_racks: Int64Vector
-) -> int:
+def _count_open_racks(rules: PlaceRules, occupancy: Occupancy, row: int, own_rack: int, in_racks: Int64Vector) -> int:
     """Fill `in_racks` with the replicas of the partition; the number of racks that its replica may be in."""
     in_racks[:] = 0
     for column in range(occupancy.at.shape[1]):
         broker = occupancy.at[row, column]
         if broker >= 0:
-            in_racks[eligibility.rack_of[broker]] += 1
+            in_racks[rules.rack_of[broker]] += 1
     number = 0
     for rack in range(len(in_racks)):
-        number += _is_open(eligibility, eligibility.domain_of[row], in_racks, rack, own_rack)
+        number += _is_open(rules, rules.domain_of[row], in_racks, rack, own_rack)
     return number
 
 
 @subroutine
-def _is_open(eligibility: Eligibility, domain: int, in_racks: Int64Vector, rack: int, own_rack: int) -> bool:
+def _is_open(rules: PlaceRules, domain: int, in_racks: Int64Vector, rack: int, own_rack: int) -> bool:
     """Whether a replica of a partition may leave its rack for another, or stays in it."""
     return bool(
         rack == own_rack
-        or (
-            in_racks[rack] < eligibility.most[domain, rack] and in_racks[own_rack] > eligibility.least[domain, own_rack]
-        )
+        or (in_racks[rack] < rules.most[domain, rack] and in_racks[own_rack] > rules.least[domain, own_rack])
     )
 
 
 @subroutine
-def _is_free(eligibility: Eligibility, occupancy: Occupancy, row: int, to: int) -> bool:
+def _is_free(rules: PlaceRules, occupancy: Occupancy, row: int, to: int) -> bool:
     """Whether the broker may receive a replica of the partition, and has none, now or afterwards."""
-    if not eligibility.may_receive[eligibility.domain_of[row], to]:
+    if not rules.may_receive[rules.domain_of[row], to]:
         return False
     for column in range(occupancy.at.shape[1]):
         if occupancy.at[row, column] == to:
             return False
-    for column in range(eligibility.current.shape[1]):  # noqa: SIM110 — no generator compiles
-        if eligibility.current[row, column] == to:
+    for column in range(rules.current.shape[1]):  # noqa: SIM110 — no generator compiles
+        if rules.current[row, column] == to:
             return False
     return True
 
 
 @subroutine
-def _may_come(eligibility: Eligibility, moved: MovedReplicas, occupancy: Occupancy, partner: int, to: int) -> bool:
+def _may_come(rules: PlaceRules, moved: MovedReplicas, occupancy: Occupancy, partner: int, to: int) -> bool:
     """Whether the destination of a moved replica may be another broker."""
     row = moved.row[partner]
-    domain = eligibility.domain_of[row]
-    rack, rack_left = eligibility.rack_of[to], eligibility.rack_of[occupancy.at[row, moved.column[partner]]]
+    domain = rules.domain_of[row]
+    rack, rack_left = rules.rack_of[to], rules.rack_of[occupancy.at[row, moved.column[partner]]]
     if rack != rack_left:
         there = left = 0
         for column in range(occupancy.at.shape[1]):
             other = occupancy.at[row, column]
             if other >= 0:
-                there += eligibility.rack_of[other] == rack
-                left += eligibility.rack_of[other] == rack_left
-        if there >= eligibility.most[domain, rack] or left <= eligibility.least[domain, rack_left]:
+                there += rules.rack_of[other] == rack
+                left += rules.rack_of[other] == rack_left
+        if there >= rules.most[domain, rack] or left <= rules.least[domain, rack_left]:
             return False
-    return _is_free(eligibility, occupancy, row, to)
+    return _is_free(rules, occupancy, row, to)
 
 
 @subroutine

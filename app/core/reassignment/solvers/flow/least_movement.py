@@ -339,8 +339,5 @@ def _levels(problem: MovementProblem, frozen: Int64s, brokers: Int64s, amount: i
 
 def _water_level(heights: Int64s, amount: int) -> int:
     """The smallest whole level h with Σ max(h − height, 0) >= amount, at least the lowest height."""
-    sorted_heights = np.sort(heights)
-    filled = np.arange(1, len(sorted_heights) + 1) * sorted_heights - np.cumsum(sorted_heights)
-    covered = int(np.searchsorted(filled, amount, side="left"))
-    covered = max(covered, 1)
-    return int(-(-(amount + int(sorted_heights[:covered].sum())) // covered))
+    filled = amount + np.cumsum(np.sort(heights))
+    return int((-(-filled // np.arange(1, len(filled) + 1))).min())

@@ -59,17 +59,26 @@ def sync_costs(problem: MovementProblem) -> PlaceCosts:
     return PlaceCosts(np.where(problem.in_sync, 0, elsewhere[:, None]), elsewhere)
 
 
-def _rules(problem: MovementProblem) -> kernel.PlaceRules:
-    of, at = problem.table, problem
+def place_rules(problem: MovementProblem) -> kernel.PlaceRules:
+    """Where replicas may be, as compiled loops take it."""
+    of = problem.table
     return kernel.PlaceRules(
-        at.domain_of, of.factor, of.least, of.most, of.may_keep, at.rack_of, at.current, at.must_keep
+        problem.domain_of,
+        of.factor,
+        of.least,
+        of.most,
+        of.may_keep,
+        of.may_receive,
+        problem.rack_of,
+        problem.current,
+        problem.must_keep,
     )
 
 
 def settled(problem: MovementProblem) -> NDArray[np.bool_]:
     """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
     settles = np.zeros(len(problem.current), np.bool_)
-    kernel.settled(_rules(problem), settles)
+    kernel.settled(place_rules(problem), settles)
     return settles
 
 
@@ -91,7 +100,7 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
     ranked, ends = _ranked(problem, prices)
     priced_costs = np.zeros(len(problem.current), np.int64)
     chosen = np.full((len(priced_costs), problem.widest), NO_REPLICA, np.int32)
-    kernel.cheapest(_rules(problem), ranked, ends, costs.current, costs.other, prices, priced_costs, chosen)
+    kernel.cheapest(place_rules(problem), ranked, ends, costs.current, costs.other, prices, priced_costs, chosen)
     return priced_costs, chosen
 
 

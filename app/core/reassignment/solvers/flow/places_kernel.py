@@ -23,7 +23,8 @@ class PlaceRules(NamedTuple):
 
     Parameters
     ----------
-    domain_of, must_keep : (rows,). factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
+    domain_of, must_keep : (rows,). factor : (domains,). least, most : (domains, racks).
+    may_keep, may_receive : (domains, brokers).
     rack_of : (brokers,). current : (rows, widest), padded with -1 at the end.
     """
 
@@ -32,6 +33,7 @@ class PlaceRules(NamedTuple):
     least: Int64Matrix
     most: Int64Matrix
     may_keep: BoolMatrix
+    may_receive: BoolMatrix
     rack_of: Int32Vector
     current: Int32Matrix
     must_keep: Int32Vector
@@ -58,7 +60,7 @@ def cheapest(
     ranked : (domains, racks, longest) the receivers of each rack by ascending price. ranked_end : (domains, racks).
     current_cost : (rows, widest) of each current broker. away : (rows,) of others. prices : (brokers,).
     """
-    domain_of, factor, least, most, may_keep, rack_of, current, must_keep = rules
+    domain_of, factor, least, most, may_keep, _, rack_of, current, must_keep = rules
     racks = least.shape[1]
     capacity = int(most.max()) + 1 if most.size else 1
     names = np.empty((racks, capacity), np.int32)
@@ -157,7 +159,7 @@ def _insert(
 @compiled
 def settled(rules: PlaceRules, settles: BoolVector) -> None:
     """Set, in `settles`, which partitions are legal where they are."""
-    domain_of, factor, least, most, may_keep, rack_of, current, _ = rules
+    domain_of, factor, least, most, may_keep, _, rack_of, current, _ = rules
     racks = least.shape[1]
     in_racks = np.zeros(racks, np.int64)
     for row in range(len(current)):
