@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from app.errors import Json
 from app.errors.requests import SnapshotInUse, SnapshotNotFound
@@ -83,18 +83,11 @@ class Snapshots(Rows[Snapshot]):
         times = (snapshots.c.created_at, snapshots.c.last_seen_at)
         return self.page(sa.or_(*(each.between(begin, end) for each in times)), before=None, size=most, cluster=cluster)
 
-    def newest_of_all(self, *, most: int, each: int = 1) -> list[Snapshot]:
-        """The snapshots of the latest known states of the clusters, by name of the cluster, each one's newest first.
-
-        Parameters
-        ----------
-        most : clusters whose snapshots are all listed; further ones may be. each : snapshots of a cluster at most.
-        """
+    def newest_of_all(self, *, most: int) -> list[Snapshot]:
+        """The latest known state of each cluster, by name of the cluster; of `most` clusters at most."""
         c = snapshots.c
-        place = sa.func.row_number().over(partition_by=c.cluster, order_by=c.last_seen_at.desc()).label("place")
-        places = sa.select(c.id, place).where(*self._visible(snapshots)).subquery()
-        query = sa.select(*self._columns).join(places, places.c.id == c.id).where(places.c.place <= each)
-        rows = self._reading.execute(query.order_by(c.cluster, c.last_seen_at.desc()).limit(most * each))
+        query = sa.select(*self._columns).where(*self._visible(snapshots)).ext(distinct_on(c.cluster))
+        rows = self._reading.execute(query.order_by(c.cluster, c.last_seen_at.desc()).limit(most))
         return [Snapshot(*row) for row in rows]
 
     def clusters(self) -> list[str]:

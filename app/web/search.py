@@ -13,7 +13,7 @@ from app.web.clusters.view import ClusterView, place
 from app.web.pages import page
 from app.web.plans.selection import twins
 
-MOST_FOUND = 20
+MOST_FOUND = 10
 """Results of each kind."""
 MOST_CLUSTERS, MOST_PARTITIONS = 50, 500_000
 """Clusters whose brokers, topics and groups are searched, and their partitions; the cluster in context always is."""

@@ -23,7 +23,7 @@ def measured(name: str, value: float) -> str:
     """A figure of a sweep with the unit that its name states: bytes as GiB, rates as MiB/s, shares in percent."""
     if name.endswith("bytes_per_s"):
         return f"{byte_size(round(value))}/s"
-    if name.endswith("bytes"):
+    if "bytes" in name:
         return byte_size(round(value))
     return share(value) if name.endswith(("_share", "_utilisation", "gap", "_probability")) else figure(value)
 

@@ -18,6 +18,7 @@ from app.api.examples import (
     EXAMPLE_REASSIGNMENT_PLAN_ID,
     EXAMPLE_STREAMS_PLAN_ID,
     EXAMPLE_SWEEP_ID,
+    EXAMPLE_WEBHOOK_ID,
 )
 from app.core.model import Broker, Cluster, Placement, Topic
 from app.services import snapshots
@@ -68,6 +69,22 @@ PAGES = {
     "tasks of an application": f"/plans/{EXAMPLE_STREAMS_PLAN_ID}/tasks",
     "found": "/search?q=orders",
     "sweeps compared": f"/sweeps/compare?a={EXAMPLE_SWEEP_ID}&b={EXAMPLE_SWEEP_ID}",
+    "partitions in a state": "/clusters/example/topics?state=not_rack_safe",
+    "group of a cluster": "/clusters/example-groups/groups/billing",
+    "scenario": f"/sweeps/{EXAMPLE_SWEEP_ID}/scenarios/1",
+    **{
+        f"plan, {tab}": f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}/{tab}"
+        for tab in ("changes", "brokers", "execute", "compare", "about")
+    },
+    "measures of topics": f"/plans/{EXAMPLE_PLAN_ID}/measures",
+    **{f"group, {tab}": f"/plans/{EXAMPLE_GROUP_PLAN_ID}/{tab}" for tab in ("assignors", "traffic", "events")},
+    **{f"application, {tab}": f"/plans/{EXAMPLE_STREAMS_PLAN_ID}/{tab}" for tab in ("clients", "losses", "events")},
+    "restart": "/plan/restart?cluster=example",
+    **{
+        f"study of {kind}": f"/plan/sweep-{kind}"
+        for kind in ("reassignment", "placement_draws", "key_skew", "consumers")
+    },
+    "deliveries": f"/webhooks/{EXAMPLE_WEBHOOK_ID}",
     "keys": "/keys",
     "webhooks": "/webhooks",
     "audit log": "/audit",
@@ -168,7 +185,9 @@ def test_files_that_are_dropped_become_a_cluster(client: httpx.Client, tmp_path:
     assert client.get("/").status_code == 200
     file = tmp_path / "kafka.txt"
     file.write_text(TEXT)
-    visit.open("/", until="#files")
+    visit.open("/", until="#fleet")
+    visit.page.get_by_role("link", name="Add a cluster").click()
+    visit.page.wait_for_selector("#files")
     visit.page.locator("#cluster").fill("nine")
     visit.page.locator("#files").set_input_files(file)
     visit.page.get_by_role("button", name="Store the snapshot").click()

@@ -99,7 +99,7 @@ def test_the_field_of_a_search_has_the_focus(browser: Browser) -> None:
     assert " autofocus" in browser.get("/search").source
     found = browser.get("/search?q=nothing")
     assert " autofocus" not in found.source
-    assert "the newest 300 of each are searched" in found.text
+    assert "the newest 300 plans and studies" in found.text
 
 
 def test_the_list_of_topics_is_recognized_with_both_ends_of_lines(browser: Browser) -> None:

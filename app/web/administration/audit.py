@@ -56,7 +56,6 @@ def router(database: Database, access: Access) -> APIRouter:
             subjects=subjects,
             typed=typed,
             problems=problems,
-            is_open=any(typed[field] for field in ("address", "request_id", "since", "until")),
             next_page=f"/audit?{urlencode(older)}" if older and not problems else None,
             exports=[
                 (name, _export(exported, file_type)) for name, file_type in (("CSV", "csv"), ("JSON lines", "jsonl"))
@@ -70,7 +69,7 @@ def _subjects(uow: UnitOfWork, entries: Sequence[AuditEntry]) -> Mapping[int, tu
     """By entry, the address of the page of its plan, study or job, and its title."""
     pages = {entry.id: match for entry in entries if (match := _PAGE.search(entry.resource or ""))}
     titles = uow.plans.column("title", [UUID(match[3]) for match in pages.values()])
-    return {n: (match[0], titles.get(UUID(match[3]), f"{match[2]} {match[3]}")) for n, match in pages.items()}
+    return {n: (match[0], titles.get(UUID(match[3]), f"{match[2]} …{match[3][-8:]}")) for n, match in pages.items()}
 
 
 def _typed(request: Request) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """Clusters: the newest state of each, a map of its brokers, and its state after a loss.
 
-home.py          `/`: all clusters, the form that adds one, and the newest plans
+home.py          `/`: all clusters, and the form that adds one
 cluster.py       `/clusters/{name}`: the page of a cluster, and its map as a picture; the partitions of the snapshots
                  that were looked at last
 view.py          the state of a cluster's page, from its address; rooms.py: the tables of its other pages; the

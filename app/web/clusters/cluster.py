@@ -184,7 +184,7 @@ def _loss(shown: Shown, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
 
 
 def _overview(shown: Shown) -> Mapping[str, Any]:
-    recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=20).items
+    recent, _ = _recent(shown, 20)
     plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
     replicas = shown.losses.loads.replicas
     fullest = int(replicas.argmax()) if len(replicas) else None
@@ -269,9 +269,15 @@ def _studies(uow: UnitOfWork, view: ClusterView) -> Sequence[Any]:
 
 
 def _snapshots(shown: Shown) -> Mapping[str, Any]:
-    recent = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=50)
-    changed = [rooms.changes(old.summary, new.summary) for new, old in pairwise(recent.items)]
-    return {"recent": recent.items, "changed": [*changed, []], "more": recent.has_more}
+    recent, more = _recent(shown, 50)
+    changed = [rooms.changes(old.summary, new.summary) for new, old in pairwise(recent)]
+    return {"recent": recent, "changed": [*changed, []], "more": more}
+
+
+def _recent(shown: Shown, size: int) -> tuple[list[Snapshot], bool]:
+    """Snapshots by their latest state, which a later post of the same state renews; and whether there are more."""
+    found = shown.uow.snapshots.page(cluster=shown.view.cluster, before=None, size=size)
+    return sorted(found.items, key=lambda each: each.last_seen_at, reverse=True), found.has_more
 
 
 _VALUES = dict(

@@ -1,5 +1,6 @@
 """Findings of a cluster in words, from the counts of its snapshot, each with its remedy."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,11 @@ class Finding:
     state: str = ""
     verb: str = ""
     plan: str = ""
+
+    @property
+    def brief(self) -> str:
+        """The words for a cell: `24 under-replicated`."""
+        return re.sub(" partitions?", "", self.words.partition(",")[0]).removeprefix("a broker has ")
 
 
 def findings(snapshot: Snapshot) -> list[Finding]:

@@ -1,12 +1,8 @@
-"""`/`: the fleet, all clusters by severity; the form that adds one, and the newest plans."""
+"""`/`: the fleet, all clusters by severity, and the form that adds one."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
-from itertools import groupby, islice
-from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
@@ -19,39 +15,17 @@ from app.formats.snapshots.pasted import Upload
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
-from app.store.records import PlanFilter, Snapshot
+from app.store.records import Snapshot
 from app.web.access import Access
-from app.web.clusters.health import SEVERITIES, Finding, findings, severity
-from app.web.clusters.rooms import changes
+from app.web.clusters.health import SEVERITIES, findings, severity
 from app.web.clusters.view import ClusterView
 from app.web.forms.fields import PastedTexts, texts_of
 from app.web.pages import page
-from app.web.plans.selection import twins
 
 MOST_CLUSTERS = 200
-NEWEST = 10
 LONGEST_NAME = 249
 EXAMPLE = "example-shop"
 """The name of the example cluster: skewed, with a hot topic, and unsafe without one of its racks."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterCard:
-    """A cluster in the list: its newest state, its problems, and the changes since the state before."""
-
-    snapshot: Snapshot
-    findings: Sequence[Finding]
-    changes: Sequence[str]
-
-    @property
-    def view(self) -> ClusterView:
-        """The cluster's page."""
-        return ClusterView(self.snapshot.cluster)
-
-    @property
-    def severity(self) -> str:
-        """The worst severity of the findings, or `good`."""
-        return severity(self.findings)
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -83,20 +57,13 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
 def _page(database: Database, *, typed: PastedTexts | None = None, problem: Failure | None = None) -> Response:
     with database.begin() as uow:
-        newest = groupby(uow.snapshots.newest_of_all(most=MOST_CLUSTERS, each=2), attrgetter("cluster"))
-        cards = [_card(*of_cluster) for _, of_cluster in islice(newest, MOST_CLUSTERS)]
-        order = [*SEVERITIES, "good"]
-        cards.sort(key=lambda card: (order.index(card.severity), -len(card.findings), card.snapshot.cluster))
-        listed = uow.plans.selected(PlanFilter(), before=None, size=NEWEST).items
-        told_apart = twins(uow, listed)
+        newest = uow.snapshots.newest_of_all(most=MOST_CLUSTERS)
+    cards = [(snapshot, listed, severity(listed)) for snapshot in newest for listed in [findings(snapshot)]]
+    order = [*SEVERITIES, "good"]
+    cards.sort(key=lambda card: (order.index(card[2]), -len(card[1]), card[0].cluster))
     status = HTTPStatus.OK if problem is None else HTTPStatus.UNPROCESSABLE_ENTITY
-    around = partial(page, "clusters.html", status=status, most=MOST_CLUSTERS)
-    return around(cards=cards, plans=listed, twins=told_apart, typed=typed, problem=problem)
-
-
-def _card(snapshot: Snapshot, before: Snapshot | None = None) -> ClusterCard:
-    changed = [] if before is None else changes(before.summary, snapshot.summary)
-    return ClusterCard(snapshot, findings(snapshot), changed)
+    shown = partial(page, "clusters.html", status=status, most=MOST_CLUSTERS, view_of=ClusterView)
+    return shown(cards=cards, typed=typed, problem=problem)
 
 
 def _store(uow: UnitOfWork, typed: PastedTexts, limits: Limits) -> Snapshot:
