@@ -7,7 +7,8 @@ Every generation of the tool is read. Up to 2.1 the header has no blank after it
 `Elr` and `LastKnownElr` with 3.8 (`N/A` of every cluster that does not describe them, as under ZooKeeper). During a
 reassignment a row also has `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A
 column of another name (`Offline`, `MarkedForDeletion` …) is not read. If a terminal or a web page turned
-the tabs into blanks, the columns are found by their names.
+the tabs into blanks, the columns are found by their names. Below the heading of another table (partition_tables.py)
+rows may be of any topics, without headers.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
 from app.formats.clusters import stated_configs
+from app.formats.clusters.partition_tables import HEADING
 from app.formats.clusters.topic_rows import (
     HEADER,
     ROW,
@@ -130,12 +132,20 @@ class _Reader:
     def __init__(self) -> None:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
+        self._table: dict[str, dict[int, PartitionDescription]] | None = None
         self._rows = Rows()
 
     def take(self, line: int, content: str) -> None:
         usual = self._rows.usual(content)
         if usual is not None and self._open is not None and usual[0] == self._open.name:
             self._add(line, self._open, usual[1])
+            return
+        if usual is not None and self._table is not None:
+            self._add_to(self._table, line, *usual)
+            return
+        if HEADING.match(content):
+            self._close(line - 1)
+            self._table = {} if self._table is None else self._table
             return
         values = columns_of(line, content)
         if "Partition" in values:
@@ -162,10 +172,13 @@ class _Reader:
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
+        for name, rows in (self._table or {}).items():
+            listed = tuple(rows.values())
+            self._done.setdefault(name, TopicDescription(name, len(listed[0].replicas), listed))
         return tuple(self._done.values())
 
     def _close(self, line: int) -> None:
-        topic = self._open
+        topic, self._open = self._open, None
         if topic is None:
             return
         if len(topic.rows) != topic.partition_count:
@@ -192,12 +205,23 @@ class _Reader:
     def _take_row(self, line: int, values: Values) -> None:
         self._rows.require_columns(line, values)
         topic = self._open
+        if topic is None and self._table is not None:
+            self._add_to(self._table, line, values["Topic"], self._rows.row(line, values))
+            return
         if topic is None:
             actual = f"a row of topic {shown(values['Topic'])}; {_ROWS_ALONE}"
             raise rejection(line, expected=f"{HEADER} before its rows", actual=actual)
         if values["Topic"] != topic.name:
             raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
         self._add(line, topic, self._rows.row(line, values))
+
+    def _add_to(
+        self, table: dict[str, dict[int, PartitionDescription]], line: int, topic: str, row: PartitionDescription
+    ) -> None:
+        if topic not in table and not is_topic_name(topic):
+            raise rejection(line, expected="the name of a topic", actual=shown(topic))
+        if table.setdefault(topic, {}).setdefault(row.partition, row) is not row:
+            raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
 
     def _add(self, line: int, topic: _Section, row: PartitionDescription) -> None:
         if row.partition in topic.rows:

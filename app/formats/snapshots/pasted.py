@@ -27,15 +27,17 @@ from functools import partial
 from typing import Self
 
 from app.errors.requests import MalformedText
-from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
+from app.formats.clusters import broker_api_versions, broker_lists, stated_configs
+from app.formats.clusters.partition_tables import HEADING, as_rows
 from app.formats.groups import group_answers, group_tables, group_texts, older_tables
 from app.formats.snapshots import unrecognized
+from app.formats.sources.client_answers import with_topics
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
 from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
 from app.formats.syntax.prefixes import without_prefixes
-from app.formats.syntax.printed_objects import HEADING, as_json, rows_as_json
+from app.formats.syntax.printed_objects import as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
 from app.formats.syntax.wire_formats import ByteEncoding
@@ -44,9 +46,10 @@ PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 """What the texts describe, and the names of uploads that say so."""
 _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = PARTS
 _MARKS = {
-    _TOPICS: re.compile(r"\s*Topic:.*\sPartition(?:Count)?:"),
+    _TOPICS: re.compile(rf"\s*Topic:.*\sPartition(?:Count)?:|(?i:{HEADING.pattern})"),
     _BROKERS: re.compile(
-        rf"\s*[^\s\"]+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
+        rf"{broker_api_versions.LINE.pattern}|{broker_api_versions.ENDPOINTS.pattern}"
+        rf"|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
     ),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{stated_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
@@ -318,12 +321,14 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
     texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    return [replace(upload, text=as_json(rows_as_json(older_tables.with_groups(one))), prefix=prefix) for one in texts]
+    for rewrite in (older_tables.with_groups, as_rows, with_topics, as_json):
+        texts = list(map(rewrite, texts))
+    return [replace(upload, text=one, prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
-    if starts_document(line) or HEADING.match(line):  # a document may be one line of many megabytes
+    if starts_document(line):  # a document may be one line of many megabytes
         return True
     part = owner(line)
     if part == _GROUPS:

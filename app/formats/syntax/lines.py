@@ -11,6 +11,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from gzip import GzipFile
 from io import BytesIO
+from typing import TypeVar
 
 from app.core.model import INT32_MAX
 from app.errors import FieldPath, Json
@@ -41,6 +42,7 @@ _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 # 22 digits of 6 bits are 4 bits more than 16 bytes; those are 0 in the last digit.
 _TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 _SHOWN_CHARACTERS = 80
+Id = TypeVar("Id", int, str)
 
 
 def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES, errors: str = "strict") -> str:
@@ -137,9 +139,9 @@ def whole_numbers(text: str) -> tuple[int, ...] | None:
     return numbers if max(numbers) <= INT32_MAX else None
 
 
-def first_repeated(ids: Iterable[int]) -> int | None:
+def first_repeated(ids: Iterable[Id]) -> Id | None:
     """The first id that has come before, or None."""
-    seen: set[int] = set()
+    seen: set[Id] = set()
     for number in ids:
         if number in seen:
             return number

@@ -153,11 +153,13 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
         return text, ""
     least = _LEAST_SHARE * len(lines)
     quoted = [quotation["line"] for quotation in map(_QUOTED.match, lines) if quotation is not None]
-    if len(quoted) >= least or sum(map(is_known, quoted)) > sum(map(is_known, lines)):
+    known = sum(map(is_known, lines))
+    is_csv = any(line.startswith('"') and is_known(line) for line in lines)  # a heading, whose cells are in quotes
+    if (len(quoted) >= least and not is_csv) or sum(map(is_known, quoted)) > known:
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
     if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
-    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > sum(map(is_known, lines)):
+    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > known:
         return "\n".join(map(_with_tabs, text.split("\n"))), '…,"…"'
     return text, ""
 
