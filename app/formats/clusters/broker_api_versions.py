@@ -38,7 +38,7 @@ _HEADER = re.compile(
 )
 _REST = re.compile(r" -> |\(id: | isF|: (?:true|false)$")
 """What a rack does not have, but a broken line or two lines in one."""
-_API = re.compile(r"\s*(?:[A-Za-z]+\([0-9]+\): .+|\))")
+_API = re.compile(r"\s*(?:[A-Za-z]+\([0-9]+\): .+|\)\s*)")
 _NODES = re.compile(r"\s*(?:[\w ]{1,40}[:=] ?)?\[(?=[^\s\"]+ \(id: )(?P<nodes>.*\))\]\s*")
 LINE = re.compile(rf"\s*[^\s\"]+ \(id: |{_NODES.pattern}$")
 """A line that starts the brokers, even a broken one."""

@@ -74,7 +74,7 @@ _PROMPT = re.compile(
     r"(?P<host>\[[^\]\s]{1,200}(?: [^\]\s]{1,200})?\]|[\w.-]{1,100}@[\w.-]{1,253}[: ]?[^\s$#%>]{0,1000}"
     r"|[\w.-]{1,100}:\S{0,1000} [\w.-]{1,100}"
     r"|(?:ba|z)?sh-\d[\d.]{0,9}|(?:PS )?[A-Z]:\\[^>]{0,1000}|I have no name!@[^\s$#%>]{1,1000})?"
-    r" ?(?P<sign>[$#%>])(?:\s|$)"
+    r" ?(?P<sign>[$#%>➜❯])(?:\s|$)"
 )
 """A shell's prompt. A bare `>` is none: it may be a quotation."""
 _BROKEN_ROW = re.compile(
@@ -274,7 +274,7 @@ class _Marker:
 def _is_of_shell(content: str) -> bool:
     """Whether a line is a prompt, or one of `zookeeper-shell`."""
     prompt = _PROMPT.match(content)
-    if prompt is not None and (prompt["host"] or prompt["sign"] in "$#"):
+    if prompt is not None and (prompt["host"] or prompt["sign"] in "$#➜❯"):
         return True
     return broker_lists.ZOOKEEPER_SHELL.match(content) is not None
 

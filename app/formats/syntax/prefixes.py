@@ -38,19 +38,19 @@ _HOSTS = (
 )
 """Prefixes that may name the host or the container of a line."""
 _MOMENT = (
-    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d\d[/.]\d\d[/.]\d{4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-    r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?)?(?: |$)"
+    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?| ?:\t+(?= )| \|(?: [A-Z]{3,5} \|)?)?"
 )
 _PREFIXES = (
     *_HOSTS[:2],
     re.compile(r'[^"\t\n]{1,100}","|\w{1,60}\[\d{1,9}\]='),
-    re.compile(_MOMENT),
-    re.compile(rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
-    re.compile(rf"[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_MOMENT}"),
+    re.compile(rf"{_MOMENT}(?:[ \t]|$)"),
+    re.compile(rf"(?:[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}}|{_MOMENT}) (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
+    re.compile(rf"[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_MOMENT}(?: |$)"),
     _HOSTS[2],
     re.compile(rf"{_NAME}:"),
-    re.compile(r"(?:[#>|*;!%~+│]{1,4}|[•-]|//|--)(?: |$)"),
-    re.compile(r"[#>|*;!%~+│]{1,4}"),
+    re.compile(r"(?:[#>|*;!%~+│]{1,4}|[A-Z]{1,3}>+|[•-]|//|--)(?: |$)"),
+    re.compile(r"[#>|*;!%~+│]{1,4}|-"),
     *_HOSTS[3:],
     re.compile(r" {0,9}\d{1,13}(?:\.\d{1,9})?(?: *[|│](?: |$)|[:.)]?(?: |$)|\t)"),
     re.compile(r"[\w.-]{1,200} \([\w-]{1,40}\): "),
