@@ -109,10 +109,10 @@ def _table(lists: list[tuple[int, ...]]) -> Int32s:
 
 @dataclass(slots=True)
 class _Section:
-    """A topic whose rows are being read."""
+    """A topic whose rows are being read; below the heading of a table the number of its partitions is None."""
 
     header: TopicDescription
-    partition_count: int
+    partition_count: int | None
     line: int
     last_line: int
     rows: dict[int, PartitionDescription] = field(default_factory=dict)
@@ -132,16 +132,13 @@ class _Reader:
     def __init__(self) -> None:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
-        self._table: dict[str, dict[int, PartitionDescription]] | None = None
+        self._table: dict[str, _Section] | None = None
         self._rows = Rows()
 
     def take(self, line: int, content: str) -> None:
         usual = self._rows.usual(content)
-        if usual is not None and self._open is not None and usual[0] == self._open.name:
-            self._add(line, self._open, usual[1])
-            return
-        if usual is not None and self._table is not None:
-            self._add_to(self._table, line, *usual)
+        if usual is not None and (topic := self._section(line, usual[0])) is not None and topic.name == usual[0]:
+            self._add(line, topic, usual[1])
             return
         if HEADING.match(content):
             self._close(line - 1)
@@ -159,7 +156,7 @@ class _Reader:
     def take_rows(self, lines: Sequence[str], taken: int) -> int:
         """Take all rows of the open topic, if they follow and are usual. Returns the number of rows taken."""
         topic = self._open
-        if topic is None or topic.rows or topic.last_line != taken:
+        if topic is None or topic.partition_count is None or topic.rows or topic.last_line != taken:
             return 0
         if not _LEAST_ROWS <= topic.partition_count <= len(lines) - taken:
             return 0
@@ -172,16 +169,27 @@ class _Reader:
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
-        for name, rows in (self._table or {}).items():
-            listed = tuple(rows.values())
-            self._done.setdefault(name, TopicDescription(name, len(listed[0].replicas), listed))
+        for topic in (self._table or {}).values():
+            self._open = topic
+            self._close(line)
         return tuple(self._done.values())
+
+    def _section(self, line: int, name: str) -> _Section | None:
+        """The topic whose rows are being read, or that of this name in a table."""
+        if self._open is not None or self._table is None:
+            return self._open
+        if name not in self._table and not is_topic_name(name):
+            raise rejection(line, expected="the name of a topic", actual=shown(name))
+        return self._table.setdefault(name, _Section(TopicDescription(name, 0, ()), None, line, line))
 
     def _close(self, line: int) -> None:
         topic, self._open = self._open, None
         if topic is None:
             return
-        if len(topic.rows) != topic.partition_count:
+        if topic.partition_count is None:
+            factor = max(len(row.replicas) for row in topic.rows.values())
+            topic.header = replace(topic.header, replication_factor=factor)
+        elif len(topic.rows) != topic.partition_count:
             actual = f"{len(topic.rows)}: the text is cut off"
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         described = replace(topic.header, partitions=tuple(topic.rows.values()))
@@ -204,24 +212,13 @@ class _Reader:
 
     def _take_row(self, line: int, values: Values) -> None:
         self._rows.require_columns(line, values)
-        topic = self._open
-        if topic is None and self._table is not None:
-            self._add_to(self._table, line, values["Topic"], self._rows.row(line, values))
-            return
+        topic = self._section(line, values["Topic"])
         if topic is None:
             actual = f"a row of topic {shown(values['Topic'])}; {_ROWS_ALONE}"
             raise rejection(line, expected=f"{HEADER} before its rows", actual=actual)
         if values["Topic"] != topic.name:
             raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
         self._add(line, topic, self._rows.row(line, values))
-
-    def _add_to(
-        self, table: dict[str, dict[int, PartitionDescription]], line: int, topic: str, row: PartitionDescription
-    ) -> None:
-        if topic not in table and not is_topic_name(topic):
-            raise rejection(line, expected="the name of a topic", actual=shown(topic))
-        if table.setdefault(topic, {}).setdefault(row.partition, row) is not row:
-            raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
 
     def _add(self, line: int, topic: _Section, row: PartitionDescription) -> None:
         if row.partition in topic.rows:

@@ -42,6 +42,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.resources import files
 from itertools import accumulate
 from json import JSONDecoder
 from typing import Literal, TypeAlias
@@ -54,6 +55,7 @@ from app.formats.snapshots.pasted import Place, Upload
 from app.formats.sources.contents import Note, Reject
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import (
+    alternatives,
     first_repeated,
     is_topic_name,
     rejection,
@@ -141,29 +143,8 @@ class Proposals:
 Source: TypeAlias = Literal["file", "generate", "execute", "verify"]
 State: TypeAlias = Literal["complete", "in_progress", "failed"]
 _EXPECTED = "the output of kafka-reassign-partitions --generate, --execute or --verify, or its JSON file"
-_PARTITION = r"(?P<partition>\S{1,260})"
-_FORMS = (
-    re.compile(
-        rf"Reassignment of (?P<what>partition|replica) {_PARTITION} "
-        r"(?P<how>is completed?|completed successfully|is still in progress|failed)\.?$"
-    ),
-    re.compile(rf"Partition {_PARTITION} reassignment (?P<how>completed successfully|in progress|failed)$"),
-    re.compile(
-        rf"There is no active reassignment of partition {_PARTITION}, "
-        r"but replica set is [\d,]* rather than (?P<planned>[\d,]+)\.?$"
-    ),
-    re.compile(
-        r"ERROR: Assigned replicas \([\d,]*\) don't match the list of replicas for reassignment "
-        rf"\((?P<planned>[\d,]+)\) for partition {_PARTITION}$"
-    ),
-    re.compile(
-        rf"Partition {_PARTITION} on broker (?P<broker>\d+) is (?:being moved to log dir .+? instead of|"
-        r"not being moved from log dir .+? to) (?P<log_dir>(?:/|[A-Za-z]:\\).*?)\.?$"
-    ),
-    re.compile(
-        rf"Partition {_PARTITION} (?:is not found in any live log dir|cannot be found in any live log directory) "
-        r"on broker (?P<broker>\d+)\."
-    ),
+_FORMS = tuple(
+    map(re.compile, alternatives(files(__package__) / "verify_lines.txt", partition=r"(?P<partition>\S{1,260})"))
 )
 _STATES: Mapping[str | None, State] = {
     "is complete": "complete",

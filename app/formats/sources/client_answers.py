@@ -47,7 +47,7 @@ from app.core.model import INT32_MAX, INT64_MAX, Broker
 from app.errors import FieldPath
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, topic_of
+from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, noted, topic_of
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import first_repeated, shown
 from app.formats.syntax.loose_objects import LooseObject
@@ -71,22 +71,11 @@ _COMMAND = re.compile(r"(?:.*[\s/$#>])?(?:aws\s+kafka\s+(?:describe-topic|list-t
 _TOPIC_OPTION = re.compile(r"(?:--topic-name[ =]['\"]?|/topics/)(?P<topic>[A-Za-z0-9._-]{1,249})")
 _NAME = re.compile(r"^name: ([\w.-]{1,249})[ \r]*\n(?=partitions:)", re.IGNORECASE | re.MULTILINE)
 _ADDRESS = re.compile(r"\S{1,253}:\d{1,5}")
-_NO_RACKS = Note("racks_not_in_source", "the answer lists brokers without racks; kafka-broker-api-versions has them")
-_ASSUMED = Note(
-    "replicas_in_assumed_order",
-    "the answer has no in-sync replicas: the leader counts as the preferred replica, and every replica that is not "
-    "offline as in sync",
-)
-_WITHOUT_PARTITIONS = Note(
-    "topics_without_partitions",
-    "topics are listed without the replicas of their partitions; …/partitions/-/replicas of Confluent's REST API, aws "
-    "kafka describe-topic-partitions and kafka-topics --describe list them",
-)
-_ADDRESSES = Note(
-    "replicas_in_assumed_order",
-    "leaders are addresses in the answer: the first in-sync replica counts as the leader; kafka-topics prints ids",
-)
-_MORE = Note("topics_without_partitions", "the last answer names a next page, which was not given")
+_NO_RACKS = noted("client answers no racks")
+_ASSUMED = noted("client answers assumed")
+_WITHOUT_PARTITIONS = noted("client answers without partitions")
+_ADDRESSES = noted("client answers addresses")
+_MORE = noted("client answers more")
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ from app.core.model import Broker, BrokerCapacity
 from app.errors import FieldPath
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.client_answers import Answers
-from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, topic_of
+from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, noted, topic_of
 from app.formats.syntax.documents import Document, each_document
 from app.formats.syntax.lines import numbered
 from app.formats.syntax.loose_objects import LooseObject
@@ -66,15 +66,9 @@ _COLUMNS = {"HOST": "Host", "BROKER": "Broker", "RACK": "Rack", "DISK_CAP(MB)": 
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)
 _KIB, _MIB = 2**10, 2**20
 _LARGEST_BYTES = 2**62
-_WITHOUT_PARTITIONS = Note(
-    "topics_without_partitions", "kafka_cluster_state lists partitions in health only with verbose=true"
-)
-_HOSTS_AS_RACKS = Note(
-    "racks_not_in_source", "Cruise Control's load has hosts for racks, as of brokers that have none; they are left out"
-)
-_LEADER_FIRST = Note(
-    "replicas_in_assumed_order", "partition_load has leaders and followers: the leader counts as the preferred replica"
-)
+_WITHOUT_PARTITIONS = noted("cruise control without partitions")
+_HOSTS_AS_RACKS = noted("cruise control hosts as racks")
+_LEADER_FIRST = noted("cruise control leader first")
 
 
 def read(text: str) -> Contents:

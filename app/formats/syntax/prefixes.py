@@ -21,40 +21,22 @@ of a description begin with it.
 import json
 import re
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from typing import TypeAlias
 
-from app.formats.syntax.lines import rejection, says_something
+from app.formats.syntax.lines import alternatives, rejection, says_something
 from app.formats.syntax.printed_objects import lines_of_strings
 
 Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
 _NAME = r"[\w./-]{1,253}"
-_HOSTS = (
-    re.compile(rf"{_NAME} +\|(?: |$)"),
-    re.compile(r"\[[\w./:-]{1,400}\](?: |$)"),
-    re.compile(rf"{_NAME}(?:\[[\w.:-]{{1,100}}\])?:(?: |$)"),
-    re.compile(rf"{_NAME} {_NAME}(?: |$)"),
-    re.compile(rf"{_NAME}[ \t]"),
-)
-"""Prefixes that may name the host or the container of a line."""
 _MOMENT = (
     r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?| ?:\t+(?= )| \|(?: [A-Z]{3,5} \|)?)?"
 )
-_PREFIXES = (
-    *_HOSTS[:2],
-    re.compile(r'[^"\t\n]{1,100}","|\w{1,60}\[\d{1,9}\]='),
-    re.compile(rf"{_MOMENT}(?:[ \t]|$)"),
-    re.compile(rf"(?:[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}}|{_MOMENT}) (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
-    re.compile(rf"[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_MOMENT}(?: |$)"),
-    _HOSTS[2],
-    re.compile(rf"{_NAME}:"),
-    re.compile(r"(?:[#>|*;!%~+│]{1,4}|[A-Z]{1,3}>+|[•-]|//|--)(?: |$)"),
-    re.compile(r"[#>|*;!%~+│]{1,4}|-"),
-    *_HOSTS[3:],
-    re.compile(r" {0,9}\d{1,13}(?:\.\d{1,9})?(?: *[|│](?: |$)|[:.)]?(?: |$)|\t)"),
-    re.compile(r"[\w.-]{1,200} \([\w-]{1,40}\): "),
-)
+_LINES = alternatives(files(__package__) / "prefixes.txt", name=_NAME, moment=_MOMENT)
+_PREFIXES = tuple(re.compile(line.removeprefix("host ")) for line in _LINES)
+_HOSTS = tuple(prefix for prefix, line in zip(_PREFIXES, _LINES, strict=True) if line.startswith("host "))
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
