@@ -39,12 +39,6 @@ from app.formats.syntax.wire_formats import ByteEncoding
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
 REGISTRATION_PATH = re.compile(r"/brokers/ids/(?P<id>[0-9]+)")
-ZOOKEEPER_SHELL = re.compile(
-    r"Connecting to |WATCHER::|WatchedEvent |\[zk: |"
-    r"JLine support is |Welcome to ZooKeeper|\[[\d, ]*\]\s*$|ls /\S{0,200}\s*$|quit\s*$|"
-    r"(?:cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = "
-)
-"""Lines of the shell: its connection and prompt, its watcher, and the statistics of a node in older versions."""
 
 
 def read(text: str) -> tuple[Broker, ...]:

@@ -24,19 +24,10 @@ from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_numb
 
 Configs: TypeAlias = Mapping[str, str]
 ALL_LOG_DIRS = "*"
+_ALIKE = (MIN_INSYNC_REPLICAS, FETCHES_NOT_UPLOADED, "unclean.leader.election.enable")
+_OF_LOGS = "cleanup.policy retention.ms retention.bytes segment.bytes local.retention.ms local.retention.bytes"
 OF_BROKERS: Configs = MappingProxyType(
-    {
-        MIN_INSYNC_REPLICAS: MIN_INSYNC_REPLICAS,
-        FETCHES_NOT_UPLOADED: FETCHES_NOT_UPLOADED,
-        "unclean.leader.election.enable": "unclean.leader.election.enable",
-        **{
-            f"log.{name}": name
-            for name in (
-                *("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes"),
-                *("local.retention.ms", "local.retention.bytes"),
-            )
-        },
-    }
+    {**{name: name for name in _ALIKE}, **{f"log.{name}": name for name in _OF_LOGS.split()}}
 )
 """By the name of a broker's configuration, that of the topics for which it is the default."""
 RECORDED = frozenset(

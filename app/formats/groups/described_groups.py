@@ -170,8 +170,7 @@ def _subscription(values: LooseObject) -> Subscription:
 
 
 def _assignment(values: LooseObject) -> Assignment:
-    path, assigned = values.get("assignedpartitions")
-    values.document.array(assigned, path)
+    values.required_each("assignedpartitions")
     return Assignment(_owned(values, "assignedpartitions"), _optional_bytes(values, "userdata"))
 
 

@@ -40,7 +40,6 @@ from app.formats.groups.group_cells import Record, Section
 from app.formats.syntax.documents import Document
 from app.formats.syntax.loose_objects import LooseObject
 
-_INT64_MAX = 2**63 - 1
 _UNCOUNTED = -1
 
 
@@ -206,9 +205,9 @@ def _row(item: LooseObject, group: str, member: str | None, *, topic: str | None
     return PartitionOffsets(
         topic or item.required_topic("topicname", "topic"),
         item.integer("partitionid", "partition"),
-        _amount(seen, "currentoffset", "consumeroffset", "offset"),
-        _amount(item, "logendoffset", "endoffset", "newestoffset", "lastoffset"),
-        _amount(item, "lag", "currentlag", "consumerlag", "offsetlag"),
+        seen.amount("currentoffset", "consumeroffset", "offset"),
+        item.amount("logendoffset", "endoffset", "newestoffset", "lastoffset"),
+        item.amount("lag", "currentlag", "consumerlag", "offsetlag"),
         member,
         _host(item),
         item.text("clientid"),
@@ -223,10 +222,3 @@ def _host(item: LooseObject) -> str | None:
 def _client_and_host(client: str | None, host: str | None) -> str | None:
     """What stands for the id of a member whose client and host are known."""
     return f"{client or ''}_{host or ''}" if host or client else None
-
-
-def _amount(item: LooseObject, *names: str) -> int | None:
-    """A number of 64 bits; None if it is missing, or −1, which stands for none."""
-    path, value = item.get(*names)
-    amount = -1 if value is None else item.document.integer(value, path, least=-1, most=_INT64_MAX)
-    return amount if amount >= 0 else None

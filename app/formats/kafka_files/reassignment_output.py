@@ -147,19 +147,11 @@ _FORMS = tuple(
     map(re.compile, alternatives(files(__package__) / "verify_lines.txt", partition=r"(?P<partition>\S{1,260})"))
 )
 _STATES: Mapping[str | None, State] = {
-    "is complete": "complete",
-    "is completed": "complete",
-    "completed successfully": "complete",
-    "is still in progress": "in_progress",
-    "in progress": "in_progress",
+    **dict.fromkeys(("is complete", "is completed", "completed successfully"), "complete"),
+    **dict.fromkeys(("is still in progress", "in progress"), "in_progress"),
 }
 """By the words of a line; any other line is about a failure."""
-_PROSE = re.compile(
-    r"Status of partition reassignment:|Clearing (?:broker|topic)-level throttles on |Warning: You must run "
-    r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to "
-    r"|Successfully started (?:partition )?reassignment|There is an existing assignment running\."
-    r"|Throttle was removed\."
-)
+_PROSE = re.compile("|".join(alternatives(files(__package__) / "prose_lines.txt")))
 _DOCUMENT_START = re.compile(r'\{\s*(?:["}]|$)')
 _scan = JSONDecoder(strict=False).raw_decode
 
@@ -277,9 +269,10 @@ def _read(upload: Upload) -> ToolOutput:
 def _of_document(document: str, headings: Collection[str], proposed: Proposals, text: str) -> ToolOutput:
     """The reassignment of a document, or of several under headings, or of proposing lines."""
     if PROPOSED in headings:
-        return ToolOutput("generate", reassignment.read_generated(document).proposed)
+        reassignment.read_between(document, after=CURRENT, until=PROPOSED)
+        return ToolOutput("generate", reassignment.read_between(document, after=PROPOSED, until=None))
     if CURRENT in headings:
-        return ToolOutput("execute", reassignment.read_executed(document))
+        return ToolOutput("execute", reassignment.read_between(document, after=CURRENT, until=SAVE))
     if '"newReplicas"' in document or '"goalSummary"' in document:
         proposed.read_document(document)
     found = proposed.reassignment()

@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.resources import files
 from typing import Self
 
 from app.errors.requests import MalformedText
@@ -35,7 +36,15 @@ from app.formats.sources.client_answers import with_topics
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
-from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
+from app.formats.syntax.lines import (
+    LOG_LINE,
+    MAX_DECOMPRESSED_BYTES,
+    alternatives,
+    decode,
+    rejection,
+    says_something,
+    shown,
+)
 from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.printed_objects import as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
@@ -69,14 +78,7 @@ _COMMAND = re.compile(
 )
 _TOOLS = {"topics": _TOPICS, "log-dirs": _LOG_DIRS, "configs": _LOG_DIRS, "features": _FEATURES, "groups": _GROUPS}
 """By the last words of a command; the others are of brokers."""
-_PROMPT = re.compile(
-    r"\s*(?:\([\w.-]{1,60}\) ?)?"
-    r"(?P<host>\[[^\]\s]{1,200}(?: [^\]\s]{1,200})?\]|[\w.-]{1,100}@[\w.-]{1,253}[: ]?[^\s$#%>]{0,1000}"
-    r"|[\w.-]{1,100}:\S{0,1000} [\w.-]{1,100}"
-    r"|(?:ba|z)?sh-\d[\d.]{0,9}|(?:PS )?[A-Z]:\\[^>]{0,1000}|I have no name!@[^\s$#%>]{1,1000})?"
-    r" ?(?P<sign>[$#%>➜❯])(?:\s|$)"
-)
-"""A shell's prompt. A bare `>` is none: it may be a quotation."""
+_OF_SHELL = re.compile("|".join(alternatives(files(__package__) / "shell_lines.txt")))
 _BROKEN_ROW = re.compile(
     r"^[ \t]*Topic:[^\n]*(?:\n[ \t]*(?:TopicId|PartitionCount|ReplicationFactor|Configs|Partition|Leader"
     r"|(?:Adding |Removing )?Replicas|Isr|Elr|LastKnownElr|Offline|Observers):[^\n]*)+",
@@ -197,7 +199,7 @@ def notes_of_prefixes(uploads: Iterable[Upload]) -> tuple[Note, ...]:
 
 def is_noise(content: str) -> bool:
     """Whether a line is of a log, a command or a shell."""
-    return not says_something(content) or _COMMAND.match(content) is not None or _is_of_shell(content)
+    return not says_something(content) or _COMMAND.match(content) is not None or _OF_SHELL.match(content) is not None
 
 
 def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
@@ -263,20 +265,12 @@ class _Marker:
             return Mark(part)
         if (command := _COMMAND.match(content)) is not None:
             return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
-        if _is_of_shell(content):
+        if _OF_SHELL.match(content):
             return Mark(belongs=False)
         if current == _GROUPS:
             return Mark() if group_tables.may_be_row(content, self._header) else UNKNOWN
         row = _CONTINUED.get(current or "")
         return UNKNOWN if row is None or row.match(content) is None else Mark()
-
-
-def _is_of_shell(content: str) -> bool:
-    """Whether a line is a prompt, or one of `zookeeper-shell`."""
-    prompt = _PROMPT.match(content)
-    if prompt is not None and (prompt["host"] or prompt["sign"] in "$#➜❯"):
-        return True
-    return broker_lists.ZOOKEEPER_SHELL.match(content) is not None
 
 
 def owner(content: str) -> str | None:

@@ -81,15 +81,9 @@ def read(text: str) -> Contents:
     """
     states: list[Contents] = []
     loads: list[Contents] = []
-    table, rest = _table(text)
-    if table:
-        document = Document.parse(orjson.dumps({"brokers": table}).decode(), "the load of Cruise Control")
-        states.append(_brokers(document, document.mapping(document.root, ())))
-    state, rest = _state_table(rest)
-    if state:
-        document = Document.parse(orjson.dumps(state).decode(), "the state of Cruise Control")
-        states.append(_state(document, document.mapping(document.root, ())))
-    for document in each_document(rest, "an answer of Cruise Control"):
+    tables, rest = _tables(text)
+    printed = [Document.parse(orjson.dumps(table).decode(), "a table of Cruise Control") for table in tables]
+    for document in [*printed, *each_document(rest, "an answer of Cruise Control")]:
         root = document.mapping(document.root, ())
         if _CAPACITIES in root:
             states.append(_capacities(document, root))
@@ -100,42 +94,32 @@ def read(text: str) -> Contents:
     return contents_of_all([*states, *loads])
 
 
-def _table(text: str) -> tuple[list[dict[str, object]], str]:
-    """The rows of the load as a table, by the names that they have in JSON, and the text without it."""
-    rows: list[dict[str, object]] = []
-    rest = text.split("\n")
+def _tables(text: str) -> tuple[list[object], str]:
+    """The load and the state as tables, as their JSON has them, and the text without them."""
+    load: list[dict[str, object]] = []
+    partitions: list[dict[str, object]] = []
+    brokers: dict[str, int] = {}
     columns: list[str] = []
+    rest = text.split("\n")
     for line, content in numbered(text):
         if _HEADER.match(content):
             columns = content.split()
         elif columns and _ROW.match(content):
             cells = dict(zip(columns, map(str.strip, content.split(",")), strict=False))
             named = {name: cells[column] for column, name in _COLUMNS.items() if column in cells}
-            rows.append({name: json.loads(cell) if _NUMBER.fullmatch(cell) else cell for name, cell in named.items()})
-        else:
-            continue
-        rest[line - 1] = ""
-    return [row for row in rows if "Broker" in row], "\n".join(rest)
-
-
-def _state_table(text: str) -> tuple[dict[str, object], str]:
-    """The state as a table, as its JSON has it, and the text without it."""
-    brokers: dict[str, int] = {}
-    partitions: list[dict[str, object]] = []
-    rest = text.split("\n")
-    for line, content in numbered(text):
-        if broker := _BROKER_ROW.fullmatch(content):
+            load.append({name: json.loads(cell) if _NUMBER.fullmatch(cell) else cell for name, cell in named.items()})
+        elif broker := _BROKER_ROW.fullmatch(content):
             brokers[broker["id"]] = 0
         elif row := _PARTITION_ROW.match(content):
-            partitions.append(
-                {key: value if key == "topic" else json.loads(value) for key, value in row.groupdict().items()}
-            )
+            cells = row.groupdict()
+            partitions.append({key: cell if key == "topic" else json.loads(cell) for key, cell in cells.items()})
         elif not _STATE_HEADER.match(content):
             continue
         rest[line - 1] = ""
     listed = "other" if "(verbose):" in text else "urp"
     state = {_BROKER_STATE: {"ReplicaCountByBrokerId": brokers}, _PARTITION_STATE: {listed: partitions}}
-    return state if brokers or partitions else {}, "\n".join(rest)
+    load = [row for row in load if "Broker" in row]
+    return [*[{"brokers": load}] * bool(load), *[state] * bool(brokers or partitions)], "\n".join(rest)
 
 
 def _capacities(document: Document, root: dict[str, object]) -> Contents:
