@@ -45,6 +45,7 @@ HEADS = [
     "",
     "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: ",
     "a:1 (id: 1 rack: ",
+    "Topic;Partition;Leader;Replicas;Isr\nt;0;1;",
     '{"version":1,"partitions":[',
     '{"g":{"members":[',
     "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\ng t 0 - - - ",

@@ -81,6 +81,8 @@ def test_columns_of_blanks_and_tables_of_databases() -> None:
         ("orders;0;1;1,2;1\norders;1;1;1,x;1\n", 3, "broker ids"),
         ("orders;0;1;1,2;1\norders;1;1\n", 3, "cut off"),
         ("or ders;0;1;1,2;1\n", 2, "the name of a topic"),
+        ("", 1, "rows below the heading"),
+        ("That is all.\n", 1, "rows below the heading"),
     ],
 )
 def test_a_broken_row_is_rejected_with_its_line(rows: str, line: int, words: str) -> None:

@@ -169,6 +169,8 @@ class _Reader:
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
+        if self._table == {}:
+            raise rejection(line, expected="rows below the heading of a table", actual="none")
         for topic in (self._table or {}).values():
             self._open = topic
             self._close(line)

@@ -105,14 +105,12 @@ def _tables(text: str) -> tuple[list[object], str]:
         if _HEADER.match(content):
             columns = content.split()
         elif columns and _ROW.match(content):
-            cells = dict(zip(columns, map(str.strip, content.split(",")), strict=False))
-            named = {name: cells[column] for column, name in _COLUMNS.items() if column in cells}
-            load.append({name: json.loads(cell) if _NUMBER.fullmatch(cell) else cell for name, cell in named.items()})
+            cells = zip(columns, map(str.strip, content.split(",")), strict=False)
+            load.append({_COLUMNS[column]: _scalar(cell) for column, cell in cells if column in _COLUMNS})
         elif broker := _BROKER_ROW.fullmatch(content):
             brokers[broker["id"]] = 0
         elif row := _PARTITION_ROW.match(content):
-            cells = row.groupdict()
-            partitions.append({key: cell if key == "topic" else json.loads(cell) for key, cell in cells.items()})
+            partitions.append({key: _scalar(cell) if key != "topic" else cell for key, cell in row.groupdict().items()})
         elif not _STATE_HEADER.match(content):
             continue
         rest[line - 1] = ""
@@ -120,6 +118,11 @@ def _tables(text: str) -> tuple[list[object], str]:
     state = {_BROKER_STATE: {"ReplicaCountByBrokerId": brokers}, _PARTITION_STATE: {listed: partitions}}
     load = [row for row in load if "Broker" in row]
     return [*[{"brokers": load}] * bool(load), *[state] * bool(brokers or partitions)], "\n".join(rest)
+
+
+def _scalar(cell: str) -> object:
+    """A number or a list of JSON; another text as it is."""
+    return json.loads(cell) if _NUMBER.fullmatch(cell) or cell == "-1" or cell.startswith("[") else cell
 
 
 def _capacities(document: Document, root: dict[str, object]) -> Contents:

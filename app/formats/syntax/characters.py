@@ -40,8 +40,7 @@ _FENCE = re.compile(r"^```(?=\S.*[ \t:])|(?<=[^`\n])```(?=[ \r]*$)", re.MULTILIN
 
 def plain(text: str) -> str:
     """The text with plain characters and line ends."""
-    if text.count("=\n") + text.count("=\r\n") > 1 or "quoted-printable" in text:
-        text = _decoded(text)
+    text = _decoded(text)
     if "<" in text or "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub("", _LINE_TAG.sub("\n", text)))
     if "\x1b" in text or "[0m" in text or "[0K" in text:
@@ -59,7 +58,8 @@ def plain(text: str) -> str:
 def _decoded(text: str) -> str:
     """The body of a mail in quoted-printable, after its header if that is there; another text as it is."""
     header, name, body = text.rpartition("quoted-printable")
-    if _UNENCODED.search(body):
+    is_named = bool(name) or text.count("=\n") + text.count("=\r\n") > 1
+    if not is_named or _UNENCODED.search(body):
         return text
     content = quopri.decodestring(body.encode(errors="surrogateescape"))
     return header + name + content.decode(errors="surrogateescape")
