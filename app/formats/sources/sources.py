@@ -17,6 +17,11 @@ from app.formats.sources import (
 )
 from app.formats.sources.contents import Source
 
-# Racks of MSK are stand-ins, so it comes after the others.
-_FIRST = (kcat, rpk, metadata_quorum, reassignment_list, strimzi, cruise_control, prometheus, zookeeper_topics)
-SOURCES: dict[str, Source] = {tool.SOURCE.name: tool.SOURCE for tool in (*_FIRST, client_answers, msk_nodes)}
+SOURCES: dict[str, Source] = {
+    tool.SOURCE.name: tool.SOURCE
+    for tool in (
+        *(kcat, rpk, metadata_quorum, reassignment_list, strimzi, cruise_control, prometheus, zookeeper_topics),
+        client_answers,
+        msk_nodes,  # its racks are stand-ins
+    )
+}
