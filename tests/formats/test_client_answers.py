@@ -165,3 +165,44 @@ def test_an_item_without_the_key_that_names_it_is_rejected(broken: str) -> None:
     text = f'{{"brokers": [{brokers}], "topics": [{{"name": "t", "partitions": [{partitions}]}}]}}'
     key = {"P": '"Partition": 1', "B": '"BrokerId": 2'}[broken[1]]
     assert "something else among them" in rejected(SOURCE.read, text.replace(key, broken)).detail
+
+
+def test_topics_of_kafkactl_have_addresses_for_leaders() -> None:
+    rows = [
+        {"id": i, "oldestOffset": 0, "newestOffset": 9, "leader": "k2:9092", "replicas": [1, 2], "inSyncReplicas": isr}
+        for i, isr in enumerate([[1, 2], [2]])
+    ]
+    answer = {"name": "orders", "partitions": rows, "configs": [{"name": "min.insync.replicas", "value": "1"}]}
+    go = json.dumps(answer).replace('"name"', '"Name"').replace('"partitions"', '"Partitions"')
+    for text in (
+        yaml.safe_dump(answer, sort_keys=False),
+        f"$ kafkactl\n{yaml.safe_dump(answer, sort_keys=False)}$\n",
+        go,
+    ):
+        assembled = joined(text)
+        (topic,) = assembled.cluster.topics
+        assert (topic.name, topic.replicas.tolist()) == ("orders", [[1, 2], [1, 2]])
+        assert (topic.leaders.tolist(), topic.isr.tolist()) == ([1, 2], [[1, 2], [2, -1]])
+        assert "replicas_in_assumed_order" in codes(assembled)
+    brokers: list[dict[str, object]] = [{"ID": one, "Address": f"k{one}:9092", "Configs": []} for one in (1, 2)]
+    assert list(racks(joined(json.dumps(brokers)))) == [1, 2]
+
+
+def test_answers_of_the_rest_api_v2() -> None:
+    partitions = [
+        {
+            "partition": i,
+            "leader": leader,
+            "replicas": [{"broker": one, "leader": one == leader, "in_sync": True} for one in brokers],
+        }
+        for i, (leader, brokers) in enumerate([(1, [1, 2]), (2, [2, 3])])
+    ]
+    named = {"name": "orders", "configs": {"cleanup.policy": "delete"}, "partitions": partitions}
+    for text in (
+        json.dumps(named),
+        f"$ curl -s http://rest:8082/topics/orders/partitions | jq .\n{json.dumps(partitions, indent=2)}\n",
+        f"GET /topics/orders/partitions HTTP/1.1\nHost: rest\n\nHTTP/1.1 200 OK\n\n{json.dumps(partitions)}\n",
+    ):
+        assert replicas(joined(text).cluster) == {0: [1, 2], 1: [2, 3]}
+    assert list(racks(joined('{"brokers": [1, 2, 3]}\n'))) == [1, 2, 3]
+    assert "a URL" in rejected(joined, json.dumps(partitions)).detail

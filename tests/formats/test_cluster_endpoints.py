@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats.clusters import broker_lists
-from app.formats.clusters.broker_api_versions import BrokerHeader
-from app.formats.clusters.cluster_endpoints import read
+from app.formats.clusters.broker_api_versions import read
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
+from tests.formats.writers.broker_api_versions import BrokerHeader
 from tests.formats.writers.cluster_endpoints import write
 from tests.profiles import examples
 
@@ -44,12 +44,7 @@ def tables(draw: st.DrawFn) -> list[BrokerHeader]:
 
 @given(tables())
 def test_what_is_written_reads_back(rows: list[BrokerHeader]) -> None:
-    assert read(write(rows)) == tuple(rows)
-
-
-@pytest.mark.parametrize("text", [SAMPLE, WITHOUT_STATE])
-def test_a_printed_table_comes_back_verbatim(text: str) -> None:
-    assert write(read(text)) == text
+    assert read(write(rows)) == tuple(row.broker for row in rows)
 
 
 def test_brokers_come_by_id_with_racks_and_fencing() -> None:
@@ -76,12 +71,12 @@ HEAD = SAMPLE.split("\n", 1)[0] + "\n"
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("", 1, "the header"),
+        ("", 1, "no broker"),
         (HEAD, 1, "no broker"),
-        ("1 k 9092 a unfenced broker\n" + HEAD, 1, "the header"),
+        ("1 k 9092 a unfenced broker\n" + HEAD, 1, "a broker's header"),
         (HEAD + "1 k 9092 a unfenced broker\n1 k 9092 a unfenced broker", 3, "broker 1 again"),
         (HEAD + "-1 k 9092 a unfenced broker", 2, "a broker id from 0"),
-        (HEAD + "1 k 65536 a unfenced broker", 2, "a port from 0"),
+        (HEAD + "1 k 9o92 a unfenced broker", 2, "a broker's row"),
         (HEAD + "1 k 9092 a broker", 2, "a broker's row"),
         (HEAD + "1 k 9092 a unfen", 2, "a broker's row"),
         (HEAD + "1 k", 2, "a broker's row"),

@@ -179,3 +179,48 @@ def test_a_wrong_value_is_rejected_with_its_place(change: dict[str, object], pla
     document = burrow()
     document["status"]["partitions"][0] |= change
     assert place in rejected(joined, json.dumps(document, indent=2)).detail
+
+
+def test_groups_of_web_interfaces_and_kafkactl() -> None:
+    """AKHQ and kafka-ui name members; kafkactl knows clients and hosts, which stand for ids."""
+    offsets = {"newestOffset": 9, "oldestOffset": 0, "consumerOffset": 7, "Lead": 7, "Lag": 2}
+    members = [
+        {"id": f"m-{i}", "clientId": f"c-{i}", "host": "/h"}
+        | {"assignments": [{"topic": "orders", "partition": p} for p in range(3) if p % 2 == i]}
+        for i in range(2)
+    ]
+    common = {"partitionAssignor": "range", "state": "STABLE", "coordinator": {"id": 1}}
+    rows = [{"topic": "orders", "partition": p, "offset": 7, "lastOffset": 9, "offsetLag": 2} for p in range(3)]
+    akhq = {"id": "billing", **common, "members": members, "offsets": rows}
+    rows = [
+        {
+            "topic": "orders",
+            "partition": p,
+            "currentOffset": 7,
+            "endOffset": 9,
+            "consumerLag": 2,
+            "consumerId": f"m-{p % 2}",
+        }
+        for p in range(3)
+    ]
+    of_ui = {"groupId": "billing", **common, "members": 2, "topics": 1, "partitions": rows}
+    of_kafkactl = {
+        "Group": {"Name": "billing", "ProtocolType": "consumer", "Topics": None},
+        "Protocol": "range",
+        "State": "Stable",
+        "Topics": [{"Name": "orders", "Partitions": [{"Partition": p, **offsets} for p in range(3)], "totalLag": 6}],
+        "Members": [
+            {"clientHost": "/h", "clientId": f"c-{i}", "assignedPartitions": [{"Name": "orders", "Partitions": owned}]}
+            for i, owned in ((0, [0, 2]), (1, [1]))
+        ],
+    }
+    for document in (akhq, {"results": [akhq], "page": 1}, of_ui, of_kafkactl):
+        assembled = joined(json.dumps(document, indent=1))
+        group = billing(assembled)
+        assert (group.state, group.assignor) == ("Stable", "range")
+        names = {"m-0": "c-0_/h", "m-1": "c-1_/h"} if document is of_kafkactl else {"m-0": "m-0", "m-1": "m-1"}
+        assert assigned(group) == {names[member]: owned for member, owned in ASSIGNED.items()}
+        assert [(one.partition, one.current_offset, one.log_end_offset, one.lag) for one in group.offsets] == [
+            (p, 7, 9, 2) for p in range(3)
+        ]
+        assert "group_texts_disagree" not in codes(assembled)

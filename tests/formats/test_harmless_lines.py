@@ -2,6 +2,7 @@
 
 import html
 import json
+import quopri
 from collections.abc import Callable
 from pprint import pformat
 from random import Random
@@ -268,6 +269,16 @@ FRAMES: dict[str, Callable[[str], str]] = {
     "wide blanks": lambda text: text.replace(" ", "\u2002"),
     "no width": _each("\u2068{}\u2069\u00ad"),
     "hyphens": lambda text: text.replace("-", "\u2011"),
+    "journald": _each("2026-01-31T12:00:00+0100 host-1 kafka[712]: {}"),
+    "Datadog": _each("2026-01-31 12:00:00 UTC | INFO | {}"),
+    "Splunk": _each("1/31/26 12:00:00.000 PM\t{}"),
+    "TeamCity": _each("[12:00:00] :\t {}"),
+    "initials of a mail": _each("JD> {}"),
+    "removed lines": _each("-{}"),
+    "quoted-printable": lambda text: quopri.encodestring(text.encode(), quotetabs=True).decode(),
+    "a mail": lambda text: (
+        "Content-Transfer-Encoding: quoted-printable\n\n" + quopri.encodestring(text.encode()).decode()
+    ),
     "80 columns": lambda text: "\n".join(
         line[at : at + 80]
         for line in text.expandtabs().rstrip("\n").split("\n")

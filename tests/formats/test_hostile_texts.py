@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import Failure
-from app.formats.clusters import broker_api_versions, broker_registration, cluster_endpoints, log_dirs, topic_describe
+from app.formats.clusters import broker_api_versions, broker_registration, log_dirs, topic_describe
 from app.formats.groups import described_groups, group_texts
 from app.formats.kafka_files import reassignment
 from app.formats.snapshots import assembly, pasted
@@ -26,7 +26,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     for module in (
         broker_api_versions,
         broker_registration,
-        cluster_endpoints,
         described_groups,
         group_texts,
         log_dirs,
@@ -46,6 +45,7 @@ HEADS = [
     "",
     "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: ",
     "a:1 (id: 1 rack: ",
+    "Topic;Partition;Leader;Replicas;Isr\nt;0;1;",
     '{"version":1,"partitions":[',
     '{"g":{"members":[',
     "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\ng t 0 - - - ",

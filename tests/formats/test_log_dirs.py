@@ -215,7 +215,7 @@ PLACE = "brokers/0/logDirs/0/partitions/1"
         ('{"partition":"t-1","size":-2}', f"{PLACE}/size: expected a whole number"),
         ('{"partition":"t-1","size":9223372036854775808}', f"{PLACE}/size: expected a whole number"),
         ('{"partition":"t-1","size":1,"isFuture":0}', f"{PLACE}/isFuture: expected true or false"),
-        ('{"partition":"t-1"}', f"{PLACE}: expected the key 'size'"),
+        ('{"partition":"t-1"}', f"{PLACE}/size: expected a whole number"),
         ("7", f"{PLACE}: expected an object"),
     ],
 )
@@ -234,7 +234,7 @@ def test_a_replica_is_rejected_by_its_place_and_line(partition: str, says: str) 
         ('{"version":2,"brokers":[]}', 1, "version: expected version 1"),
         ('{"brokers":[{"broker":1,"logDirs":[]},\n{"broker":1,"logDirs":[]}]}', 2, "brokers/1/broker: expected each"),
         ('{"brokers":[{"broker":-1,"logDirs":[]}]}', 1, "brokers/0/broker: expected a whole number"),
-        ('{"brokers":[{"broker":1}]}', 1, "brokers/0: expected the key 'logDirs'"),
+        ('{"brokers":[{"broker":1}]}', 1, "brokers/0/logdirs: expected an array"),
         (
             '{"brokers":[{"broker":1,"logDirs":[{"logDir":1,"partitions":[]}]}]}',
             1,

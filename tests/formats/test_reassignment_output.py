@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.errors.requests import MalformedText
 from app.formats.kafka_files import reassignment
-from app.formats.kafka_files.reassignment import Generated, PartitionReassignment, Reassignment
+from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import State, VerifiedPartition, read
 from tests.formats.writers.reassignment import write_generated
 from tests.profiles import costly
@@ -40,7 +40,7 @@ def document(rows: list[tuple[str, int, list[int]]]) -> Reassignment:
 def test_generate_is_what_it_proposes(
     current: list[tuple[str, int, list[int]]], proposed: list[tuple[str, int, list[int]]], before: str, after: str
 ) -> None:
-    text = write_generated(Generated(document(current), document(proposed)))
+    text = write_generated(document(current), document(proposed))
     output = read(f"{before}\n{text}\n{after}")
     assert (output.source, output.reassignment) == ("generate", document(proposed))
     assert len(output.skipped) == bool(before) + bool(after)

@@ -49,24 +49,8 @@ FEATURE = re.compile(
 _LOG = "Kafka version: "
 _LOGGED = re.compile(r"\bKafka version: (?P<version>\d{1,3}\.\d{1,3}(?:\.\d{1,3})?\S{0,60})", re.ASCII)
 _METADATA_VERSION = re.compile(r"(?P<release>\d{1,3}\.\d{1,3})-IV\d{1,3}", re.ASCII)
-_FIRST_LEVELS = (
-    (1, "3.0"),
-    (2, "3.1"),
-    (3, "3.2"),
-    (4, "3.3"),
-    (8, "3.4"),
-    (9, "3.5"),
-    (12, "3.6"),
-    (15, "3.7"),
-    (20, "3.8"),
-    (21, "3.9"),
-    (22, "4.0"),
-    (26, "4.1"),
-    (28, "4.2"),
-    (30, "4.3"),
-    (31, "4.4"),
-)
-"""The first feature level of `metadata.version` in each release."""
+_FIRST_LEVELS = (1, 2, 3, 4, 8, 9, 12, 15, 20, 21, 22, 26, 28, 30, 31)
+"""The first feature level of `metadata.version` in each release from 3.0 on; 4.0 follows 3.9."""
 _LAST_LEVEL = 33
 
 
@@ -120,7 +104,8 @@ def release_of_level(level: int) -> str | None:
     """The release that introduced a level of `metadata.version`, such as `4.1`; None for 0 and for unknown levels."""
     if not 1 <= level <= _LAST_LEVEL:
         return None
-    return _FIRST_LEVELS[bisect_right(_FIRST_LEVELS, level, key=lambda entry: entry[0]) - 1][1]
+    major, minor = divmod(29 + bisect_right(_FIRST_LEVELS, level), 10)
+    return f"{major}.{minor}"
 
 
 def _release(text: str) -> str | None:

@@ -1,7 +1,7 @@
 """The brokers of a cluster from any text that lists them.
 
-    kafka-broker-api-versions    its output, or that of `kafka-cluster api-versions` (broker_api_versions.py)
-    kafka-cluster list-endpoints its output (cluster_endpoints.py)
+    kafka-broker-api-versions    its output, or that of `kafka-cluster api-versions` or `list-endpoints`
+                                 (broker_api_versions.py)
     ZooKeeper registrations      versions 1 to 5 (broker_registration.py) with their ids, see below
     bytes of Kafka's protocol    the body of a TopicMetadata response v1 (topic_metadata.py) or of an UpdateMetadata
                                  request v2 (update_metadata.py), as hexadecimal digits or in base64
@@ -18,7 +18,7 @@ Source: KIP-36; `BrokerIdZNode` of Apache Kafka; the `get` command of ZooKeeper'
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -29,7 +29,6 @@ from app.errors.requests import MalformedText
 from app.formats.clusters import (
     broker_api_versions,
     broker_registration,
-    cluster_endpoints,
     topic_metadata,
     update_metadata,
 )
@@ -40,12 +39,6 @@ from app.formats.syntax.wire_formats import ByteEncoding
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
 REGISTRATION_PATH = re.compile(r"/brokers/ids/(?P<id>[0-9]+)")
-ZOOKEEPER_SHELL = re.compile(
-    r"Connecting to |WATCHER::|WatchedEvent |\[zk: |"
-    r"JLine support is |Welcome to ZooKeeper|\[[\d, ]*\]\s*$|ls /\S{0,200}\s*$|quit\s*$|"
-    r"(?:cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = "
-)
-"""Lines of the shell: its connection and prompt, its watcher, and the statistics of a node in older versions."""
 
 
 def read(text: str) -> tuple[Broker, ...]:
@@ -57,18 +50,13 @@ def read(text: str) -> tuple[Broker, ...]:
         The text is none of these, or a malformed one; names the line or the byte offset.
     """
     content = text.encode("utf-8")
-    listed: Sequence[Any]
     if detect(content) is not ByteEncoding.RAW:
-        listed = _of_bytes(decoded(content))
+        listed: Iterable[Broker] = [Broker(one.id, one.rack) for one in _of_bytes(decoded(content))]
     elif _lists_registrations(text):
         listed = _registered(text)
-    elif any(cluster_endpoints.HEADER.fullmatch(content) for _, content in numbered(text)):
-        listed = cluster_endpoints.read(text)
     else:
         listed = broker_api_versions.read(text)
-    # One that a tool does not call fenced is not.
-    brokers = [Broker(one.id, one.rack, fenced=getattr(one, "fenced", None) is True) for one in listed]
-    return tuple(sorted(brokers, key=lambda broker: broker.id))
+    return tuple(sorted(listed, key=lambda broker: broker.id))
 
 
 def _of_bytes(data: bytes) -> Sequence[Any]:
@@ -99,8 +87,8 @@ def _lists_registrations(text: str) -> bool:
     return bool(_ARRAY.match(text) or text.lstrip().startswith("{") or REGISTRATION_PATH.search(text))
 
 
-def _registered(text: str) -> tuple[Broker, ...]:
-    """The brokers of registrations, by ascending id."""
+def _registered(text: str) -> Iterable[Broker]:
+    """The brokers of registrations."""
     brokers: dict[int, Broker] = {}
     for line, broker in _of_array(text) if _ARRAY.match(text) else _of_lines(text):
         if broker.id in brokers:
@@ -108,7 +96,7 @@ def _registered(text: str) -> tuple[Broker, ...]:
         brokers[broker.id] = broker
     if not brokers:
         raise rejection(last_line(text), expected="a broker registration", actual="none")
-    return tuple(brokers[broker_id] for broker_id in sorted(brokers))
+    return brokers.values()
 
 
 def _of_array(text: str) -> Iterator[tuple[int | None, Broker]]:

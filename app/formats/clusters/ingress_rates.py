@@ -29,6 +29,8 @@ from app.errors.requests import ConflictingFields, MalformedText
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 
 _NEEDED, _OPTIONAL = ("topic", "bytes_in_per_s"), ("partition", "timestamp")
+_LABELS = (("topic", "name"), ("partition", "id"))
+"""Labels, and the ends of their other names."""
 _Key = tuple[str, int | None]
 
 
@@ -139,7 +141,7 @@ def read_prometheus(answer: Mapping[str, Json], path: FieldPath) -> list[Ingress
     series: list[IngressSeries] = []
     whole: dict[str, bool] = {}
     for index, entry in enumerate(_array(data.get("result"), where)):
-        one = _read_series(_object(entry, (*where, index)), (*where, index))
+        one = read_series(_object(entry, (*where, index)), (*where, index))
         if whole.setdefault(one.topic, one.partition is None) != (one.partition is None):
             detail = f"topic {one.topic} has series by partition and others without; one of both says it all"
             raise ConflictingFields(detail, path=(*where, index, "metric"), value=one.topic)
@@ -147,9 +149,10 @@ def read_prometheus(answer: Mapping[str, Json], path: FieldPath) -> list[Ingress
     return series
 
 
-def _read_series(entry: Mapping[str, Json], path: FieldPath) -> IngressSeries:
+def read_series(entry: Mapping[str, Json], path: FieldPath) -> IngressSeries:
+    """A series of Prometheus at `path`; raises `ImpossibleValue` with the place of what is wrong."""
     labels = _object(entry.get("metric"), (*path, "metric"))
-    topic, partition = labels.get("topic"), labels.get("partition")
+    topic, partition = (labels.get(name) or labels.get(f"{name}_{of}") for name, of in _LABELS)
     if not isinstance(topic, str) or not is_topic_name(topic):
         needed = "each series needs a label topic with a topic's name (topic!='' in the query leaves out the others)"
         raise impossible(needed, topic, (*path, "metric", "topic"))
@@ -165,7 +168,7 @@ def _read_series(entry: Mapping[str, Json], path: FieldPath) -> IngressSeries:
             raise impossible("a time and a value are needed", sample, where)
         rate = _rate(sample[1])
         if rate is None:
-            raise impossible("bytes/s, a finite number of 0 or more, are needed", sample[1], (*where, 1))
+            raise impossible("a finite number of 0 or more is needed", sample[1], (*where, 1))
         times[index], rates[index] = sample[0], rate
     return IngressSeries(topic, number, times, rates)
 

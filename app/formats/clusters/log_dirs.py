@@ -32,7 +32,8 @@ from app.core.model import INT32_MAX, INT64_MAX, NO_LOG_DIR, NO_REPLICA, Cordon,
 from app.errors import FieldPath
 from app.formats.clusters.stated_configs import ALL_LOG_DIRS, StatedConfigs, split
 from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import LOG_LINE, is_topic_name, shown, whole_number
+from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, shown, whole_number
+from app.formats.syntax.loose_objects import LooseObject
 
 _PROSE = re.compile(r"Querying brokers for log directories information|Received log directory information from brokers")
 _DIGITS = len(str(INT32_MAX))
@@ -103,17 +104,14 @@ def read(text: str) -> LogDirs:
     if configs != StatedConfigs() and not document_text.strip():
         return LogDirs((), configs)
     document = Document.parse(document_text, "the log directories")
-    members = _known(document, document.root, (), ("brokers",))
-    document.version_one(members)
-    listed = document.array(members["brokers"], ("brokers",))
+    answer = LooseObject.of(document, document.root, ())
+    document.version_one(document.mapping(document.root, ()))
     names: set[str] = set()
-    brokers = tuple([_broker(document, value, ("brokers", i), names) for i, value in enumerate(listed)])
-    seen: set[int] = set()
-    for i, broker in enumerate(brokers):
-        if broker.broker in seen:
-            path = ("brokers", i, "broker")
-            raise document.reject(path, expected="each broker once", actual=f"broker {broker.broker} again")
-        seen.add(broker.broker)
+    items = answer.required_each("brokers")
+    brokers = tuple([_broker(item, names) for item in items])
+    if (again := first_repeated(broker.broker for broker in brokers)) is not None:
+        place = [item for item, broker in zip(items, brokers, strict=True) if broker.broker == again][1]
+        raise document.reject((*place.path, "broker"), expected="each broker once", actual=f"broker {again} again")
     return LogDirs(brokers, configs)
 
 
@@ -169,40 +167,29 @@ def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
     return found
 
 
-def _known(document: Document, value: object, path: FieldPath, required: tuple[str, ...]) -> dict[str, object]:
-    members = document.mapping(value, path)
-    return document.members(members, path, required=required, optional=members.keys())
-
-
-def _broker(document: Document, value: object, path: FieldPath, names: set[str]) -> BrokerLogDirs:
+def _broker(item: LooseObject, names: set[str]) -> BrokerLogDirs:
     """A broker; `names` are those of topics that were found to be valid, for all brokers."""
-    members = _known(document, value, path, ("broker", "logDirs"))
-    broker = document.integer(members["broker"], (*path, "broker"))
-    listed = document.array(members["logDirs"], (*path, "logDirs"))
     seen: set[tuple[str, int, bool]] = set()
-    log_dirs = [_log_dir(document, log_dir, (*path, "logDirs", i), seen, names) for i, log_dir in enumerate(listed)]
-    return BrokerLogDirs(broker, tuple(log_dirs))
+    return BrokerLogDirs(
+        item.integer("broker"), tuple([_log_dir(one, seen, names) for one in item.required_each("logdirs")])
+    )
 
 
-def _log_dir(
-    document: Document, value: object, path: FieldPath, seen: set[tuple[str, int, bool]], names: set[str]
-) -> LogDir:
-    members = _known(document, value, path, ("logDir", "partitions"))
-    error = members.get("error")
-    cordoned_key = "isCordoned" if "isCordoned" in members else "cordoned"
-    cordoned = members.get(cordoned_key)
-    items = document.array(members["partitions"], (*path, "partitions"))
-    replicas = _well_formed(items, names) or [
-        _replica(document, item, (*path, "partitions", i)) for i, item in enumerate(items)
-    ]
-    _require_distinct(document, replicas, path, seen)
+def _log_dir(item: LooseObject, seen: set[tuple[str, int, bool]], names: set[str]) -> LogDir:
+    document = item.document
+    at, listed = item.get("partitions")
+    items = document.array(listed, at)
+    replicas = _well_formed(items, names) or [_replica(one) for one in item.required_each("partitions")]
+    _require_distinct(document, replicas, item.path, seen)
+    (path, log_dir), (error_path, error) = item.get("logdir"), item.get("error")
+    cordon_path, cordoned = item.get("iscordoned", "cordoned")
     return LogDir(
-        path=document.string(members["logDir"], (*path, "logDir")),
+        path=document.string(log_dir, path),
         replicas=tuple(replicas),
-        error=None if error is None else document.string(error, (*path, "error")),
-        cordoned=None if cordoned is None else document.boolean(cordoned, (*path, cordoned_key)),
-        total_bytes=_space(document, members, (*path, "totalBytes")),
-        usable_bytes=_space(document, members, (*path, "usableBytes")),
+        error=None if error is None else document.string(error, error_path),
+        cordoned=None if cordoned is None else document.boolean(cordoned, cordon_path),
+        total_bytes=item.amount("totalbytes"),
+        usable_bytes=item.amount("usablebytes"),
     )
 
 
@@ -256,27 +243,18 @@ def _well_formed(items: list[object], names: set[str]) -> list[LogDirReplica] | 
     return list(map(tuple.__new__, repeat(LogDirReplica), columns)) if is_in_range else None
 
 
-def _space(document: Document, members: Mapping[str, object], path: FieldPath) -> int | None:
-    """Bytes of a file system; −1 stands for a number that the broker does not know."""
-    value = members.get(str(path[-1]))
-    space = -1 if value is None else document.integer(value, path, least=-1, most=INT64_MAX)
-    return None if space < 0 else space
-
-
-def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplica:
-    members = _known(document, value, path, ("partition", "size"))
-    text = document.string(members["partition"], (*path, "partition"))
+def _replica(item: LooseObject) -> LogDirReplica:
+    path, named = item.get("partition")
+    text = item.document.string(named, path)
     # Topic names may hold dashes themselves, partition numbers never do.
     topic, _, number = text.rpartition("-")
     partition = whole_number(number)
     if partition is None or not is_topic_name(topic):
-        expected = "a topic and its partition (`orders-0`)"
-        raise document.reject((*path, "partition"), expected=expected, actual=shown(text))
+        raise item.document.reject(path, expected="a topic and its partition (`orders-0`)", actual=shown(text))
+    (path, size), (future_path, is_future) = item.get("size"), item.get("isfuture")
+    size_bytes = item.document.integer(size, path, most=INT64_MAX)
     return LogDirReplica(
-        topic=topic,
-        partition=partition,
-        size_bytes=document.integer(members["size"], (*path, "size"), most=INT64_MAX),
-        is_future=document.boolean(members.get("isFuture", False), (*path, "isFuture")),
+        topic, partition, size_bytes, is_future is not None and item.document.boolean(is_future, future_path)
     )
 
 

@@ -24,19 +24,10 @@ from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_numb
 
 Configs: TypeAlias = Mapping[str, str]
 ALL_LOG_DIRS = "*"
+_ALIKE = (MIN_INSYNC_REPLICAS, FETCHES_NOT_UPLOADED, "unclean.leader.election.enable")
+_OF_LOGS = "cleanup.policy retention.ms retention.bytes segment.bytes local.retention.ms local.retention.bytes"
 OF_BROKERS: Configs = MappingProxyType(
-    {
-        MIN_INSYNC_REPLICAS: MIN_INSYNC_REPLICAS,
-        FETCHES_NOT_UPLOADED: FETCHES_NOT_UPLOADED,
-        "unclean.leader.election.enable": "unclean.leader.election.enable",
-        **{
-            f"log.{name}": name
-            for name in (
-                *("cleanup.policy", "retention.ms", "retention.bytes", "segment.bytes"),
-                *("local.retention.ms", "local.retention.bytes"),
-            )
-        },
-    }
+    {**{name: name for name in _ALIKE}, **{f"log.{name}": name for name in _OF_LOGS.split()}}
 )
 """By the name of a broker's configuration, that of the topics for which it is the default."""
 RECORDED = frozenset(
@@ -124,8 +115,9 @@ def split(text: str) -> tuple[str, StatedConfigs]:
         lines[number] = ""
         stated.setdefault(subject, {})[name] = value
     by_broker = {key: configs for key, configs in stated.items() if isinstance(key, int)}
+    cordoned = {key: tuple(filter(None, one.get(_CORDONED, "").split(","))) for key, one in by_broker.items()}
     return "\n".join(lines), StatedConfigs(
-        {key: paths for key, configs in by_broker.items() if (paths := _paths(configs.get(_CORDONED, "")))},
+        {key: paths for key, paths in cordoned.items() if paths},
         {key: recorded(configs.items()) for key, configs in stated.items() if isinstance(key, str) and key},
         of_brokers(stated.get(None, {}).items()),
         {key: of_brokers(configs.items()) for key, configs in by_broker.items()},
@@ -156,10 +148,6 @@ def _subject(line: int, heading: re.Match[str]) -> int | str | None:
     if text is not None and broker is None:
         raise rejection(line, expected="a broker id from 0 to 2147483647 in the heading", actual=shown(text))
     return broker
-
-
-def _paths(text: str) -> tuple[str, ...]:
-    return tuple([path for path in text.split(",") if path])
 
 
 def _is_count(value: str) -> bool:

@@ -7,7 +7,8 @@ Every generation of the tool is read. Up to 2.1 the header has no blank after it
 `Elr` and `LastKnownElr` with 3.8 (`N/A` of every cluster that does not describe them, as under ZooKeeper). During a
 reassignment a row also has `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A
 column of another name (`Offline`, `MarkedForDeletion` …) is not read. If a terminal or a web page turned
-the tabs into blanks, the columns are found by their names.
+the tabs into blanks, the columns are found by their names. Below the heading of another table (partition_tables.py)
+rows may be of any topics, without headers.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
 from app.formats.clusters import stated_configs
+from app.formats.clusters.partition_tables import HEADING
 from app.formats.clusters.topic_rows import (
     HEADER,
     ROW,
@@ -107,10 +109,10 @@ def _table(lists: list[tuple[int, ...]]) -> Int32s:
 
 @dataclass(slots=True)
 class _Section:
-    """A topic whose rows are being read."""
+    """A topic whose rows are being read; below the heading of a table the number of its partitions is None."""
 
     header: TopicDescription
-    partition_count: int
+    partition_count: int | None
     line: int
     last_line: int
     rows: dict[int, PartitionDescription] = field(default_factory=dict)
@@ -130,12 +132,17 @@ class _Reader:
     def __init__(self) -> None:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
+        self._table: dict[str, _Section] | None = None
         self._rows = Rows()
 
     def take(self, line: int, content: str) -> None:
         usual = self._rows.usual(content)
-        if usual is not None and self._open is not None and usual[0] == self._open.name:
-            self._add(line, self._open, usual[1])
+        if usual is not None and (topic := self._section(line, usual[0])) is not None and topic.name == usual[0]:
+            self._add(line, topic, usual[1])
+            return
+        if HEADING.match(content):
+            self._close(line - 1)
+            self._table = {} if self._table is None else self._table
             return
         values = columns_of(line, content)
         if "Partition" in values:
@@ -149,7 +156,7 @@ class _Reader:
     def take_rows(self, lines: Sequence[str], taken: int) -> int:
         """Take all rows of the open topic, if they follow and are usual. Returns the number of rows taken."""
         topic = self._open
-        if topic is None or topic.rows or topic.last_line != taken:
+        if topic is None or topic.partition_count is None or topic.rows or topic.last_line != taken:
             return 0
         if not _LEAST_ROWS <= topic.partition_count <= len(lines) - taken:
             return 0
@@ -162,13 +169,29 @@ class _Reader:
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
+        if self._table == {}:
+            raise rejection(line, expected="rows below the heading of a table", actual="none")
+        for topic in (self._table or {}).values():
+            self._open = topic
+            self._close(line)
         return tuple(self._done.values())
 
+    def _section(self, line: int, name: str) -> _Section | None:
+        """The topic whose rows are being read, or that of this name in a table."""
+        if self._open is not None or self._table is None:
+            return self._open
+        if name not in self._table and not is_topic_name(name):
+            raise rejection(line, expected="the name of a topic", actual=shown(name))
+        return self._table.setdefault(name, _Section(TopicDescription(name, 0, ()), None, line, line))
+
     def _close(self, line: int) -> None:
-        topic = self._open
+        topic, self._open = self._open, None
         if topic is None:
             return
-        if len(topic.rows) != topic.partition_count:
+        if topic.partition_count is None:
+            factor = max(len(row.replicas) for row in topic.rows.values())
+            topic.header = replace(topic.header, replication_factor=factor)
+        elif len(topic.rows) != topic.partition_count:
             actual = f"{len(topic.rows)}: the text is cut off"
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         described = replace(topic.header, partitions=tuple(topic.rows.values()))
@@ -191,7 +214,7 @@ class _Reader:
 
     def _take_row(self, line: int, values: Values) -> None:
         self._rows.require_columns(line, values)
-        topic = self._open
+        topic = self._section(line, values["Topic"])
         if topic is None:
             actual = f"a row of topic {shown(values['Topic'])}; {_ROWS_ALONE}"
             raise rejection(line, expected=f"{HEADER} before its rows", actual=actual)

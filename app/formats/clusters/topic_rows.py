@@ -9,7 +9,7 @@ and whatever has to be rejected, is read column by column.
 import re
 from collections.abc import Sequence
 from itertools import repeat
-from typing import NamedTuple, TypeAlias, overload
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -88,7 +88,8 @@ class Rows:
         if row is None:
             return None
         topic, partition, leader, replica_text, isr_text, eligible, elr_text, last_text = row.groups()
-        replicas, elr, last = _listed(replica_text), _listed(elr_text), _listed(last_text)
+        replicas = _listed(replica_text)
+        elr, last = (None if text is None else _listed(text) for text in (elr_text, last_text))
         isr = replicas if isr_text == replica_text else _listed(isr_text)
         leading = None if leader is None else int(leader)
         if not _are_distinct(replicas) or (eligible is None and self._with_elr):
@@ -155,15 +156,9 @@ class Rows:
         return row
 
 
-@overload
-def _listed(text: str) -> tuple[int, ...]: ...
-@overload
-def _listed(text: None) -> None: ...
-def _listed(text: str | None) -> tuple[int, ...] | None:
+def _listed(text: str) -> tuple[int, ...]:
     """The ids of a list of the usual form."""
-    if not text:
-        return None if text is None else ()
-    return tuple(map(int, text.split(",")))
+    return tuple(map(int, text.split(","))) if text else ()
 
 
 def _numbers_of(topic: str, block: str, rows: int, width: int, eligible: str) -> Int32s | None:

@@ -8,7 +8,8 @@ r"""Groups as a client's admin call describes them, decoded to JSON: each member
         "member_assignment": {"assigned_partitions": [{"topic": "orders", "partitions": [0, 1]}], "user_data": null}}],
       "authorized_operations": ["READ"], "error": null}}
 
-`member_metadata` and `member_assignment` may also be the raw bytes in base64, as the coordinator answers them.
+`member_metadata` and `member_assignment` may also be the raw bytes in base64, as the coordinator answers them, or as
+KafkaJS prints them, which names keys `memberMetadata`.
 kafka-python writes bytes (`user_data`, and metadata that it cannot decode) as text instead: UTF-8 in which other bytes
 are `\xff`. A group whose `error` is not null has no members: of one of KIP-848, KIP-932 or KIP-1071 the coordinator
 says that it is not a classic group. Other keys are ignored: clients print more or less around these.
@@ -16,7 +17,7 @@ Source: the DescribeGroups response of the Kafka protocol, versions 0 to 5; `kaf
 """
 
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -29,10 +30,12 @@ from app.errors import FieldPath
 from app.errors.kafka import CorruptProtocolBytes
 from app.formats.groups.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription
 from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import shown
+from app.formats.syntax.lines import first_repeated, shown
+from app.formats.syntax.loose_objects import LooseObject
 
-_GROUP = ("group_state", "protocol_data", "members")
-_MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
+_PROTOCOL = ("protocoldata", "protocol", "partitionassignor")
+_STATES = ("", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
+"""By the number that librdkafka's clients state."""
 _ESCAPED_BYTE = re.compile(r"\\x([0-9a-f]{2})")
 Decoded = TypeVar("Decoded")
 
@@ -86,104 +89,103 @@ def groups_of(document: Document) -> tuple[DescribedGroup, ...]:
     """The groups of a parsed document; raises `MalformedText` as `read` does."""
     groups = document.mapping(document.root, ())
     return tuple(
-        [group_of(document, text_of(document, name, (name,)), group, (name,)) for name, group in groups.items()]
+        [
+            group_of(LooseObject.of(document, group, (name,)), text_of(document, name, (name,)))
+            for name, group in groups.items()
+        ]
     )
 
 
-def group_of(document: Document, name: str, value: object, path: FieldPath) -> DescribedGroup:
-    """The group of this name, described at `path`; raises `MalformedText` as `read` does."""
-    error = document.mapping(value, path).get("error")
-    if error is not None and (reason := document.string(error, (*path, "error"))):
-        return DescribedGroup(name, "", "", (), reason)
-    values = _required(document, value, path, _GROUP)
-    listed = document.array(values["members"], (*path, "members"))
+def group_of(group: LooseObject, name: str) -> DescribedGroup:
+    """The group of this name; raises `MalformedText` as `read` does."""
+    error, (_, code) = group.text("error"), group.get("errorcode")
+    if error or code:
+        return DescribedGroup(name, "", "", (), error or f"error code {code}")
+    path, listed = group.get("members")
+    items = [
+        LooseObject.of(group.document, one, (*path, i)) for i, one in enumerate(group.document.array(listed, path))
+    ]
     try:
-        members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
+        members = tuple([_member(item) for item in items])
     except _Unreadable as unreadable:
         return DescribedGroup(name, "", "", (), str(unreadable))
-    seen: set[str] = set()
-    for i, member in enumerate(members):
-        if member.member_id in seen:
-            at: FieldPath = (*path, "members", i, "member_id")
-            raise document.reject(at, expected="each member once", actual=f"{shown(member.member_id)} again")
-        seen.add(member.member_id)
-    return DescribedGroup(
-        group_id=name,
-        state=text_of(document, values["group_state"], (*path, "group_state")),
-        protocol=text_of(document, values["protocol_data"], (*path, "protocol_data")),
-        members=members,
-    )
+    if (again := first_repeated(member.member_id for member in members)) is not None:
+        at = [member.member_id for member in members].index(again, 1)
+        place = items[at].get("memberid")[0]
+        raise group.document.reject(place, expected="each member once", actual=f"{shown(again)} again")
+    path, state = group.get("groupstate", "state")
+    if type(state) is int and state < len(_STATES):
+        state = _STATES[state]
+    protocol = name_of(group, *_PROTOCOL) if members or group.has(*_PROTOCOL) else ""
+    return DescribedGroup(name, text_of(group.document, state, path), protocol, members)
 
 
-def _member(document: Document, value: object, path: FieldPath) -> DescribedMember:
-    values = _required(document, value, path, _MEMBER)
-    instance = values.get("group_instance_id")
-    metadata, assignment = values["member_metadata"], values["member_assignment"]
+def _member(member: LooseObject) -> DescribedMember:
     return DescribedMember(
-        member_id=text_of(document, values["member_id"], (*path, "member_id")),
-        client_id=text_of(document, values["client_id"], (*path, "client_id")),
-        client_host=text_of(document, values["client_host"], (*path, "client_host")),
-        group_instance_id=None if instance is None else text_of(document, instance, (*path, "group_instance_id")),
-        subscription=_decoded(document, metadata, (*path, "member_metadata"), read_subscription, _subscription),
-        assignment=_decoded(document, assignment, (*path, "member_assignment"), read_assignment, _assignment),
+        member_id=name_of(member, "memberid"),
+        client_id=name_of(member, "clientid"),
+        client_host=name_of(member, "clienthost"),
+        group_instance_id=_optional(member, "groupinstanceid"),
+        subscription=_decoded(member, "membermetadata", read_subscription, _subscription),
+        assignment=_decoded(member, "memberassignment", read_assignment, _assignment),
     )
 
 
 def _decoded(
-    document: Document,
-    value: object,
-    path: FieldPath,
+    member: LooseObject,
+    name: str,
     read_bytes: Callable[[bytes], Decoded],
-    read_object: Callable[[Document, object, FieldPath], Decoded],
+    read_object: Callable[[LooseObject], Decoded],
 ) -> Decoded | None:
-    """Raw bytes in base64, or an object; None if there is nothing."""
+    """Raw bytes in base64 or a Buffer of Node.js, or an object; None if there is nothing."""
+    path, value = member.get(name)
     if value is None or value == "":
         return None
+    if isinstance(value, dict) and value.get("type") == "Buffer" and isinstance(value.get("data"), list):
+        numbers = [member.document.integer(one, (*path, "data", i), most=255) for i, one in enumerate(value["data"])]
+        value = b64encode(bytes(numbers)).decode()
     if not isinstance(value, str):
-        return read_object(document, value, path)
+        return read_object(LooseObject.of(member.document, value, path))
     try:
-        return read_bytes(_bytes(document, value, path))
+        return read_bytes(_bytes(member.document, value, path))
     except CorruptProtocolBytes as corrupt:
-        raise _unreadable(document, path, "bytes of the consumer protocol", corrupt.detail) from None
+        raise _unreadable(member.document, path, "bytes of the consumer protocol", corrupt.detail) from None
 
 
-def _subscription(document: Document, value: object, path: FieldPath) -> Subscription:
-    values = _required(document, value, path, ("topics",))
-    listed = enumerate(document.array(values["topics"], (*path, "topics")))
-    topics = dict.fromkeys(document.topic_name(topic, (*path, "topics", i)) for i, topic in listed)
-    generation_id = values.get("generation_id")
+def _subscription(values: LooseObject) -> Subscription:
+    document, (at, topics) = values.document, values.get("topics")
+    listed = enumerate(document.array(topics, at))
+    path, generation_id = values.get("generationid")
     if generation_id is not None:
-        generation_id = document.integer(generation_id, (*path, "generation_id"), least=-1)
-    rack_id = values.get("rack_id")
+        generation_id = document.integer(generation_id, path, least=-1)
     return Subscription(
-        topics=tuple(topics),
-        user_data=_optional_bytes(document, values.get("user_data"), (*path, "user_data")),
-        owned=_owned(document, values.get("owned_partitions"), (*path, "owned_partitions")),
+        topics=tuple(
+            dict.fromkeys(values.document.topic_name(topic, (*path[:-1], "topics", i)) for i, topic in listed)
+        ),
+        user_data=_optional_bytes(values, "userdata"),
+        owned=_owned(values, "ownedpartitions"),
         generation_id=None if generation_id == -1 else generation_id,
-        rack_id=None if rack_id is None else text_of(document, rack_id, (*path, "rack_id")) or None,
+        rack_id=_optional(values, "rackid") or None,
     )
 
 
-def _assignment(document: Document, value: object, path: FieldPath) -> Assignment:
-    values = _required(document, value, path, ("assigned_partitions",))
-    return Assignment(
-        partitions=_owned(document, values["assigned_partitions"], (*path, "assigned_partitions")),
-        user_data=_optional_bytes(document, values.get("user_data"), (*path, "user_data")),
-    )
+def _assignment(values: LooseObject) -> Assignment:
+    values.required_each("assignedpartitions")
+    return Assignment(_owned(values, "assignedpartitions"), _optional_bytes(values, "userdata"))
 
 
-def _owned(document: Document, value: object, path: FieldPath) -> tuple[Owned, ...]:
+def _owned(values: LooseObject, name: str) -> tuple[Owned, ...]:
     owned = []
-    for i, entry in enumerate([] if value is None else document.array(value, path)):
-        values = _required(document, entry, (*path, i), ("topic", "partitions"))
-        partitions = document.distinct(values["partitions"], (*path, i, "partitions"), "partition")
-        topic = document.topic_name(values["topic"], (*path, i, "topic"))
-        owned.append(Owned(topic, np.array(partitions, np.int32)))
+    for entry in values.each(name):
+        path, listed = entry.get("partitions")
+        partitions = entry.document.distinct(listed, path, "partition")
+        owned.append(Owned(entry.required_topic("topic"), np.array(partitions, np.int32)))
     return tuple(owned)
 
 
-def _optional_bytes(document: Document, value: object, path: FieldPath) -> bytes | None:
-    return None if value is None else _bytes(document, document.string(value, path), path)
+def _optional_bytes(values: LooseObject, name: str) -> bytes | None:
+    path, value = values.get(name)
+    return None if value is None else _bytes(values.document, values.document.string(value, path), path)
 
 
 def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
@@ -212,9 +214,11 @@ def text_of(document: Document, value: object, path: FieldPath) -> str:
     return text
 
 
-def _required(document: Document, value: object, path: FieldPath, keys: tuple[str, ...]) -> dict[str, object]:
-    """An object that has these keys; others are ignored."""
-    members = document.mapping(value, path)
-    known = {key: item for key, item in members.items() if key in keys}
-    document.members(known, path, required=keys)
-    return members
+def name_of(item: LooseObject, *names: str) -> str:
+    """A text that has to be there."""
+    path, value = item.get(*names)
+    return text_of(item.document, value, path)
+
+
+def _optional(item: LooseObject, name: str) -> str | None:
+    return None if item.get(name)[1] is None else name_of(item, name)

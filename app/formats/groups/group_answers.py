@@ -15,14 +15,19 @@
     {"error": false, "status": {"group": "billing", "partition_count": 1, "partitions": [{"topic": "orders",
      "partition": 0, "owner": "/h", "client_id": "c", "end": {"offset": 7}, "current_lag": 2}]}}
                                                                      Burrow, …/consumer/billing/lag
+    {"id": "billing", "state": "STABLE", "coordinator": {"id": 1}, "members": [{"id": "m", "clientId": "c", "host":
+     "/h", "assignments": [{"topic": "orders", "partition": 0}]}], "offsets": [{"topic": "orders", "partition": 0,
+     "offset": 7, "lastOffset": 9, "offsetLag": 2}]}                 AKHQ; `groupId`, `partitions` of kafka-ui
+    {"Group": {"Name": "billing"}, "Protocol": "range", "State": "Stable", "Topics": [{"Name": "orders", "Partitions":
+     [{"Partition": 0, "newestOffset": 9, "consumerOffset": 7, "Lag": 2}]}], "Members": [{"clientHost": "/h",
+     "clientId": "c", "assignedPartitions": [{"Name": "orders", "Partitions": [0]}]}]}       kafkactl
 
-Burrow knows a member's client and host, which stand for its id, as `OWNER` does in tables of Kafka 0.9. Its `status`
-lists the partitions that lag alone, and `lag` all of them.
+Burrow and kafkactl know a member's client and host, which stand for its id, as `OWNER` does in tables of Kafka 0.9.
+Burrow's `status` lists the partitions that lag alone, and `lag` all of them.
 
-Source: the sources of KafkaJS 2, of rpk 25 and of Burrow 1; the reference of Confluent's REST API v3.
+Source: the sources of KafkaJS 2, rpk 25, Burrow 1, AKHQ 0.2x and kafkactl 5; the reference of Confluent's REST API v3.
 """
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -35,11 +40,7 @@ from app.formats.groups.group_cells import Record, Section
 from app.formats.syntax.documents import Document
 from app.formats.syntax.loose_objects import LooseObject
 
-_INT64_MAX = 2**63 - 1
 _UNCOUNTED = -1
-_STATES = ("", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
-"""By the number that librdkafka's clients state."""
-_MEMBER = ("member_id", "client_id", "client_host", "group_instance_id", "member_metadata", "member_assignment")
 
 
 @dataclass(slots=True)
@@ -58,15 +59,21 @@ class GroupAnswers:
         self._line = document.lines_before + 1
         if isinstance(document.root, list):
             for i, value in enumerate(document.root):
-                self._take_rpk(LooseObject.of(document, value, (i,)))
+                self._take_group(LooseObject.of(document, value, (i,)))
             return
         item = LooseObject.of(document, document.root, ())
         if item.has("groups"):
-            self.described += [_of_kafkajs(group) for group in item.each("groups")]
+            self.described += [
+                described_groups.group_of(each, described_groups.name_of(each, "groupid"))
+                for each in item.each("groups")
+            ]
         elif item.has("error"):
             self._take_burrow(item.child("status"))
-        elif item.has("partitions"):
-            self._take_rpk(item)
+        elif item.has("results"):
+            for each in item.each("results"):
+                self._take_group(each)
+        elif item.has("partitions", "offsets", "group"):
+            self._take_group(item)
         else:
             for one in item.each("data") if item.has("data") else [item]:
                 self._take_rest(one)
@@ -90,25 +97,48 @@ class GroupAnswers:
         named = [(line, member) for key, (line, member) in self._members.items() if key not in self._assigned]
         for (group, member), partitions in self._assigned.items():
             line, listed = self._members.get((group, member), (self._line, GroupMember(member, "", "", group=group)))
-            named.append((line, replace(listed, partitions=len(partitions), assignment=tuple(partitions))))
+            named.append(
+                (
+                    line,
+                    replace(
+                        listed, partitions=sum(len(one.partitions) for one in partitions), assignment=tuple(partitions)
+                    ),
+                )
+            )
         return _section(named)
 
-    def _take_rpk(self, group: LooseObject) -> None:
-        name = _name(group, "groupname", "groupid")
-        coordinator = group.integer("coordinatornode") if group.has("coordinatornode") else 0
-        members = group.integer("members") if group.has("members") else 0
-        assignor = group.text("balancer", "partitionassignor")
-        self._states.append((self._line, GroupState(f"-:0 ({coordinator})", _state(group), members, assignor, name)))
-        rows = group.each("partitions")
-        self._offsets += [(self._line, _row(row, name, row.text("memberid", "consumerid"))) for row in rows]
-        for member in group.each("membersdetails"):
-            member_id = _name(member, "memberid")
-            self._add(name, member_id, member)
-            for assigned in member.each("topicpartitions"):
-                self._assign(name, member_id, assigned)
+    def _take_group(self, group: LooseObject) -> None:
+        """Take a group with its members and offsets; the number of members may stand for them."""
+        of = group.child("group") if group.has("group") else group
+        name = described_groups.name_of(of, "groupname", "groupid", "name", "id")
+        path, coordinator = group.get("coordinatornode", "coordinator")
+        if isinstance(coordinator, dict):
+            coordinator = coordinator.get("id")
+        broker = 0 if coordinator is None else group.document.integer(coordinator, path)
+        path, listed = group.get("members")
+        assignor = group.text("balancer", "partitionassignor", "protocol")
+        is_counted = listed is not None and not isinstance(listed, list)
+        counted = group.document.integer(listed, path) if is_counted else _UNCOUNTED
+        self._states.append((self._line, GroupState(f"-:0 ({broker})", _state(group), counted, assignor, name)))
+        for row in group.each("partitions", "offsets"):
+            self._offsets.append((self._line, _row(row, name, row.text("memberid", "consumerid"))))
+        for topic in group.each("topics") if of is not group else ():
+            for row in topic.each("partitions"):
+                self._offsets.append((self._line, _row(row, name, None, topic=topic.required_topic("name"))))
+        for member in group.each("membersdetails" if is_counted else "members"):
+            self._take_member(name, member)
+
+    def _take_member(self, group: str, member: LooseObject) -> None:
+        member_id = member.text("memberid", "id") or _client_and_host(member.text("clientid"), _host(member)) or ""
+        self._add(group, member_id, member)
+        for assigned in member.each("topicpartitions", "assignments"):
+            self._assign(group, member_id, assigned)
+        for assigned in member.each("assignedpartitions"):
+            partitions = TopicPartitions(assigned.required_topic("name"), assigned.numbers("partitions"))
+            self._assigned.setdefault((group, member_id), []).append(partitions)
 
     def _take_rest(self, item: LooseObject) -> None:
-        group, member = _name(item, "consumergroupid"), item.text("consumerid")
+        group, member = described_groups.name_of(item, "consumergroupid"), item.text("consumerid")
         if item.has("currentoffset"):
             self._offsets.append((self._line, _row(item, group, member)))
         elif member is None:
@@ -120,19 +150,19 @@ class GroupAnswers:
             self._add(group, member, item)
 
     def _take_burrow(self, status: LooseObject) -> None:
-        group = _name(status, "group")
+        group = described_groups.name_of(status, "group")
         rows = list(status.each("partitions"))
         for row in rows:
-            host, client = row.text("owner"), row.text("clientid")
-            member = f"{client or ''}_{host or ''}" if host or client else None
-            self._offsets.append((self._line, _row(row, group, member, host)))
+            member = _client_and_host(row.text("clientid"), row.text("owner"))
+            self._offsets.append((self._line, _row(row, group, member)))
         if status.has("partitioncount") and (count := status.integer("partitioncount")) > len(rows):
             error = f"{len(rows)} of its {count} partitions are listed; …/consumer/{group}/lag of Burrow lists all"
             self.described.append(DescribedGroup(group, "", "", (), error))
 
     def _add(self, group: str, member_id: str, item: LooseObject) -> None:
-        host, client, instance = item.text("host") or "", item.text("clientid") or "", item.text("instanceid")
-        self._members[group, member_id] = self._line, GroupMember(member_id, host, client, None, group, instance)
+        client, instance = item.text("clientid") or "", item.text("instanceid")
+        member = GroupMember(member_id, _host(item) or "", client, None, group, instance)
+        self._members[group, member_id] = self._line, member
 
     def _assign(self, group: str, member_id: str, item: LooseObject) -> None:
         partitions = self._assigned.setdefault((group, member_id), [])
@@ -146,13 +176,16 @@ def owns(document: object) -> bool:
         return bool(document) and isinstance(document[0], dict) and "group_name" in document[0]
     if not isinstance(document, dict):
         return False
-    groups, status = document.get("groups"), document.get("status")
-    if isinstance(groups, list):
-        return bool(groups) and isinstance(groups[0], dict) and "groupId" in groups[0]
+    listed, status = document.get("groups", document.get("results")), document.get("status")
+    if isinstance(listed, list):
+        first = next(iter(listed), None)
+        return isinstance(first, dict) and ("groupId" in first or owns(first))
     is_of_burrow = document.get("error") is False and isinstance(status, dict) and "group" in status
     if isinstance(document.get("groupId"), str):
         return isinstance(document.get("partitions"), list)
-    return is_of_burrow or str(document.get("kind")).startswith("KafkaConsumer")
+    is_of_kafkactl = isinstance(document.get("Group"), dict) and "State" in document
+    is_of_akhq = {"id", "state", "members", "offsets"} <= document.keys()
+    return is_of_burrow or is_of_kafkactl or is_of_akhq or str(document.get("kind")).startswith("KafkaConsumer")
 
 
 def _state(group: LooseObject) -> str:
@@ -166,58 +199,26 @@ def _section(rows: Iterable[tuple[int, Record]]) -> Section[Record]:
     return Section(tuple([row for _, row in listed]), lines=tuple([line for line, _ in listed]))
 
 
-def _row(item: LooseObject, group: str, member: str | None, host: str | None = None) -> PartitionOffsets:
+def _row(item: LooseObject, group: str, member: str | None, *, topic: str | None = None) -> PartitionOffsets:
     """The offsets of a partition; of Burrow the last ones that it has seen."""
     seen = item.child("end") if item.get("end")[1] is not None else item
     return PartitionOffsets(
-        item.required_topic("topicname", "topic"),
+        topic or item.required_topic("topicname", "topic"),
         item.integer("partitionid", "partition"),
-        _amount(seen, "currentoffset", "offset"),
-        _amount(item, "logendoffset", "endoffset"),
-        _amount(item, "lag", "currentlag", "consumerlag"),
+        seen.amount("currentoffset", "consumeroffset", "offset"),
+        item.amount("logendoffset", "endoffset", "newestoffset", "lastoffset"),
+        item.amount("lag", "currentlag", "consumerlag", "offsetlag"),
         member,
-        host or item.text("host"),
+        _host(item),
         item.text("clientid"),
         group,
     )
 
 
-def _amount(item: LooseObject, *names: str) -> int | None:
-    """A number of 64 bits; None if it is missing, or −1, which stands for none."""
-    path, value = item.get(*names)
-    amount = -1 if value is None else item.document.integer(value, path, least=-1, most=_INT64_MAX)
-    return amount if amount >= 0 else None
+def _host(item: LooseObject) -> str | None:
+    return item.text("host", "clienthost", "owner")
 
 
-def _name(item: LooseObject, *names: str) -> str:
-    """A text that has to be there."""
-    path, value = item.get(*names)
-    return described_groups.text_of(item.document, value, path)
-
-
-def _of_kafkajs(group: LooseObject) -> DescribedGroup:
-    state = group.get("state")[1]
-    if type(state) is int and state < len(_STATES):
-        state = _STATES[state]
-    code = group.get("errorcode")[1]
-    members = [
-        {key: _bytes_as_text(member.get(key.replace("_", ""))[1]) for key in _MEMBER}
-        for member in group.each("members")
-    ]
-    value = {
-        "group_state": state,
-        "protocol_data": group.text("protocol", "partitionassignor") or "",
-        "members": members,
-        "error": f"error code {code}" if code else None,
-    }
-    return described_groups.group_of(group.document, _name(group, "groupid"), value, group.path)
-
-
-def _bytes_as_text(value: object) -> object:
-    """Bytes of a Buffer of Node.js in base64; another value as it is."""
-    if isinstance(value, dict) and value.get("type") == "Buffer" and isinstance(value.get("data"), list):
-        try:
-            return b64encode(bytes(value["data"])).decode()
-        except (TypeError, ValueError):
-            return value
-    return value
+def _client_and_host(client: str | None, host: str | None) -> str | None:
+    """What stands for the id of a member whose client and host are known."""
+    return f"{client or ''}_{host or ''}" if host or client else None

@@ -13,7 +13,6 @@ Most tables have a column that no other has. Two pairs differ in less:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from app.core.recorded import GroupType
@@ -39,27 +38,8 @@ _SHARE_PARTITIONS_WIDTH = 12
 _STREAMS_STATE_WIDTH = 25
 
 
-class Table(StrEnum):
-    """A table of a tool."""
-
-    OFFSETS = "offsets"
-    MEMBERS = "members"
-    STATES = "states"
-    SHARE_OFFSETS = "share_offsets"
-    SHARE_MEMBERS = "share_members"
-    SHARE_STATES = "share_states"
-    STREAMS_OFFSETS = "streams_offsets"
-    STREAMS_MEMBERS = "streams_members"
-    STREAMS_STATES = "streams_states"
-
-    @property
-    def group_type(self) -> GroupType | None:
-        """The type of its groups; None for `kafka-consumer-groups`, which prints classic and consumer groups."""
-        return "share" if self.startswith("share") else "streams" if self.startswith("streams") else None
-
-
-def table_of(line: str) -> Table | None:
-    """The table of which this line is the header, or None."""
+def table_of(line: str) -> str | None:
+    """The name of the table of which this line is the header, `share members`, or None."""
     # A header without one of its columns is known as well, so that its reader names what is missing.
     for table, form in _FORMS.items():
         if group_tables.is_header(line, form.required):
@@ -67,15 +47,15 @@ def table_of(line: str) -> Table | None:
     return None
 
 
-def _precise(table: Table, line: str) -> Table:
+def _precise(table: str, line: str) -> str:
     """The table of this header, of those that have equal columns."""
     names = line.split()
-    if table is Table.MEMBERS and "ASSIGNMENT" in names:
+    if table == "members" and "ASSIGNMENT" in names:
         is_share = "MEMBER-EPOCH" in names or _width(line, "#PARTITIONS") == _SHARE_PARTITIONS_WIDTH
-        return Table.SHARE_MEMBERS if is_share else table
-    if table is Table.STATES and "ASSIGNMENT-STRATEGY" not in names and "STATE" in names:
+        return "share members" if is_share else table
+    if table == "states" and "ASSIGNMENT-STRATEGY" not in names and "STATE" in names:
         is_streams = "TARGET-ASSIGNMENT-EPOCH" in names or _width(line, " STATE") >= _STREAMS_STATE_WIDTH
-        return Table.STREAMS_STATES if is_streams else Table.SHARE_STATES
+        return "streams states" if is_streams else "share states"
     return table
 
 
@@ -87,17 +67,19 @@ def _width(line: str, column: str) -> int:
 
 # The first that fits a header counts: LAG is also a column of share groups, and ASSIGNMENT of consumer groups. States
 # come last: those of share and Streams groups may look alike, and the first table decides the type of a group.
-_FORMS: Mapping[Table, TableForm[Any]] = {
-    Table.SHARE_OFFSETS: share_groups.OFFSETS,
-    Table.STREAMS_OFFSETS: streams_groups.OFFSETS,
-    Table.STREAMS_MEMBERS: streams_groups.MEMBERS,
-    Table.OFFSETS: consumer_groups.OFFSETS,
-    Table.MEMBERS: consumer_groups.MEMBERS,
-    Table.STATES: consumer_groups.STATES,
-    Table.SHARE_MEMBERS: share_groups.MEMBERS,
-    Table.SHARE_STATES: share_groups.STATES,
-    Table.STREAMS_STATES: streams_groups.STATES,
+_FORMS: Mapping[str, TableForm[Any]] = {
+    "share offsets": share_groups.OFFSETS,
+    "streams offsets": streams_groups.OFFSETS,
+    "streams members": streams_groups.MEMBERS,
+    "offsets": consumer_groups.OFFSETS,
+    "members": consumer_groups.MEMBERS,
+    "states": consumer_groups.STATES,
+    "share members": share_groups.MEMBERS,
+    "share states": share_groups.STATES,
+    "streams states": streams_groups.STATES,
 }
+"""By the type of the groups, which `kafka-consumer-groups` does not state, and the contents."""
+_TYPES: tuple[GroupType, ...] = ("share", "streams")
 
 
 _DESCRIBED = "described"
@@ -139,13 +121,13 @@ def read(text: str) -> GroupTexts:
     tables = {table: group_cells.read(texts.parts.get(table, ""), form) for table, form in _FORMS.items()}
     types: dict[str, GroupType] = {}
     for table, sections in tables.items():
-        if (group_type := table.group_type) is not None:
+        for group_type in filter(table.startswith, _TYPES):
             groups = (row.group for section in sections for row in section.rows)
             types = {**dict.fromkeys(filter(None, groups), group_type), **types}
-    streams_members = tables.pop(Table.STREAMS_MEMBERS)
+    streams_members = tables.pop("streams members")
     offsets, members, states = (
         [section for table, sections in tables.items() if table.endswith(kind) for section in sections]
-        for kind in (Table.OFFSETS, Table.MEMBERS, Table.STATES)
+        for kind in ("offsets", "members", "states")
     )
     answers = _answers(texts.parts.get(_DESCRIBED, ""))
     return GroupTexts(

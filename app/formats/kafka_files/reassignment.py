@@ -85,14 +85,6 @@ class Reassignment:
     partitions: tuple[PartitionReassignment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """Output of `--generate`: the current assignment, for a rollback, and the proposed one."""
-
-    current: Reassignment
-    proposed: Reassignment
-
-
 def read(text: str) -> Reassignment:
     """Read a reassignment document.
 
@@ -137,17 +129,22 @@ def write_assignments(assignments: Mapping[str, Assignment]) -> bytes:
     return _written(assignments.items())
 
 
-def read_generated(text: str) -> Generated:
-    """Read the output of `--generate`; raises `MalformedText` as `read` does, or if one of the two is missing."""
-    return Generated(
-        current=read(_between(text, after=CURRENT, until=PROPOSED)),
-        proposed=read(_between(text, after=PROPOSED, until=None)),
-    )
-
-
-def read_executed(text: str) -> Reassignment:
-    """Read the assignment that `--execute` prints for a rollback; raises `MalformedText` as `read` does."""
-    return read(_between(text, after=CURRENT, until=SAVE))
+def read_between(text: str, *, after: str, until: str | None) -> Reassignment:
+    """Read the document between two headings of `--generate` or `--execute`; raises `MalformedText` as `read` does, or
+    without one of the headings.
+    """
+    lines = text.split("\n")
+    stripped = [line.strip() for line in lines]
+    if after not in stripped:
+        raise rejection(1, expected=f"the line {after!r}", actual="none such")
+    start = stripped.index(after) + 1
+    end = len(lines)
+    if until is not None:
+        if until not in stripped[start:]:
+            raise rejection(last_line(text), expected=f"the line {until!r}", actual="the end of the text")
+        end = stripped.index(until, start)
+    document_lines = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
+    return read("\n".join([""] * start + document_lines))
 
 
 def _partition(document: Document, value: object, path: FieldPath) -> PartitionReassignment:
@@ -208,22 +205,6 @@ def _topic_text(topic: str, assignment: Assignment) -> str:
 
     matrix = with_partition_ids(assignment.partition_ids, assignment.replicas)
     return format_rows(matrix, template, separator=",")
-
-
-def _between(text: str, *, after: str, until: str | None) -> str:
-    """The lines between two headings, the others blanked so that those keep their numbers."""
-    lines = text.split("\n")
-    stripped = [line.strip() for line in lines]
-    if after not in stripped:
-        raise rejection(1, expected=f"the line {after!r}", actual="none such")
-    start = stripped.index(after) + 1
-    end = len(lines)
-    if until is not None:
-        if until not in stripped[start:]:
-            raise rejection(last_line(text), expected=f"the line {until!r}", actual="the end of the text")
-        end = stripped.index(until, start)
-    document_lines = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
-    return "\n".join([""] * start + document_lines)
 
 
 def write_replica_assignment(replicas: Int32s) -> str:

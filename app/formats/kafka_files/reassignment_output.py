@@ -42,6 +42,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.resources import files
 from itertools import accumulate
 from json import JSONDecoder
 from typing import Literal, TypeAlias
@@ -54,6 +55,7 @@ from app.formats.snapshots.pasted import Place, Upload
 from app.formats.sources.contents import Note, Reject
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import (
+    alternatives,
     first_repeated,
     is_topic_name,
     rejection,
@@ -141,44 +143,15 @@ class Proposals:
 Source: TypeAlias = Literal["file", "generate", "execute", "verify"]
 State: TypeAlias = Literal["complete", "in_progress", "failed"]
 _EXPECTED = "the output of kafka-reassign-partitions --generate, --execute or --verify, or its JSON file"
-_PARTITION = r"(?P<partition>\S{1,260})"
-_FORMS = (
-    re.compile(
-        rf"Reassignment of (?P<what>partition|replica) {_PARTITION} "
-        r"(?P<how>is completed?|completed successfully|is still in progress|failed)\.?$"
-    ),
-    re.compile(rf"Partition {_PARTITION} reassignment (?P<how>completed successfully|in progress|failed)$"),
-    re.compile(
-        rf"There is no active reassignment of partition {_PARTITION}, "
-        r"but replica set is [\d,]* rather than (?P<planned>[\d,]+)\.?$"
-    ),
-    re.compile(
-        r"ERROR: Assigned replicas \([\d,]*\) don't match the list of replicas for reassignment "
-        rf"\((?P<planned>[\d,]+)\) for partition {_PARTITION}$"
-    ),
-    re.compile(
-        rf"Partition {_PARTITION} on broker (?P<broker>\d+) is (?:being moved to log dir .+? instead of|"
-        r"not being moved from log dir .+? to) (?P<log_dir>(?:/|[A-Za-z]:\\).*?)\.?$"
-    ),
-    re.compile(
-        rf"Partition {_PARTITION} (?:is not found in any live log dir|cannot be found in any live log directory) "
-        r"on broker (?P<broker>\d+)\."
-    ),
+_FORMS = tuple(
+    map(re.compile, alternatives(files(__package__) / "verify_lines.txt", partition=r"(?P<partition>\S{1,260})"))
 )
 _STATES: Mapping[str | None, State] = {
-    "is complete": "complete",
-    "is completed": "complete",
-    "completed successfully": "complete",
-    "is still in progress": "in_progress",
-    "in progress": "in_progress",
+    **dict.fromkeys(("is complete", "is completed", "completed successfully"), "complete"),
+    **dict.fromkeys(("is still in progress", "in progress"), "in_progress"),
 }
 """By the words of a line; any other line is about a failure."""
-_PROSE = re.compile(
-    r"Status of partition reassignment:|Clearing (?:broker|topic)-level throttles on |Warning: You must run "
-    r"|The (?:inter-broker|replica-alter-dir) throttle limit was set to "
-    r"|Successfully started (?:partition )?reassignment|There is an existing assignment running\."
-    r"|Throttle was removed\."
-)
+_PROSE = re.compile("|".join(alternatives(files(__package__) / "prose_lines.txt")))
 _DOCUMENT_START = re.compile(r'\{\s*(?:["}]|$)')
 _scan = JSONDecoder(strict=False).raw_decode
 
@@ -296,9 +269,10 @@ def _read(upload: Upload) -> ToolOutput:
 def _of_document(document: str, headings: Collection[str], proposed: Proposals, text: str) -> ToolOutput:
     """The reassignment of a document, or of several under headings, or of proposing lines."""
     if PROPOSED in headings:
-        return ToolOutput("generate", reassignment.read_generated(document).proposed)
+        reassignment.read_between(document, after=CURRENT, until=PROPOSED)
+        return ToolOutput("generate", reassignment.read_between(document, after=PROPOSED, until=None))
     if CURRENT in headings:
-        return ToolOutput("execute", reassignment.read_executed(document))
+        return ToolOutput("execute", reassignment.read_between(document, after=CURRENT, until=SAVE))
     if '"newReplicas"' in document or '"goalSummary"' in document:
         proposed.read_document(document)
     found = proposed.reassignment()

@@ -156,7 +156,7 @@ def _nothing(texts: Pasted, found: Contents, undescribed: Sequence[str]) -> Malf
     alone = [f"{beside} alone; add the output of kafka-topics --describe"] if beside else []
     notes = [note.detail for note in found.notes]
     actual = ": ".join([f"none in the texts{of_tools}", *alone, *notes, *undescribed])
-    parts = {"groups": texts.groups, "log_dirs": texts.log_dirs, **texts.sources}
+    parts = {**{part: getattr(texts, part) for part in pasted.PARTS}, **texts.sources}
     part, text = next((part, text) for part, text in parts.items() if text)
     line, _ = next(numbered(text))
     return texts.located(rejection(line, expected="brokers, topics or groups", actual=actual), part)

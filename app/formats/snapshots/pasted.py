@@ -24,18 +24,29 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.resources import files
 from typing import Self
 
 from app.errors.requests import MalformedText
-from app.formats.clusters import broker_lists, cluster_endpoints, stated_configs
+from app.formats.clusters import broker_api_versions, broker_lists, stated_configs
+from app.formats.clusters.partition_tables import HEADING, as_rows
 from app.formats.groups import group_answers, group_tables, group_texts, older_tables
 from app.formats.snapshots import unrecognized
+from app.formats.sources.client_answers import with_topics
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax import characters
-from app.formats.syntax.lines import LOG_LINE, MAX_DECOMPRESSED_BYTES, decode, rejection, says_something, shown
+from app.formats.syntax.lines import (
+    LOG_LINE,
+    MAX_DECOMPRESSED_BYTES,
+    alternatives,
+    decode,
+    rejection,
+    says_something,
+    shown,
+)
 from app.formats.syntax.prefixes import without_prefixes
-from app.formats.syntax.printed_objects import HEADING, as_json, rows_as_json
+from app.formats.syntax.printed_objects import as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
 from app.formats.syntax.wire_formats import ByteEncoding
@@ -44,9 +55,10 @@ PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 """What the texts describe, and the names of uploads that say so."""
 _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = PARTS
 _MARKS = {
-    _TOPICS: re.compile(r"\s*Topic:.*\sPartition(?:Count)?:"),
+    _TOPICS: re.compile(rf"\s*Topic:.*\sPartition(?:Count)?:|(?i:{HEADING.pattern})"),
     _BROKERS: re.compile(
-        rf"\s*[^\s\"]+ \(id: |{cluster_endpoints.HEADER.pattern}|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
+        rf"{broker_api_versions.LINE.pattern}|{broker_api_versions.ENDPOINTS.pattern}"
+        rf"|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
     ),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{stated_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
@@ -66,14 +78,7 @@ _COMMAND = re.compile(
 )
 _TOOLS = {"topics": _TOPICS, "log-dirs": _LOG_DIRS, "configs": _LOG_DIRS, "features": _FEATURES, "groups": _GROUPS}
 """By the last words of a command; the others are of brokers."""
-_PROMPT = re.compile(
-    r"\s*(?:\([\w.-]{1,60}\) ?)?"
-    r"(?P<host>\[[^\]\s]{1,200}(?: [^\]\s]{1,200})?\]|[\w.-]{1,100}@[\w.-]{1,253}[: ]?[^\s$#%>]{0,1000}"
-    r"|[\w.-]{1,100}:\S{0,1000} [\w.-]{1,100}"
-    r"|(?:ba|z)?sh-\d[\d.]{0,9}|(?:PS )?[A-Z]:\\[^>]{0,1000}|I have no name!@[^\s$#%>]{1,1000})?"
-    r" ?(?P<sign>[$#%>])(?:\s|$)"
-)
-"""A shell's prompt. A bare `>` is none: it may be a quotation."""
+_OF_SHELL = re.compile("|".join(alternatives(files(__package__) / "shell_lines.txt")))
 _BROKEN_ROW = re.compile(
     r"^[ \t]*Topic:[^\n]*(?:\n[ \t]*(?:TopicId|PartitionCount|ReplicationFactor|Configs|Partition|Leader"
     r"|(?:Adding |Removing )?Replicas|Isr|Elr|LastKnownElr|Offline|Observers):[^\n]*)+",
@@ -194,7 +199,7 @@ def notes_of_prefixes(uploads: Iterable[Upload]) -> tuple[Note, ...]:
 
 def is_noise(content: str) -> bool:
     """Whether a line is of a log, a command or a shell."""
-    return not says_something(content) or _COMMAND.match(content) is not None or _is_of_shell(content)
+    return not says_something(content) or _COMMAND.match(content) is not None or _OF_SHELL.match(content) is not None
 
 
 def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
@@ -260,20 +265,12 @@ class _Marker:
             return Mark(part)
         if (command := _COMMAND.match(content)) is not None:
             return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
-        if _is_of_shell(content):
+        if _OF_SHELL.match(content):
             return Mark(belongs=False)
         if current == _GROUPS:
             return Mark() if group_tables.may_be_row(content, self._header) else UNKNOWN
         row = _CONTINUED.get(current or "")
         return UNKNOWN if row is None or row.match(content) is None else Mark()
-
-
-def _is_of_shell(content: str) -> bool:
-    """Whether a line is a prompt, or one of `zookeeper-shell`."""
-    prompt = _PROMPT.match(content)
-    if prompt is not None and (prompt["host"] or prompt["sign"] in "$#"):
-        return True
-    return broker_lists.ZOOKEEPER_SHELL.match(content) is not None
 
 
 def owner(content: str) -> str | None:
@@ -318,12 +315,14 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
     texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    return [replace(upload, text=as_json(rows_as_json(older_tables.with_groups(one))), prefix=prefix) for one in texts]
+    for rewrite in (older_tables.with_groups, as_rows, with_topics, as_json):
+        texts = list(map(rewrite, texts))
+    return [replace(upload, text=one, prefix=prefix) for one in texts]
 
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
-    if starts_document(line) or HEADING.match(line):  # a document may be one line of many megabytes
+    if starts_document(line):  # a document may be one line of many megabytes
         return True
     part = owner(line)
     if part == _GROUPS:

@@ -29,9 +29,6 @@ def _names(cluster: Cluster) -> Iterator[tuple[str, str | None]]:
     yield "a name of the cluster", cluster.name
     for broker in cluster.brokers:
         yield f"a rack of broker {broker.id}", broker.rack
-        for attribute, value in broker.attributes.items():
-            yield f"an attribute of broker {broker.id}", attribute
-            yield f"a value of an attribute of broker {broker.id}", value
     for number, directories in cluster.log_dirs.items():
         yield from ((f"a log directory of broker {number}", directory.path) for directory in directories)
     for number, cordon in cluster.cordons.items():

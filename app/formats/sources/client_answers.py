@@ -21,11 +21,16 @@
      "is_leader": true, "is_in_sync": true}]}                                     Confluent's REST API v3
     {"Partitions": [{"Partition": 0, "Leader": 1, "Replicas": [1, 2], "Isr": [1]}]}
                                                                                   aws kafka describe-topic-partitions
+    {"Name": "orders", "Partitions": [{"ID": 0, "Leader": "k:9092", "Replicas": [1, 2], "inSyncReplicas": [1]}]}
+                                                                                  kafkactl describe topic
+    {"brokers": [1, 2]}, [{"partition": 0, "leader": 1, "replicas": [{"broker": 1, "leader": true, "in_sync": true}]}]
+                                                                                  Confluent's REST API v2
 
 Names of keys count without case, `_` and `-`. A broker may stand for its id, as in descriptions of Kafka's Java admin
-client, and state there that it leads and is in sync. Partitions of MSK are of the topic that the command line or the
-answer of `describe-topic` before them names. An answer may be in YAML (`--output yaml`, `--format yaml`). If no in-sync
-replicas are listed, the leader counts as the preferred replica, and every replica that is not offline as in sync.
+client, and state there that it leads and is in sync. Partitions without a topic are of the one that the command line,
+its URL or the answer of `describe-topic` before them names. An answer may be in YAML (`--output yaml`, `--format
+yaml`). If no in-sync replicas are listed, the leader counts as the preferred replica, and every replica that is not
+offline as in sync.
 
 Source: the sources of KafkaJS 2, kafka-python 2 and 3, confluent-kafka-go 2, node-rdkafka 3, kcat 1, rpk 25 and AKHQ
 0.2x; the OpenAPI contract of kafka-ui; the references of Confluent's REST API v3 and of Amazon MSK.
@@ -42,7 +47,7 @@ from app.core.model import INT32_MAX, INT64_MAX, Broker
 from app.errors import FieldPath
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, topic_of
+from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, noted, topic_of
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import first_repeated, shown
 from app.formats.syntax.loose_objects import LooseObject
@@ -55,27 +60,22 @@ _PARTITION = ("partitionid", "partitionindex", "partition", "id")
 _LEADER = ("leaderid", "leader")
 _REPLICAS = ("replicanodes", "replicas", "nodes")
 _IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
-_LISTS = ("brokers", "nodes", "topics", "results", "partitions", "data", "clusterinfo")
+_LISTS = ("brokers", "nodes", "topics", "results", "items", "partitions", "data", "clusterinfo")
 _OF_ONE_KIND = ("brokers", "nodes", "partitions")
 """Lists in which an item of another kind is a broken one, as without the name of a key."""
 _REPLICA = ("topicname", "partitionid", "brokerid", "isleader")
 _OF_OTHERS = {"cluster", "endpoints", "jmx_port", "logDirs", "log_dirs"}
 """Keys of snapshots, registrations and log directories, which other readers take."""
 _DEEPEST = 8
-_COMMAND = re.compile(r"(?:.*[\s/$#>])?aws\s+kafka\s+(?:describe-topic|list-topics)")
-_TOPIC_OPTION = re.compile(r"--topic-name[ =]['\"]?(?P<topic>[A-Za-z0-9._-]{1,249})")
-_NO_RACKS = Note("racks_not_in_source", "the answer lists brokers without racks; kafka-broker-api-versions has them")
-_ASSUMED = Note(
-    "replicas_in_assumed_order",
-    "the answer has no in-sync replicas: the leader counts as the preferred replica, and every replica that is not "
-    "offline as in sync",
-)
-_WITHOUT_PARTITIONS = Note(
-    "topics_without_partitions",
-    "topics are listed without the replicas of their partitions; …/partitions/-/replicas of Confluent's REST API, aws "
-    "kafka describe-topic-partitions and kafka-topics --describe list them",
-)
-_MORE = Note("topics_without_partitions", "the last answer names a next page, which was not given")
+_COMMAND = re.compile(r"(?:.*[\s/$#>])?(?:aws\s+kafka\s+(?:describe-topic|list-topics)|(?:curl|GET)\s.*/topics\b)")
+_TOPIC_OPTION = re.compile(r"(?:--topic-name[ =]['\"]?|/topics/)(?P<topic>[A-Za-z0-9._-]{1,249})")
+_NAME = re.compile(r"^name: ([\w.-]{1,249})[ \r]*\n(?=partitions:)", re.IGNORECASE | re.MULTILINE)
+_ADDRESS = re.compile(r"\S{1,253}:\d{1,5}")
+_NO_RACKS = noted("client answers no racks")
+_ASSUMED = noted("client answers assumed")
+_WITHOUT_PARTITIONS = noted("client answers without partitions")
+_ADDRESSES = noted("client answers addresses")
+_MORE = noted("client answers more")
 
 
 @dataclass(slots=True)
@@ -100,6 +100,8 @@ class Answers:
                 if isinstance(listed, str) and listed.startswith("... "):
                     raise document.reject((*path, i), expected="every item", actual=shown(listed))
                 self.take(document, listed, (*path, i), topic)
+        if type(value) is int and "brokers" in path[-2:-1]:
+            self._add(Broker(document.integer(value, path)))
         if not isinstance(value, dict) or len(path) > _DEEPEST:
             return
         item = LooseObject.of(document, value, path)
@@ -144,7 +146,7 @@ class Answers:
     def _take_partition(self, item: LooseObject, topic: str | None) -> None:
         name = topic or item.topic(*_TOPIC[:2]) or self.topic
         if name is None:
-            expected = "the topic of the partitions: the command line with --topic-name before the answer"
+            expected = "the topic of the partitions: the command line with --topic-name or a URL before the answer"
             raise item.document.reject(item.path, expected=expected, actual="none")
         if _is_of_rpk(item) and item.text("ns") != "kafka":
             return
@@ -162,17 +164,19 @@ class Answers:
                 self.sizes[key] = max(item.document.integer(size, path, most=INT64_MAX), self.sizes.get(key, 0))
 
     def _row(self, item: LooseObject) -> PartitionDescription:
-        replicas, is_listed = _ids(item, *_REPLICAS), item.has(*_IN_SYNC)
-        leader_path, value = item.get(*_LEADER)
-        nodes = [] if is_listed and value is not None else _nodes(item)
+        replicas = _ids(item, *_REPLICAS)
+        path, value = item.get(*_LEADER)
+        nodes = [] if item.has(*_IN_SYNC) and value is not None else _nodes(item)
         if value is None:
             value = next((node.members for node in nodes if node.get("leader")[1] is True), None)
-        leader = -1 if value is None else _broker_id(item.document, value, leader_path, least=-1)
-        if is_listed:
-            isr = _ids(item, *_IN_SYNC)
-        elif any(node.has(*_IN_SYNC) for node in nodes):
+        isr: tuple[int, ...] | None = _ids(item, *_IN_SYNC) if item.has(*_IN_SYNC) else None
+        if isr is None and any(node.has(*_IN_SYNC) for node in nodes):
             isr = tuple([node.integer(*_BROKER) for node in nodes if node.get(*_IN_SYNC)[1] is True])
-        else:
+        if isr and isinstance(value, str) and _ADDRESS.fullmatch(value):
+            self.notes[_ADDRESSES] = None
+            value = next(broker for broker in (*replicas, *isr) if broker in isr)
+        leader = -1 if value is None else _broker_id(item.document, value, path, least=-1)
+        if isr is None:
             self.notes[_ASSUMED] = None
             replicas = tuple(sorted(replicas, key=lambda broker: broker != leader))
             offline = item.numbers("offlinereplicas")
@@ -200,6 +204,11 @@ class Answers:
         for topic, rows in by_topic.items():
             first = rows[0][1]
             yield topic_of(topic, [row for row, _ in rows], partial(first.document.reject, first.path))
+
+
+def with_topics(text: str) -> str:
+    """The text with the topic of kafkactl's YAML, on the line before its partitions, as a URL names it."""
+    return _NAME.sub(r"GET /topics/\1\n", text) if "artitions:\n" in text else text
 
 
 def read(text: str) -> Contents:
@@ -255,6 +264,11 @@ def _is_partition(item: LooseObject) -> bool:
     return isinstance(item.get(*_REPLICAS)[1], list) and item.has(*_PARTITION) and not item.has("controller")
 
 
+def _are_ids(name: str, listed: object) -> bool:
+    """Whether a list is one of brokers' ids alone."""
+    return name == "brokers" and isinstance(listed, list) and type(next(iter(listed), None)) is int
+
+
 def _is_of_rpk(item: LooseObject) -> bool:
     """Whether a partition has a namespace, or replicas on cores."""
     match item.get(*_REPLICAS)[1]:
@@ -299,7 +313,8 @@ def _owns(document: object) -> bool:
         item = LooseObject.of(Document("", "", document), document, ())
         if document.keys() & _OF_OTHERS:
             return False
-        if _is_broker(item) or item.has("allnodes", "topicname", "originatingbroker") or item.has_all(*_REPLICA):
+        is_named = item.has("allnodes", "topicname", "originatingbroker") or _are_ids("brokers", item.get("brokers")[1])
+        if _is_broker(item) or is_named or item.has_all(*_REPLICA):
             return not item.has("consumergroupid")
         if _is_partition(item):
             return item.has(*_LEADER) or any(node.has("leader") for node in _nodes(item))
@@ -316,7 +331,7 @@ def _listed(item: LooseObject) -> object:
 SOURCE = Source(
     "a client's or an API's JSON",
     read,
-    re.compile(rf"(?:Partitions|Topics):\s*$|- ns:\s|cluster_name:\s|{_COMMAND.pattern}"),
-    re.compile(rf"{ROW.pattern}|controller_id:\s|(?:brokers|topics):\s*(?:\[\])?$"),
+    re.compile(rf"(?:[Pp]artitions|Topics):\s*$|- ns:\s|cluster_name:\s|{_COMMAND.pattern}"),
+    re.compile(rf"{ROW.pattern}|controller_id:\s|(?:brokers|topics|[Cc]onfigs):\s*(?:\[\])?$"),
     _owns,
 )

@@ -1,10 +1,11 @@
 """What one source says of a cluster, whatever its format, and the clusters of several sources joined."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from importlib.resources import files
 from re import Pattern
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
@@ -12,13 +13,13 @@ from app.errors.requests import MalformedText
 from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.syntax.lines import first_repeated
+from app.formats.syntax.lines import alternatives, first_repeated
 
 Partition: TypeAlias = tuple[str, int]
 """A topic's name and a partition of it."""
 Moves: TypeAlias = Mapping[Partition, tuple[tuple[int, ...], tuple[int, ...]]]
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
+_FIRST_COUNTS = ("capacities", "ingress_bytes_per_s", "moves", "topic_configs", "default_configs")
+"""Contents by key, of which the first source counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,15 @@ class Note:
 
     code: str
     detail: str
+
+
+_NOTES = dict(line.split(": ", 1) for line in alternatives(files(__package__) / "notes.txt"))
+
+
+def noted(name: str) -> Note:
+    """The note of this name in notes.txt."""
+    code, _, detail = _NOTES[name].partition(": ")
+    return Note(code, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +133,8 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
         observers=tuple([broker for source in sources for broker in source.observers]),
         topics=tuple(topics.values()),
-        capacities=_first_of(map(attrgetter("capacities"), sources)),
         size_bytes=sizes,
-        ingress_bytes_per_s=_first_of(map(attrgetter("ingress_bytes_per_s"), sources)),
-        moves=_first_of(map(attrgetter("moves"), sources)),
-        topic_configs=_first_of(map(attrgetter("topic_configs"), sources)),
-        default_configs=_first_of(map(attrgetter("default_configs"), sources)),
+        **{name: dict(ChainMap(*[dict(getattr(source, name)) for source in sources])) for name in _FIRST_COUNTS},
         controller=next(filter(None, (source.controller for source in sources)), None),
         kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
         notes=(
@@ -181,10 +187,3 @@ def merged(known: Broker, other: Broker) -> Broker:
         fenced=known.fenced or other.fenced,
         capacity=other.capacity if known.capacity is None else known.capacity,
     )
-
-
-def _first_of(mappings: Iterable[Mapping[_Key, _Value]]) -> dict[_Key, _Value]:
-    merged: dict[_Key, _Value] = {}
-    for mapping in mappings:
-        merged = {**mapping, **merged}
-    return merged

@@ -39,7 +39,7 @@ from app.core.model import Broker, BrokerCapacity
 from app.errors import FieldPath
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.client_answers import Answers
-from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, topic_of
+from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, noted, topic_of
 from app.formats.syntax.documents import Document, each_document
 from app.formats.syntax.lines import numbered
 from app.formats.syntax.loose_objects import LooseObject
@@ -66,15 +66,9 @@ _COLUMNS = {"HOST": "Host", "BROKER": "Broker", "RACK": "Rack", "DISK_CAP(MB)": 
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?", re.ASCII)
 _KIB, _MIB = 2**10, 2**20
 _LARGEST_BYTES = 2**62
-_WITHOUT_PARTITIONS = Note(
-    "topics_without_partitions", "kafka_cluster_state lists partitions in health only with verbose=true"
-)
-_HOSTS_AS_RACKS = Note(
-    "racks_not_in_source", "Cruise Control's load has hosts for racks, as of brokers that have none; they are left out"
-)
-_LEADER_FIRST = Note(
-    "replicas_in_assumed_order", "partition_load has leaders and followers: the leader counts as the preferred replica"
-)
+_WITHOUT_PARTITIONS = noted("cruise control without partitions")
+_HOSTS_AS_RACKS = noted("cruise control hosts as racks")
+_LEADER_FIRST = noted("cruise control leader first")
 
 
 def read(text: str) -> Contents:
@@ -87,15 +81,9 @@ def read(text: str) -> Contents:
     """
     states: list[Contents] = []
     loads: list[Contents] = []
-    table, rest = _table(text)
-    if table:
-        document = Document.parse(orjson.dumps({"brokers": table}).decode(), "the load of Cruise Control")
-        states.append(_brokers(document, document.mapping(document.root, ())))
-    state, rest = _state_table(rest)
-    if state:
-        document = Document.parse(orjson.dumps(state).decode(), "the state of Cruise Control")
-        states.append(_state(document, document.mapping(document.root, ())))
-    for document in each_document(rest, "an answer of Cruise Control"):
+    tables, rest = _tables(text)
+    printed = [Document.parse(orjson.dumps(table).decode(), "a table of Cruise Control") for table in tables]
+    for document in [*printed, *each_document(rest, "an answer of Cruise Control")]:
         root = document.mapping(document.root, ())
         if _CAPACITIES in root:
             states.append(_capacities(document, root))
@@ -106,42 +94,35 @@ def read(text: str) -> Contents:
     return contents_of_all([*states, *loads])
 
 
-def _table(text: str) -> tuple[list[dict[str, object]], str]:
-    """The rows of the load as a table, by the names that they have in JSON, and the text without it."""
-    rows: list[dict[str, object]] = []
-    rest = text.split("\n")
+def _tables(text: str) -> tuple[list[object], str]:
+    """The load and the state as tables, as their JSON has them, and the text without them."""
+    load: list[dict[str, object]] = []
+    partitions: list[dict[str, object]] = []
+    brokers: dict[str, int] = {}
     columns: list[str] = []
+    rest = text.split("\n")
     for line, content in numbered(text):
         if _HEADER.match(content):
             columns = content.split()
         elif columns and _ROW.match(content):
-            cells = dict(zip(columns, map(str.strip, content.split(",")), strict=False))
-            named = {name: cells[column] for column, name in _COLUMNS.items() if column in cells}
-            rows.append({name: json.loads(cell) if _NUMBER.fullmatch(cell) else cell for name, cell in named.items()})
-        else:
-            continue
-        rest[line - 1] = ""
-    return [row for row in rows if "Broker" in row], "\n".join(rest)
-
-
-def _state_table(text: str) -> tuple[dict[str, object], str]:
-    """The state as a table, as its JSON has it, and the text without it."""
-    brokers: dict[str, int] = {}
-    partitions: list[dict[str, object]] = []
-    rest = text.split("\n")
-    for line, content in numbered(text):
-        if broker := _BROKER_ROW.fullmatch(content):
+            cells = zip(columns, map(str.strip, content.split(",")), strict=False)
+            load.append({_COLUMNS[column]: _scalar(cell) for column, cell in cells if column in _COLUMNS})
+        elif broker := _BROKER_ROW.fullmatch(content):
             brokers[broker["id"]] = 0
         elif row := _PARTITION_ROW.match(content):
-            partitions.append(
-                {key: value if key == "topic" else json.loads(value) for key, value in row.groupdict().items()}
-            )
+            partitions.append({key: _scalar(cell) if key != "topic" else cell for key, cell in row.groupdict().items()})
         elif not _STATE_HEADER.match(content):
             continue
         rest[line - 1] = ""
     listed = "other" if "(verbose):" in text else "urp"
     state = {_BROKER_STATE: {"ReplicaCountByBrokerId": brokers}, _PARTITION_STATE: {listed: partitions}}
-    return state if brokers or partitions else {}, "\n".join(rest)
+    load = [row for row in load if "Broker" in row]
+    return [*[{"brokers": load}] * bool(load), *[state] * bool(brokers or partitions)], "\n".join(rest)
+
+
+def _scalar(cell: str) -> object:
+    """A number or a list of JSON; another text as it is."""
+    return json.loads(cell) if _NUMBER.fullmatch(cell) or cell == "-1" or cell.startswith("[") else cell
 
 
 def _capacities(document: Document, root: dict[str, object]) -> Contents:

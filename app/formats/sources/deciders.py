@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from app.formats.clusters.stated_configs import ASSIGNORS, BALANCER
-from app.formats.sources.contents import Note
+from app.formats.sources.contents import Note, noted
 from app.formats.syntax.lines import shown
 
 CODE = "others_decide"
@@ -23,19 +23,9 @@ _OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """By configuration, Kafka's own assignors: their names, and their classes without the package."""
 _PACKAGE = "org.apache.kafka.coordinator.group."
-EXPRESS = Note(
-    CODE, "brokers are of MSK Express: while its intelligent rebalancing is on, MSK rejects other reassignments"
-)
-AUTO_REBALANCE = Note(
-    CODE,
-    "spec.cruiseControl.autoRebalance: Strimzi moves replicas by itself when brokers are added or removed, and may "
-    "undo a plan; remove the mode before a reassignment is executed",
-)
-_SELF_BALANCING = Note(
-    CODE,
-    f"{BALANCER}=true: Confluent's self-balancing moves replicas by itself, also to cordoned brokers, and may undo a "
-    "plan; switch it off before a reassignment is executed",
-)
+EXPRESS = noted("deciders express")
+AUTO_REBALANCE = noted("deciders auto rebalance")
+_SELF_BALANCING = noted("deciders self balancing")
 
 
 def of_configs(stated: Iterable[tuple[str, str]]) -> Iterator[Note]:

@@ -21,7 +21,7 @@ from operator import attrgetter
 from app.core.model import Broker
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Source, topic_of
+from app.formats.sources.contents import Contents, Source, noted, topic_of
 from app.formats.syntax.lines import (
     is_topic_name,
     last_line,
@@ -41,7 +41,7 @@ _PARTITION = re.compile(
     r"isrs: (?P<isrs>[\d,]*)(?:, \D.{0,300})?\s*"
 )
 _EXPECTED = 'a line of `kcat -L` (`broker 1 at …`, `topic "…" with 1 partitions:`, `partition 0, leader 1, …`)'
-_NOTE = Note("racks_not_in_source", "kcat prints no racks; kafka-broker-api-versions does")
+_NOTE = noted("kcat")
 
 
 def read(text: str) -> Contents:

@@ -17,7 +17,7 @@ Source: `MetadataQuorumCommand` of Apache Kafka 3.3 to 4.x.
 
 import re
 
-from app.formats.sources.contents import Contents, Note, Source
+from app.formats.sources.contents import Contents, Source, noted
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import numbered, rejection, required_number, shown
 
@@ -28,7 +28,7 @@ _FIELD = re.compile(
 _HEADER = re.compile(r"\s*NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s.{0,200}")
 _ROW = re.compile(r"\s*(?P<id>\d{1,10})\s.{0,300}?\b(?P<status>Leader|Follower|Observer)\s*")
 _EXPECTED = "a line of `kafka-metadata-quorum describe` (`CurrentObservers: [101,102]`, or a row of a node)"
-_NOTE = Note("racks_not_in_source", "kafka-metadata-quorum prints no racks; kafka-broker-api-versions does")
+_NOTE = noted("metadata quorum")
 
 
 def read(text: str) -> Contents:

@@ -17,17 +17,13 @@ import re
 from app.core.kafka_versions import Controller
 from app.core.model import INT32_MAX, Broker
 from app.formats.sources import deciders
-from app.formats.sources.contents import Contents, Note, Source
+from app.formats.sources.contents import Contents, Note, Source, noted
 from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.yaml_documents import ROW, each_document
 
 _NODES = "NodeInfoList"
 SUBNET = "subnet-"
-_NOTE = Note(
-    "racks_assumed",
-    "list-nodes of Amazon MSK has no racks: brokers without one have their client subnet for it, one a zone; the rack "
-    "that the broker itself has is the id of the zone, which kafka-broker-api-versions prints",
-)
+_NOTE = noted("msk nodes")
 
 
 def read(text: str) -> Contents:

@@ -14,19 +14,23 @@ Source: Prometheus' documentation of its HTTP API; the metrics of the exporters'
 
 import re
 from collections import defaultdict
-from math import isfinite
+from collections.abc import Iterator
+from typing import cast
 
-from app.errors import FieldPath
-from app.formats.sources.contents import Contents, Note, Partition, Source
+from app.core.capacity.sections import IngressSeries
+from app.errors import FieldPath, Json
+from app.errors.requests import ImpossibleValue
+from app.formats.clusters.ingress_rates import read_series
+from app.formats.sources.contents import Contents, Partition, Source, noted
 from app.formats.syntax.documents import Document, each_document
-from app.formats.syntax.lines import shown, whole_number
+from app.formats.syntax.lines import shown
 
 _SIZE = re.compile(r"size|bytes_on_disk|disk_bytes", re.IGNORECASE)
 _INGRESS = re.compile(r"bytes_?in|in_?bytes|ingress|received", re.IGNORECASE)
 _COUNTER = re.compile(r"(?:_total|_count)$", re.IGNORECASE)
 _RATE = re.compile(r"rate", re.IGNORECASE)
 _LARGEST = 2.0**62
-_ASSUMED = Note("series_assumed_ingress", "series of Prometheus without a metric's name count as bytes in per second")
+_ASSUMED = noted("prometheus assumed")
 _QUERY = "sum by (topic, partition) (rate(…[5m]))"
 
 
@@ -43,36 +47,35 @@ def read(text: str) -> Contents:
     rates: dict[tuple[str, int | None], float] = defaultdict(float)
     is_assumed = False
     for document in each_document(text, "an answer of Prometheus"):
-        data = document.mapping(document.mapping(document.root, ()).get("data"), ("data",))
-        for i, value in enumerate(document.array(data.get("result"), ("data", "result"))):
-            path = ("data", "result", i)
-            members = document.mapping(value, path)
-            labels = document.mapping(members.get("metric"), (*path, "metric"))
-            topic = labels.get("topic", labels.get("topic_name"))
-            if topic is None or topic == "":
-                continue
-            name = document.topic_name(topic, (*path, "metric", "topic"))
-            partition = _partition(document, labels, (*path, "metric"))
-            metric = document.string(labels.get("__name__", ""), (*path, "metric", "__name__"))
-            mean = _mean(document, members, path)
-            if _SIZE.search(metric):
-                if partition is not None:
-                    sizes[name, partition] = max(sizes.get((name, partition), 0), round(min(mean, _LARGEST)))
-                continue
-            _require_rate(document, metric, labels, (*path, "metric"))
-            is_assumed = is_assumed or not metric
-            rates[name, partition] += mean
+        for metric, labels, path, series in _series(document):
+            mean = float(series.bytes_per_s.mean()) if series.bytes_per_s.size else 0.0
+            if not _SIZE.search(metric):
+                _require_rate(document, metric, labels, (*path, "metric"))
+                is_assumed = is_assumed or not metric
+                rates[series.topic, series.partition] += mean
+            elif series.partition is not None:
+                key = series.topic, series.partition
+                sizes[key] = max(sizes.get(key, 0), round(min(mean, _LARGEST)))
     return Contents(size_bytes=sizes, ingress_bytes_per_s=dict(rates), notes=(_ASSUMED,) if is_assumed else ())
 
 
-def _partition(document: Document, labels: dict[str, object], path: FieldPath) -> int | None:
-    label = labels.get("partition", labels.get("partition_id"))
-    if label is None or label == "":
-        return None
-    partition = whole_number(document.string(label, (*path, "partition")))
-    if partition is None:
-        raise document.reject((*path, "partition"), expected="a partition's number", actual=shown(str(label)))
-    return partition
+def _series(document: Document) -> Iterator[tuple[str, dict[str, object], FieldPath, IngressSeries]]:
+    """The name, the labels, the place and the samples of each series of a topic."""
+    data = document.mapping(document.mapping(document.root, ()).get("data"), ("data",))
+    for i, value in enumerate(document.array(data.get("result"), ("data", "result"))):
+        path = ("data", "result", i)
+        members = document.mapping(value, path)
+        labels = document.mapping(members.get("metric"), (*path, "metric"))
+        if not (topic := labels.get("topic", labels.get("topic_name"))):
+            continue
+        document.topic_name(topic, (*path, "metric", "topic"))
+        metric = document.string(labels.get("__name__", ""), (*path, "metric", "__name__"))
+        try:
+            yield metric, labels, path, read_series(cast("dict[str, Json]", members), path)
+        except ImpossibleValue as wrong:
+            needed, _, given = wrong.detail.partition("; ")
+            expected, actual = re.sub(" (?:is|are) needed$", "", needed), given.removesuffix(" given")
+            raise document.reject(wrong.path, expected=expected, actual=actual) from None
 
 
 def _require_rate(document: Document, metric: str, labels: dict[str, object], path: FieldPath) -> None:
@@ -85,27 +88,6 @@ def _require_rate(document: Document, metric: str, labels: dict[str, object], pa
         raise document.reject((*path, "__name__"), expected=expected, actual=shown(metric))
     if _COUNTER.search(metric) and not _RATE.search(metric):
         raise document.reject((*path, "__name__"), expected=f"a rate, as of {_QUERY}", actual=f"the counter {metric}")
-
-
-def _mean(document: Document, members: dict[str, object], path: FieldPath) -> float:
-    if "values" in members:
-        samples = document.array(members["values"], (*path, "values"))
-        numbers = [_value(document, sample, (*path, "values", i)) for i, sample in enumerate(samples)]
-    else:
-        numbers = [_value(document, members.get("value"), (*path, "value"))]
-    return sum(numbers) / len(numbers) if numbers else 0.0
-
-
-def _value(document: Document, sample: object, path: FieldPath) -> float:
-    pair = document.array(sample, path)
-    text = document.string(pair[1] if len(pair) == 2 else None, path)
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not isfinite(number) or number < 0:
-        raise document.reject(path, expected="a finite number of 0 or more", actual=shown(text))
-    return number
 
 
 def _owns(document: object) -> bool:

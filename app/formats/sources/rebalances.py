@@ -16,8 +16,10 @@ Source: `KafkaRebalanceSpec` of Strimzi 0.3x to 1.0; `AnalyzerConfig` of Cruise 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from importlib.resources import files
 from typing import Any
+
+import orjson
 
 from app.errors import Json
 from app.formats.syntax.lines import shown
@@ -25,24 +27,8 @@ from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.yaml_documents import each_document
 
 KIND = "KafkaRebalance"
-_BAND = {"tolerance": 0.1}
-_OF_RESOURCES = {"Disk": "disk", "NetworkInbound": "nic_in", "NetworkOutbound": "nic_out", "Cpu": "cpu"}
-_GOALS: Mapping[str, dict[str, Any]] = MappingProxyType(
-    {
-        "RackAwareGoal": {},
-        "RackAwareDistributionGoal": {},
-        "ReplicaCapacityGoal": {"limits": {"replicas": {"absolute": 10000}}},
-        **{
-            f"{word}CapacityGoal": {"limits": {name: 0.7 if name == "cpu" else 0.8}}
-            for word, name in _OF_RESOURCES.items()
-        },
-        "PotentialNwOutGoal": {"limits": {"nic_out": 0.8}},
-        "ReplicaDistributionGoal": {"balance": {"replicas": _BAND}},
-        "LeaderReplicaDistributionGoal": {"balance": {"leaders": _BAND, "leaders_move_replicas": True}},
-        **{f"{word}UsageDistributionGoal": {"balance": {"resources": [name]}} for word, name in _OF_RESOURCES.items()},
-        "PreferredLeaderElectionGoal": {"balance": {"leaders": "preferred"}},
-    }
-)
+_GOALS: Mapping[str, dict[str, Any]] = orjson.loads(files("app.formats.sources").joinpath("goals.json").read_bytes())
+"""By Cruise Control's goal, the fields of a request."""
 _READ = frozenset({"mode", "brokers", "goals", "replicationThrottle"})
 _SUMS = {"numreplicamovements": "replicas", "datatomovemb": "MB", "numleadermovements": "leader changes"}
 

@@ -37,7 +37,7 @@ from functools import partial
 from app.core.model import Broker
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Source, topic_of
+from app.formats.sources.contents import Contents, Note, Source, noted, topic_of
 from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
 
 _BROKERS = re.compile(r"ID\s+HOST\s+PORT(?P<rack>\s+RACK)?\s*")
@@ -56,11 +56,7 @@ _PLACED = re.compile(r"NAMESPACE\s+TOPIC\s+PARTITION\s+LEADER-ID\s+REPLICA-CORE(
 _HEALTH = re.compile(r"(?P<of>All nodes|Nodes down):\s+(?P<ids>\[[\d ]*\])\s*")
 _ALIVE = re.compile(r"(?:NODE-)?ID\s+(?:[A-Z-]+\s+){1,9}IS-ALIVE(?:\s+[A-Z-]+){0,9}\s*")
 _HEADERS = (_BROKERS, _ALIVE, _TABLE, _PLACED, _TOPICS, _CONFIGS)
-_NOTE = Note(
-    "replicas_in_ascending_order",
-    "rpk prints replicas in ascending order and no in-sync replicas: the leader counts as the preferred one, and every "
-    "replica that is not offline as in sync",
-)
+_NOTE = noted("rpk")
 _WITHOUT_PARTITIONS = "topics are listed without their partitions; run rpk cluster info -d"
 
 

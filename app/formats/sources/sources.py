@@ -18,18 +18,10 @@ from app.formats.sources import (
 from app.formats.sources.contents import Source
 
 SOURCES: dict[str, Source] = {
-    source.name: source
-    for source in (
-        kcat.SOURCE,
-        rpk.SOURCE,
-        metadata_quorum.SOURCE,
-        reassignment_list.SOURCE,
-        strimzi.SOURCE,
-        cruise_control.SOURCE,
-        prometheus.SOURCE,
-        zookeeper_topics.SOURCE,
-        client_answers.SOURCE,
-        # Its racks are stand-ins, so it comes after the others.
-        msk_nodes.SOURCE,
+    tool.SOURCE.name: tool.SOURCE
+    for tool in (
+        *(kcat, rpk, metadata_quorum, reassignment_list, strimzi, cruise_control, prometheus, zookeeper_topics),
+        client_answers,
+        msk_nodes,  # its racks are stand-ins
     )
 }

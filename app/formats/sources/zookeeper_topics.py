@@ -14,18 +14,14 @@ import re
 from functools import partial
 
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Source, topic_of
+from app.formats.sources.contents import Contents, Source, noted, topic_of
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import numbered, rejection, shown, whole_number
 
 _PATH = re.compile(
     r"(?:.*\s)?/brokers/topics/(?P<topic>[a-zA-Z0-9._-]{1,249})(?:/partitions/(?P<partition>\d{1,10})/state)?\s*$"
 )
-_NOTE = Note(
-    "state_not_in_source",
-    "nodes of topics have no leaders and no in-sync replicas: preferred replicas are taken for leaders, and all for in "
-    "sync; kafka-topics --describe prints them",
-)
+_NOTE = noted("zookeeper topics")
 
 
 def read(text: str) -> Contents:

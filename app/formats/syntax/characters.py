@@ -2,10 +2,12 @@
 
 Colours, also with their escape character shown as `^[` or lost; HTML's entities and tags; blanks, hyphens, quotation
 marks and line ends of other kinds; characters without a width; a text printed as one string (`"…\\n…"`, `b'…'`); the
-fence of a chat on a line of the text; `^I` and `$` of `cat -A`. None of these is ever part of a tool's output.
+fence of a chat on a line of the text; `^I` and `$` of `cat -A`; quoted-printable of mails, in which lines are divided.
+None of these is ever part of a tool's output.
 """
 
 import html
+import quopri
 import re
 
 _ESCAPE = re.compile(
@@ -32,11 +34,13 @@ _OTHER_KINDS = {
     '"': range(0x201C, 0x2020),
 }
 _PLAIN = {character: plain for plain, others in _OTHER_KINDS.items() for character in others}
+_UNENCODED = re.compile(r"=(?![\dA-F]{2}|\r?\n)")
 _FENCE = re.compile(r"^```(?=\S.*[ \t:])|(?<=[^`\n])```(?=[ \r]*$)", re.MULTILINE)
 
 
 def plain(text: str) -> str:
     """The text with plain characters and line ends."""
+    text = _decoded(text)
     if "<" in text or "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub("", _LINE_TAG.sub("\n", text)))
     if "\x1b" in text or "[0m" in text or "[0K" in text:
@@ -49,6 +53,16 @@ def plain(text: str) -> str:
         text = text.replace("^I", "\t").replace("$\n", "\n").removesuffix("$")
     text = _unescaped(text) if "\\n" in text or "\\tPartition" in text else text
     return _FENCE.sub("", text) if "```" in text else text
+
+
+def _decoded(text: str) -> str:
+    """The body of a mail in quoted-printable, after its header if that is there; another text as it is."""
+    header, name, body = text.rpartition("quoted-printable")
+    is_named = bool(name) or text.count("=\n") + text.count("=\r\n") > 1
+    if not is_named or _UNENCODED.search(body):
+        return text
+    content = quopri.decodestring(body.encode(errors="surrogateescape"))
+    return header + name + content.decode(errors="surrogateescape")
 
 
 def _unescaped(text: str) -> str:

@@ -7,9 +7,10 @@ Source: Java's `java.io.DataInput`, "Modified UTF-8".
 """
 
 from app.errors.kafka import CorruptProtocolBytes, KafkaError
+from app.formats.syntax.byte_reader import ByteReader
 
 
-class DataReader:
+class DataReader(ByteReader):
     """Reads one field after another; bytes after the last are ignored.
 
     Parameters
@@ -18,20 +19,8 @@ class DataReader:
     """
 
     def __init__(self, data: bytes, kafka: KafkaError) -> None:
-        self._data = data
+        super().__init__(data)
         self._kafka = kafka
-        self._offset = 0
-
-    @property
-    def offset(self) -> int:
-        """How many bytes were read."""
-        return self._offset
-
-    def int32(self, what: str) -> int:
-        return int.from_bytes(self._take(4, what), "big", signed=True)
-
-    def int64(self, what: str) -> int:
-        return int.from_bytes(self._take(8, what), "big", signed=True)
 
     def text(self, what: str) -> str:
         """`readUTF`; half of a surrogate pair becomes U+FFFD."""
@@ -64,7 +53,7 @@ class DataReader:
         """A count that Java only loops over: below 0 counts as 0."""
         start = self._offset
         count = self.int32(f"the count (int32) of {what}")
-        left = len(self._data) - self._offset
+        left = self.left
         if count > left // least_bytes:
             expected = f"a count of {what} up to {left // least_bytes}, for {left} bytes are left"
             raise self.reject(start, expected, str(count))
@@ -74,13 +63,6 @@ class DataReader:
         """The rejection of the field at that offset."""
         detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka or self._kafka, expected=expected, byte=byte)
-
-    def _take(self, size: int, what: str) -> bytes:
-        taken = self._data[self._offset : self._offset + size]
-        if len(taken) < size:
-            raise self.reject(self._offset, what, f"the end after {len(taken)} of {size} bytes")
-        self._offset += size
-        return taken
 
 
 def _unit(some: bytes) -> tuple[int, int]:

@@ -22,6 +22,7 @@ import numpy as np
 from app.core.groups.model import Owned
 from app.core.model import Int32s
 from app.errors.kafka import CorruptProtocolBytes, KafkaError
+from app.formats.syntax.byte_reader import ByteReader
 
 # Java takes an encoded surrogate for one fault of up to three bytes; Unicode's advice, and Python, for one a byte.
 _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
@@ -33,30 +34,12 @@ def java_text(content: bytes) -> str:
     return _ENCODED_SURROGATE.sub(_REPLACEMENT, content).decode("utf-8", "replace")
 
 
-class GeneratedReader:
+class GeneratedReader(ByteReader):
     """Reads one field after another. `part` is Kafka's name of the whole: `subscription`, `assignment`."""
 
     def __init__(self, data: bytes, part: str) -> None:
-        self._data = data
+        super().__init__(data)
         self._part = part
-        self._offset = 0
-
-    @property
-    def offset(self) -> int:
-        """How many bytes were read."""
-        return self._offset
-
-    def int8(self, what: str) -> int:
-        return self._number(1, what)
-
-    def int16(self, what: str) -> int:
-        return self._number(2, what)
-
-    def int32(self, what: str) -> int:
-        return self._number(4, what)
-
-    def int64(self, what: str) -> int:
-        return self._number(8, what)
 
     def uuid(self, what: str) -> UUID:
         """Two halves of eight bytes."""
@@ -87,11 +70,11 @@ class GeneratedReader:
         length = self.int32(f"the length (int32) of {field}")
         if length < 0:
             return None
-        left = len(self._data) - self._offset
+        left = self.left
         if length > left:
             kafka = KafkaError("IllegalArgumentException", f"newLimit > capacity: ({length} > {left})")
             raise self.reject(start, f"at most {left} bytes of {field}, for no more are left", str(length), kafka)
-        return self._take(length)
+        return self._take(length, field)
 
     def copied_bytes(self, field: str) -> bytes:
         """Bytes that must not be null and that Kafka copies, with the same failure as for a string."""
@@ -105,7 +88,7 @@ class GeneratedReader:
         """An array's count. Kafka asks for a byte an item at least before it makes room for them."""
         start = self._offset
         count = self.int32(f"the count (int32) of {field}")
-        left = len(self._data) - self._offset
+        left = self.left
         if count < 0:
             raise self._null(start, field)
         if count > left:
@@ -117,47 +100,35 @@ class GeneratedReader:
     def int32s(self, field: str) -> Int32s:
         """An array of numbers."""
         count = self.count(field)
-        whole = (len(self._data) - self._offset) // 4
+        whole = (self.left) // 4
         if whole < count:
             self._offset += 4 * whole
             self.int32(f"a number (int32) of {field}")
-        return np.frombuffer(self._take(4 * count), ">i4").astype(np.int32)
+        return np.frombuffer(self._take(4 * count, field), ">i4").astype(np.int32)
 
     def topic_partitions(self, field: str) -> tuple[Owned, ...]:
         """An array of topics, each with its partitions."""
         return tuple([Owned(self.string("topic"), self.int32s("partitions")) for _ in range(self.count(field))])
 
-    def reject(self, byte: int, expected: str, actual: str, kafka: KafkaError) -> CorruptProtocolBytes:
-        """The rejection of the field at that offset."""
+    def reject(self, byte: int, expected: str, actual: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
+        """The rejection of the field at that offset, by default since the bytes end within it."""
         detail = f"expected {expected}, found {actual} at byte {byte}"
-        return CorruptProtocolBytes(detail, kafka=kafka, expected=expected, byte=byte)
+        return CorruptProtocolBytes(detail, kafka=kafka or self._underflow(), expected=expected, byte=byte)
+
+    def _underflow(self) -> KafkaError:
+        return KafkaError("SchemaException", f"Buffer underflow while parsing consumer protocol's {self._part}")
 
     def _null(self, byte: int, field: str) -> CorruptProtocolBytes:
         kafka = KafkaError("RuntimeException", f"non-nullable field {field} was serialized as null")
         return self.reject(byte, f"{field}, which is never null", "a negative length", kafka)
 
-    def _number(self, size: int, what: str) -> int:
-        left = len(self._data) - self._offset
-        if left < size:
-            raise self.reject(self._offset, what, f"the end after {left} of {size} bytes", self._underflow())
-        return int.from_bytes(self._take(size), "big", signed=True)
-
-    def _underflow(self) -> KafkaError:
-        """Kafka's exception if the bytes end within a number."""
-        return KafkaError("SchemaException", f"Buffer underflow while parsing consumer protocol's {self._part}")
-
     def _content(self, start: int, length: int, field: str) -> bytes:
-        left = len(self._data) - self._offset
+        left = self.left
         if length > left:
             message = f"Error reading byte array of {length} byte(s): only {left} byte(s) available"
             expected = f"{length} bytes of {field}"
             raise self.reject(start, expected, f"{left}", KafkaError("RuntimeException", message))
-        return self._take(length)
-
-    def _take(self, length: int) -> bytes:
-        taken = self._data[self._offset : self._offset + length]
-        self._offset += length
-        return taken
+        return self._take(length, field)
 
 
 def grouped(owned: Iterable[Owned]) -> list[Owned]:

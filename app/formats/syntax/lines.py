@@ -10,28 +10,25 @@ import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from gzip import GzipFile
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from io import BytesIO
+from typing import TypeVar
 
 from app.core.model import INT32_MAX
 from app.errors import FieldPath, Json
 from app.errors.requests import MalformedText
 
-LOG_LINE = re.compile(
-    r"\s*\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?\d\d:\d\d:\d\d[.,]\d{3}\]? |WARN(?:ING)?\b|Warning:|Note: "
-    r"|\[?(?:TRACE|DEBUG|INFO|ERROR|FATAL)\]?:? +(?:\[|[\w.$]{1,200} - |.{1,2000}\([\w.$]{1,200}(?::\d{1,6})?\)\s*$)"
-    r"|ERROR StatusLogger |log4j:(?:WARN|ERROR) |SLF4J(?:\([A-Z]\))?:|Picked up [A-Z_]{1,40}:"
-    r"|(?:OpenJDK|Java HotSpot\(TM\)) [\w -]{0,40} VM warning:"
-    r"|DEPRECATED: |To use a Log4j 2\.x configuration|You can also use the \S{1,200} file as a starting point"
-    r"|Option --[a-z-]{1,60} (?:has been|is) deprecated"
-    r"|(?:Caused by: )?(?:java|org\.apache\.kafka)\.[\w.$]{1,200}(?:Exception|Error)(?::|$)"
-    r"|\s+at [\w.$<>/]{1,300}\(|\s*\.\.\. \d{1,4} more\s*$"
-    # Added to a tool's output by kubectl, a shell and Markdown.
-    r"|Defaulted container |Unable to use a TTY|If you don't see a command prompt, try pressing enter"
-    r"|[\w.-]{1,253} \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>"  # Ansible
-    r"|Use 'kubectl (?:describe|logs) |command terminated with exit code \d|pod \"[^\"]{1,253}\" deleted"
-    r"|\s*(?:```|~~~)[\w-]{0,40}\s*$|---\s*$|\s+--[a-z][a-z-]{1,60}(?:[ =\\]|$)|(?:exit|logout)\s*$"
-    r"|--More--|\(END\)|(?:real|user|sys)\s+\d{1,6}m[\d.]{1,10}s\s*$"
-)
+
+def alternatives(file: Traversable, **parts: str) -> list[str]:
+    """The patterns of a file, one a line; `parts` stand for their names in angle brackets."""
+    text = file.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = text.replace(f"<{name}>", part)
+    return [line for line in text.splitlines() if not line.startswith("# ")]
+
+
+LOG_LINE = re.compile("|".join(alternatives(files(__package__) / "log_lines.txt")))
 """A line that is printed beside a tool's answer. Source: `kafka-run-class.sh`, the tools' Log4j configuration."""
 MAX_DECOMPRESSED_BYTES = 64 * 2**20
 """Upper limit on the bytes of compressed uploads after decompression."""
@@ -41,6 +38,7 @@ _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 # 22 digits of 6 bits are 4 bits more than 16 bytes; those are 0 in the last digit.
 _TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 _SHOWN_CHARACTERS = 80
+Id = TypeVar("Id", int, str)
 
 
 def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES, errors: str = "strict") -> str:
@@ -137,9 +135,9 @@ def whole_numbers(text: str) -> tuple[int, ...] | None:
     return numbers if max(numbers) <= INT32_MAX else None
 
 
-def first_repeated(ids: Iterable[int]) -> int | None:
+def first_repeated(ids: Iterable[Id]) -> Id | None:
     """The first id that has come before, or None."""
-    seen: set[int] = set()
+    seen: set[Id] = set()
     for number in ids:
         if number in seen:
             return number

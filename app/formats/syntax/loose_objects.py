@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.core.model import INT64_MAX
 from app.errors import FieldPath
 from app.formats.syntax.documents import Document
 
@@ -91,3 +92,15 @@ class LooseObject:
         path, values = self.get(*names)
         for i, value in enumerate(self.document.array([] if values is None else values, path)):
             yield LooseObject.of(self.document, value, (*path, i))
+
+    def required_each(self, *names: str) -> list["LooseObject"]:
+        """The objects of a list, which has to be there."""
+        path, values = self.get(*names)
+        self.document.array(values, path)
+        return list(self.each(*names))
+
+    def amount(self, *names: str) -> int | None:
+        """A whole number of 64 bits; None if it is missing, or −1, which stands for none."""
+        path, value = self.get(*names)
+        amount = -1 if value is None else self.document.integer(value, path, least=-1, most=INT64_MAX)
+        return None if amount < 0 else amount

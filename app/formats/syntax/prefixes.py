@@ -21,40 +21,22 @@ of a description begin with it.
 import json
 import re
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from typing import TypeAlias
 
-from app.formats.syntax.lines import rejection, says_something
+from app.formats.syntax.lines import alternatives, rejection, says_something
 from app.formats.syntax.printed_objects import lines_of_strings
 
 Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
 _NAME = r"[\w./-]{1,253}"
-_HOSTS = (
-    re.compile(rf"{_NAME} +\|(?: |$)"),
-    re.compile(r"\[[\w./:-]{1,400}\](?: |$)"),
-    re.compile(rf"{_NAME}(?:\[[\w.:-]{{1,100}}\])?:(?: |$)"),
-    re.compile(rf"{_NAME} {_NAME}(?: |$)"),
-    re.compile(rf"{_NAME}[ \t]"),
-)
-"""Prefixes that may name the host or the container of a line."""
 _MOMENT = (
-    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d\d[/.]\d\d[/.]\d{4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-    r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?)?(?: |$)"
+    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?| ?:\t+(?= )| \|(?: [A-Z]{3,5} \|)?)?"
 )
-_PREFIXES = (
-    *_HOSTS[:2],
-    re.compile(r'[^"\t\n]{1,100}","|\w{1,60}\[\d{1,9}\]='),
-    re.compile(_MOMENT),
-    re.compile(rf"[A-Z][a-z]{{2}} [ \d]\d [\d:]{{8}} (?:{_NAME} )?{_NAME}(?:\[\d{{1,10}}\])?:(?: |$)"),
-    re.compile(rf"[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_MOMENT}"),
-    _HOSTS[2],
-    re.compile(rf"{_NAME}:"),
-    re.compile(r"(?:[#>|*;!%~+│]{1,4}|[•-]|//|--)(?: |$)"),
-    re.compile(r"[#>|*;!%~+│]{1,4}"),
-    *_HOSTS[3:],
-    re.compile(r" {0,9}\d{1,13}(?:\.\d{1,9})?(?: *[|│](?: |$)|[:.)]?(?: |$)|\t)"),
-    re.compile(r"[\w.-]{1,200} \([\w-]{1,40}\): "),
-)
+_LINES = alternatives(files(__package__) / "prefixes.txt", name=_NAME, moment=_MOMENT)
+_PREFIXES = tuple(re.compile(line.removeprefix("host ")) for line in _LINES)
+_HOSTS = tuple(prefix for prefix, line in zip(_PREFIXES, _LINES, strict=True) if line.startswith("host "))
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
@@ -153,11 +135,13 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
         return text, ""
     least = _LEAST_SHARE * len(lines)
     quoted = [quotation["line"] for quotation in map(_QUOTED.match, lines) if quotation is not None]
-    if len(quoted) >= least or sum(map(is_known, quoted)) > sum(map(is_known, lines)):
+    known = sum(map(is_known, lines))
+    is_csv = any(line.startswith('"') and is_known(line) for line in lines)  # a heading, whose cells are in quotes
+    if (len(quoted) >= least and not is_csv) or sum(map(is_known, quoted)) > known:
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
     if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
-    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > sum(map(is_known, lines)):
+    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > known:
         return "\n".join(map(_with_tabs, text.split("\n"))), '…,"…"'
     return text, ""
 

@@ -4,9 +4,8 @@
     {'brokers': [{'node_id': 1, 'host': 'k', 'rack': None}], 'cluster_id': 'x'}    `print` of Python
 
 Bytes (`<Buffer 00 01>`, `b'…'`) become base64. What Node.js leaves out (`[Object]`, `... 3 more items`) becomes a text,
-which no reader takes for an object. A list of strings is one of lines: `['…', '…']`, `[b'…\\n']`, `('…' '…')`. A row of
-a table with tabs, such as one of CSV, is an object: those below `Topic⇥Partition⇥Leader⇥Replicas⇥Isr`. Lines keep their
-numbers, and a text that only begins like such an object stays as it is.
+which no reader takes for an object. A list of strings is one of lines: `['…', '…']`, `[b'…\\n']`, `('…' '…')`. Lines
+keep their numbers, and a text that only begins like such an object stays as it is.
 """
 
 import json
@@ -14,11 +13,6 @@ import re
 from base64 import b64encode
 
 _START = re.compile(r"^[ \t]*+(?:\[\s*+){0,2}+\{\s*+(?='[^'\n]{1,249}'\s*+:|[A-Za-z_$][\w$]{0,249}:\s)", re.MULTILINE)
-HEADING = re.compile(
-    r"^topic[^\t\n:]{0,9}\t(?=[^\n]{0,200}partition)(?=[^\n]{0,200}\treplicas)[^\n:]*$", re.IGNORECASE | re.MULTILINE
-)
-_LISTED = re.compile(r"replicas|isr|in.?sync", re.IGNORECASE)
-_IDS = re.compile(r"\[?(?:\d{1,10}(?:[,; ]{1,2}|(?=]|$)))*]?")
 _STRINGS = re.compile(r"\s*+([\[(])\s*+(?=b?['\"])")
 _ESCAPE = r"\\(?:[\\'\"`abfnrtv0]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})"
 _CUT = r"\[(?:Object|Array|Circular)\b[^\]\n]{0,20}\]"
@@ -58,25 +52,6 @@ def lines_of_strings(text: str) -> str | None:
         lines += ["\n" if is_next and lines[-1] and not lines[-1].endswith("\n") else "", _string(token)]
         before = ""
     return "".join(lines) if text[position:].strip() in ("]", ")") else None
-
-
-def rows_as_json(text: str) -> str:
-    """The text with each row of a table of partitions, which has tabs and a heading, as the JSON of it."""
-    if (heading := HEADING.search(text)) is None:
-        return text
-    names = heading[0].replace(" ", "").strip().split("\t")
-    rows = [(line, list(map(str.strip, line.split("\t")))) for line in text[heading.end() :].split("\n")]
-    return text[: heading.start()] + "\n".join(
-        [json.dumps(dict(map(_cell, names, cells))) if len(cells) == len(names) else line for line, cells in rows]
-    )
-
-
-def _cell(name: str, cell: str) -> tuple[str, object]:
-    """The name and the value of a cell: ids of a list, a number, or a text."""
-    if _LISTED.match(name):
-        return name, list(map(int, re.findall(r"\d+", cell))) if _IDS.fullmatch(cell) else [cell]
-    is_number = re.fullmatch(r"-?\d{1,10}", cell, re.ASCII) and not name.lower().startswith("topic")
-    return name, int(cell) if is_number else None if cell in ("", "-", "none") else cell
 
 
 def _value(text: str, start: int) -> tuple[str, int]:

@@ -13,33 +13,19 @@ import re
 from base64 import b64decode
 
 from app.errors.requests import MalformedText
+from app.formats.syntax.byte_reader import ByteReader
 from app.formats.syntax.lines import rejection
 from app.formats.syntax.wire_formats import ByteEncoding
 
 HIGHEST_PORT = 65_535
 
 
-class Cursor:
+class Cursor(ByteReader):
     """Reads one field after another; each rejection names the byte offset of the field."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._offset = 0
-
-    @property
-    def offset(self) -> int:
-        """How many bytes were read."""
-        return self._offset
-
-    def int16(self, what: str) -> int:
-        return self._number(2, what)
-
-    def int32(self, what: str) -> int:
-        return self._number(4, what)
 
     def boolean(self, what: str) -> bool:
         start = self._offset
-        number = self._number(1, what)
+        number = self.int8(what)
         if number not in (0, 1):
             raise self.reject(start, expected=f"{what}, 0 or 1", actual=str(number))
         return number == 1
@@ -87,7 +73,7 @@ class Cursor:
         """An array's count, rejected if its items, of `least_bytes` each at least, exceed the remaining bytes."""
         start = self._offset
         count = self.int32(f"the count (int32) of {what}")
-        left = len(self._data) - self._offset
+        left = self.left
         if not 0 <= count <= left // least_bytes:
             expected = f"a count of {what} from 0 to {left // least_bytes}, for {left} bytes are left"
             raise self.reject(start, expected=expected, actual=str(count))
@@ -95,26 +81,13 @@ class Cursor:
 
     def end(self) -> None:
         """Reject remaining bytes."""
-        if self._offset < len(self._data):
-            actual = f"{len(self._data) - self._offset} more bytes"
+        if self.left:
+            actual = f"{self.left} more bytes"
             raise self.reject(self._offset, expected="the end", actual=actual)
 
-    @staticmethod
-    def reject(byte: int, *, expected: str, actual: str) -> MalformedText:
+    def reject(self, byte: int, expected: str, actual: str) -> MalformedText:
         """The rejection of the field at that offset."""
-        context_found = f"{actual} at byte {byte}"
-        return rejection(None, expected=expected, actual=context_found, byte=byte)
-
-    def _number(self, size: int, what: str) -> int:
-        return int.from_bytes(self._take(size, what), "big", signed=True)
-
-    def _take(self, size: int, what: str) -> bytes:
-        taken = self._data[self._offset : self._offset + size]
-        if len(taken) < size:
-            actual = f"the end after {len(taken)} of {size} bytes"
-            raise self.reject(self._offset, expected=what, actual=actual)
-        self._offset += size
-        return taken
+        return rejection(None, expected=expected, actual=f"{actual} at byte {byte}", byte=byte)
 
 
 _HEX = re.compile(rb"\s*+(?:0x)?(?:\s*+[0-9a-fA-F]{2})++\s*+")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from app.formats.clusters.broker_api_versions import BrokerHeader
+from tests.formats.writers.broker_api_versions import BrokerHeader
 
 _COLUMNS = ("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE")
 
