@@ -201,8 +201,8 @@ class _Share:
                 yield broker, Fraction(0), value * ideal
 
 
-def _least_sum(model: LimitModel, shares: Sequence[_Share]) -> int:
-    """Minimise the sum of the largest values of shares, rounded if its parts are too small."""
+def _sum_of(model: LimitModel, shares: Sequence[_Share]) -> Sum:
+    """The sum of the largest values of shares, rounded if its parts are too small."""
     values = [share.values(model) for share in shares]
     largest = [
         max(share.least, *(each.size for each in of_share)) for share, of_share in zip(shares, values, strict=True)
@@ -216,7 +216,7 @@ def _least_sum(model: LimitModel, shares: Sequence[_Share]) -> int:
         for each in of_share:
             model.at_most(each.plus(value.times(-1).terms), 0)
         total = total.plus(value.times(parts / share.whole).terms)
-    return model.minimum(total)
+    return total
 
 
 @dataclass(slots=True, eq=False)
@@ -240,10 +240,15 @@ class Stages:
         """All aims, in order. Raises `NotProven`."""
         is_soft = self.problem.limits.is_soft
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
-        ranges = [each for number, group in enumerate(priorities) for each in self.balanced(group, is_first=not number)]
-        moved = self.moved()
+        reached = [self.balanced(group, is_first=not number) for number, group in enumerate(priorities)]
+        try:
+            moved = self.moved()
+        except NotProven:
+            for of in reached:  # each of several goals as it is, which is easier to prove
+                of()
+            moved = self.moved()
         changes = self.minimise(lambda model: model.changes(self.problem.leader))
-        return ExactPlacement(self.at, tuple(ranges), hard, soft, moved, changes)
+        return ExactPlacement(self.at, tuple(each for of in reached for each in of()), hard, soft, moved, changes)
 
     def moved(self) -> int:
         """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight."""
@@ -321,23 +326,33 @@ class Stages:
             return Fraction(0)
         return excess_of(self._loads(), upper)
 
-    def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> list[GoalRange]:
-        """Reach the goals of one priority. The optimum of a later one is no bound for placements that miss others."""
+    def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> Callable[[], list[GoalRange]]:
+        """Reach the goals of one priority; their ranges, after all aims. Later aims keep the sum of several.
+
+        The optimum of a later priority is no bound for placements that miss others.
+        """
         if any(goal.name == TOPIC_REPLICAS for goal in group):
             if len(group) > 1:
                 raise NotProven
-            return [self._topics(group[0])]
+            topics = self._topics(group[0])
+            return lambda: [topics]
         totals = totals_of(self.problem)
         proven = share_bounds(self.problem, totals)
         largest = LARGEST_SHARE if len(group) == 1 else LARGEST_ADDED
         shares = [_Share.of(self.problem, goal, totals, largest) for goal in group]
-        if len(shares) > 1:
-            minimised = [share for share in shares if share.is_minimised]
-            self._solved(lambda model: self._ordered_sum(model, minimised) if minimised else model.minimum(Sum(())))
-        elif self._least(shares[0]) and is_first and not shares[0].goal.tolerance:
+        minimised = [share for share in shares if share.is_minimised]
+        if len(shares) > 1 and minimised:
+            value = self._solved(lambda model: self._ordered_sum(model, minimised))
+            self.sums.append((lambda model: [_sum_of(model, minimised)], value))
+        elif len(shares) == 1 and self._least(shares[0]) and is_first and not shares[0].goal.tolerance:
             proven[shares[0].column] = shares[0].reached(self._loads())
-        loads = self._loads()
-        return [self._bounded(share, share.reached(loads), proven[share.column]) for share in shares]
+
+        def ranges() -> list[GoalRange]:
+            loads = self._loads()
+            return [self._bounded(share, share.reached(loads), proven[share.column]) for share in shares]
+
+        of_one = ranges() if len(shares) == 1 else []
+        return lambda: of_one or ranges()
 
     def _least(self, share: _Share) -> bool:
         """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
@@ -381,7 +396,7 @@ class Stages:
         heavy = np.argsort(of_leader[:, shares[0].column] * problem.movement.factors, kind="stable")
         if not self.sums:
             model.order([np.flatnonzero(kind == each).tolist() for each in np.unique(kind)], heavy[-ORDERED:].tolist())
-        return _least_sum(model, shares)
+        return model.minimum(_sum_of(model, shares))
 
     def _is_bisected(self, share: _Share) -> bool:
         """Minimise a goal by bisection of the loads that sets of partitions have, from the lowest; whether it could."""
