@@ -120,10 +120,11 @@ def require_goals(exact: Exact, model: Model, request: Document, rows: list[Docu
         if row["goal"] == "topic_replicas" or row["tolerance"]:
             return False
         loads, capacity = of_brokers(exact, model, row["goal"]), capacity_of(request, model, row["goal"])
-        most = max(
+        reached_shares = (
             Fraction(_reached(model, row["goal"], broker, after), capacity[broker])
             for broker in model.brokers.receiving
         )
+        most = max(reached_shares, default=Fraction(0))
         for broker, load in loads.items():
             # Brokers that receive nothing are balanced as well if they have more than their share.
             reached = 0 if broker in model.brokers.receiving else _reached(model, row["goal"], broker, after)

@@ -6,6 +6,7 @@ loads of the models that follow, so that each value is proven for the placements
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -109,13 +110,15 @@ class Stages:
         problem, rules, conflicts = self.problem, self.rules, list[LimitConflict]()
         is_soft = self.problem.limits.is_soft
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
+        sums_of_limits = self.sums.copy()
         reached = [self.balanced(group, is_first=not number) for number, group in enumerate(priorities)]
-        try:
-            moved = self.moved()
-        except NotProven:
-            for of in reached:  # each of several goals as it is, which is easier to prove
-                of()
-            moved = self.moved()
+        if len(priorities) == 1 and len(priorities[0]) > 1:
+            with suppress(NotProven):
+                self.moved()
+            # A rounded sum tells placements apart whose shares are the same: now each goal stays as it is.
+            reached[0]()
+            self.sums = sums_of_limits
+        moved = self.moved()
         changes = self.minimise(lambda model: model.changes(problem.leader))
         if hard:
             conflicts += conflicts_of(problem)[0] or limit_conflicts(problem, rules, self.is_over)
