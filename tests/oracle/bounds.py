@@ -84,8 +84,8 @@ def with_limits(instance: Instance, model: Model) -> Exact:
 
 
 def _least_excess(instance: Instance, model: Model) -> int | None:
-    exact, limits = _with_hard_limits(instance, model), instance.request.get("limits", {})
-    return exact.minimised(loads.sum_above(exact, model, limits))
+    exact = _with_hard_limits(instance, model)
+    return exact.minimised(loads.sum_above(exact, model, instance.request))
 
 
 def _with_hard_limits(instance: Instance, model: Model) -> Exact:
@@ -93,19 +93,13 @@ def _with_hard_limits(instance: Instance, model: Model) -> Exact:
     for resource, limit in instance.request.get("limits", {}).items():
         if not limit.get("soft") and instance.request.get("on_conflict") != "relax":
             for load in loads.of_brokers(exact, model, resource).values():
-                exact.require(load <= int(limit["absolute"]))
+                exact.require(load <= loads.limit_of(instance.request, resource))
     return exact
 
 
 def cost_of(minimised: str, per_replica: int = 0) -> Callable[[Partition], int]:
     """The cost of a copied replica."""
     return (lambda _: 1) if minimised == "replicas" else (lambda row: (row.size or 0) + per_replica)
-
-
-def least_movement(model: Model) -> int | None:
-    """The least bytes that any legal placement moves."""
-    exact = Exact(model)
-    return exact.minimised(exact.moved(cost_of("bytes")))
 
 
 def movement(examined: Examined, model: Model, after: Replicas) -> None:
@@ -121,7 +115,10 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
     exact = with_limits(instance, model)
     if engine == "soft limits":
         rows = examined.answer.document["balance"]["resources"] or []
-        if not (loads.excess(examined, model, exact, after) and loads.require_goals(exact, model, rows, after)):
+        if not (
+            loads.excess(examined, model, exact, after)
+            and loads.require_goals(exact, model, instance.request, rows, after)
+        ):
             return
     if engine == "loads" and not loads.band(examined, model, exact, after):
         return

@@ -82,7 +82,7 @@ _IDS = frozenset(
     ]
 )
 """Fields whose numbers are ids of brokers."""
-_BY_ID = frozenset({"replace_brokers", "weights"})
+_BY_ID = frozenset({"replace_brokers", "weights", "capacity"})
 """Fields whose names are ids of brokers."""
 
 

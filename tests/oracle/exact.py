@@ -33,9 +33,8 @@ class Exact:
             self._add(partition)
 
     def _add(self, partition: Partition) -> None:
-        allowed = partition.eligible if partition.fixed is None else frozenset(partition.fixed)
-        on = {broker: self._cp.new_bool_var("") for broker in sorted(allowed)}
-        leads = {broker: self._cp.new_bool_var("") for broker in sorted(allowed)}
+        on = {broker: self._cp.new_bool_var("") for broker in self._brokers_of(partition)}
+        leads = {broker: self._cp.new_bool_var("") for broker in on}
         self._cp.add(sum(on.values()) == partition.factor)
         self._cp.add(sum(leads.values()) == 1)
         if partition.keeps_leader:
@@ -133,4 +132,6 @@ class Exact:
         return None if least is None else -least
 
     def _brokers_of(self, partition: Partition) -> Iterable[int]:
-        return sorted(partition.eligible) if partition.fixed is None else partition.fixed
+        # A pin to a broker that is not eligible leaves no placement.
+        allowed = partition.eligible if partition.fixed is None else frozenset(partition.fixed)
+        return sorted(allowed & partition.eligible if partition.is_pinned else allowed)

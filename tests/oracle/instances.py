@@ -18,12 +18,12 @@ class Instance:
 
     @classmethod
     def of(cls, seed: int, kind: str | None = None) -> "Instance":
-        """The instance of a seed: each kind of option in turn, half with a second one; or `kind` on a busy cluster."""
+        """The instance of a seed: each kind of option in turn, half with further ones; or `kind` on a busy cluster."""
         random = Random(f"oracle {seed} {kind or ''}")
         names = list(OPTIONS)
         kinds = [names[seed % len(names)] if kind is None else kind]
         if kind is None and random.random() < 0.5:
-            kinds.append(random.choice(names))
+            kinds += random.choices(names, k=random.choice([1, 1, 2]))
         snapshot = random_cluster(random, is_busy=kind is not None)
         request = random_request(random, snapshot, kinds)
         racks = [broker["rack"] for broker in snapshot["brokers"]]

@@ -6,6 +6,7 @@ from tests.oracle.clusters import Document
 from tests.oracle.exact import Replicas
 from tests.oracle.examined import Examined
 from tests.oracle.instances import Instance, engine_of, has_band
+from tests.oracle.loads import fits
 from tests.oracle.model import Model, Partition, faults, named_topics, repairs_racks
 
 
@@ -34,7 +35,7 @@ def legality(examined: Examined, model: Model, after: Replicas) -> None:
         is_repaired = repairs_racks(instance.request)
         law, engine = ("lists are legal", None) if is_repaired else ("racks are never worse", "unrepaired racks")
         examined.hold(law, not found, f"{partition.key}: {partition.before} → {after[partition.key]}: {found}", engine)
-        _survival(examined, model, partition, after[partition.key])
+        _survival(examined, model, partition, after)
         _stays(examined, partition, after[partition.key])
 
 
@@ -43,16 +44,20 @@ def _stays(examined: Examined, partition: Partition, replicas: tuple[int, ...]) 
     request = examined.instance.request
     is_kept = engine_of(examined.instance) == "counts" and not has_band(request) and not repairs_racks(request)
     is_named = partition.key[0] in named_topics(request) and request.get("repair_racks") is None
-    may_stay = set(partition.before) <= partition.eligible and partition.factor == len(partition.before)
+    may_stay = (
+        set(partition.before) <= partition.eligible
+        and not partition.is_in_rack
+        and partition.factor == len(partition.before)
+    )
     is_in_set = request.get("topic_sets") == "topic_name_hash"  # whose brokers the answer states
     if is_kept and may_stay and not is_named and not is_in_set and partition.fixed is None:
         detail = f"{partition.key}: {partition.before} → {replicas}"
         examined.hold("racks are not repaired", set(replicas) == set(partition.before), detail, "unrepaired racks")
 
 
-def _survival(examined: Examined, model: Model, partition: Partition, replicas: tuple[int, ...]) -> None:
+def _survival(examined: Examined, model: Model, partition: Partition, after: Replicas) -> None:
     """In-sync live replicas outlive others, and lead."""
-    down = model.brokers.down
+    replicas, down = after[partition.key], model.brokers.down
     live = partition.isr - down
     new = set(replicas) - set(partition.before)
     good = [broker for broker in replicas if broker in live or (broker in new and broker not in down)]
@@ -67,9 +72,20 @@ def _survival(examined: Examined, model: Model, partition: Partition, replicas: 
             f"{partition.key}: {partition.before} → {replicas}, in sync {sorted(partition.isr)}, down {sorted(down)}",
             "dead brokers",
         )
-    lost = [broker for broker in live - set(replicas) if broker in partition.eligible]
+    # Limits, soft ones too, come before replicas in sync.
+    lost = [
+        broker
+        for broker in live - set(replicas)
+        if broker in partition.eligible and fits(examined.instance.request, model, partition, broker, after)
+    ]
     spared = [broker for broker in replicas if broker in set(partition.before) - live]
-    if partition.fixed is None and len(replicas) < len(partition.before) and not new and not partition.ceilings:
+    if (
+        partition.fixed is None
+        and len(replicas) < len(partition.before)
+        and not new
+        and not partition.ceilings
+        and not partition.is_in_rack
+    ):
         examined.hold(
             "in-sync replicas are kept before others",
             not (lost and spared),

@@ -1,5 +1,7 @@
 """Laws of loads: bands of bytes and rates, limits, excess and goals, beside the exact optimum."""
 
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
 from tests.oracle.clusters import Document
@@ -9,6 +11,21 @@ from tests.oracle.model import Model, Partition
 
 RELATIVE_ERROR = 2e-6
 """Shares of answers have six decimals."""
+
+
+def limit_of(request: Document, resource: str) -> int:
+    """The limit of each broker's load; capacities are equal if a limit is a share of them."""
+    limit = request["limits"][resource]
+    if "absolute" in limit:
+        return int(limit["absolute"])
+    return int(Fraction(repr(limit["share"])) * request["capacity"]["*"]["disk_bytes"])
+
+
+def capacity_of(request: Document, model: Model, resource: str) -> dict[int, int]:
+    """The weight of each broker that stays in the balance of a resource."""
+    stated = request.get("capacity", {}) if resource == "disk" else {}
+    every = stated.get("*", {"disk_bytes": 1})
+    return {broker: stated.get(str(broker), every)["disk_bytes"] for broker in sorted(model.brokers.staying)}
 
 
 def weights_of(resource: str, row: Partition) -> tuple[int, int]:
@@ -37,14 +54,16 @@ def total_of(model: Model, resource: str) -> int:
     return sum(replica * factor + leader for (replica, leader), factor in each)
 
 
-def least_largest(model: Model, resource: str, after: Replicas, topics: list[str] | None) -> int | None:
-    """The smallest largest load of a broker; partitions of topics that are not to change keep their leaders."""
-    exact = Exact(model)
-    exact.keep_leaders(after, topics)
-    largest = exact.bounded(0, max(1, total_of(model, resource)))
-    for load in of_brokers(exact, model, resource).values():
-        exact.require(load <= largest)
-    return exact.minimised(largest)
+def least_largest(model: Model, resource: str, after: Replicas, request: Document) -> Fraction | None:
+    """The smallest largest load for a unit of capacity; topics that are not to change keep their leaders."""
+    exact, capacity = Exact(model), capacity_of(request, model, resource)
+    exact.keep_leaders(after, request.get("topics"))
+    whole = lcm(*capacity.values())
+    largest = exact.bounded(0, max(1, total_of(model, resource) * whole // min(capacity.values(), default=1)))
+    for broker, load in of_brokers(exact, model, resource).items():
+        exact.require(load * (whole // capacity[broker]) <= largest)
+    least = exact.minimised(largest)
+    return None if least is None else Fraction(least, whole)
 
 
 def band(examined: Examined, model: Model, exact: Exact, after: Replicas) -> bool:
@@ -53,7 +72,7 @@ def band(examined: Examined, model: Model, exact: Exact, after: Replicas) -> boo
     if replicas["low"] is None or examined.answer.document["balance"].get("sets"):
         return False
     resource = "disk" if replicas["by"] == "bytes" else "nic_in"
-    least = least_largest(model, resource, after, request.get("topics"))
+    least = least_largest(model, resource, after, request | {"capacity": {}})
     if least is None:
         return False
     detail = f"largest {replicas['largest']}, bound {replicas['largest_bound']}, exact {least}"
@@ -78,10 +97,10 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
     is_joint = len(rows) > 1 and not isinstance(request.get("objective"), dict)
     for place, row in enumerate(rows):
         total = 0 if row["goal"] == "topic_replicas" else total_of(model, row["goal"])
-        least = least_largest(model, row["goal"], after, request.get("topics")) if total else None
+        least = least_largest(model, row["goal"], after, request) if total else None
         if document["balance"].get("sets") or least is None:
             continue
-        share = least * len(model.brokers.staying) / total
+        share = float(least * sum(capacity_of(request, model, row["goal"]).values()) / total)
         error = RELATIVE_ERROR * max(1, share)
         detail = f"{row}, exact {share:.6f}"
         examined.hold("no bound of a goal is above the optimum", row["largest_bound"] <= share + error, detail)
@@ -95,22 +114,28 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
         _least_for_goals(examined, model, rows, after)
 
 
-def require_goals(exact: Exact, model: Model, rows: list[Document], after: Replicas) -> bool:
+def require_goals(exact: Exact, model: Model, request: Document, rows: list[Document], after: Replicas) -> bool:
     """Hold the loads of tight goals at what was reached; False if a goal has a tolerance or is of topics."""
     for row in rows:
         if row["goal"] == "topic_replicas" or row["tolerance"]:
             return False
-        loads = of_brokers(exact, model, row["goal"])
-        most = max(_reached(model, row["goal"], broker, after) for broker in model.brokers.receiving)
-        for broker in model.brokers.receiving:
-            exact.require(loads[broker] <= most)
+        loads, capacity = of_brokers(exact, model, row["goal"]), capacity_of(request, model, row["goal"])
+        reached_shares = (
+            Fraction(_reached(model, row["goal"], broker, after), capacity[broker])
+            for broker in model.brokers.receiving
+        )
+        most = max(reached_shares, default=Fraction(0))
+        for broker, load in loads.items():
+            # Brokers that receive nothing are balanced as well if they have more than their share.
+            reached = 0 if broker in model.brokers.receiving else _reached(model, row["goal"], broker, after)
+            exact.require(load <= max(reached, int(most * capacity[broker])))
     return True
 
 
 def _least_for_goals(examined: Examined, model: Model, rows: list[Document], after: Replicas) -> None:
     """The movement beside the least one of all placements whose largest loads are those that were reached."""
     exact = Exact(model)
-    if not require_goals(exact, model, rows, after):
+    if not require_goals(exact, model, examined.instance.request, rows, after):
         return
     certificate = examined.answer.document["certificate"]
     least = exact.minimised(exact.moved(lambda row: row.size or 0))
@@ -122,25 +147,33 @@ def _least_for_goals(examined: Examined, model: Model, rows: list[Document], aft
 
 def excess(examined: Examined, model: Model, exact: Exact, after: Replicas) -> bool:
     """The sum of loads above limits is the exact least one, which the exact model then holds; whether it is reached."""
-    limits = examined.instance.request["limits"]
+    request = examined.instance.request
     reached = sum(
-        max(0, _reached(model, resource, broker, after) - int(limit["absolute"]))
-        for resource, limit in limits.items()
+        max(0, _reached(model, resource, broker, after) - limit_of(request, resource))
+        for resource in request["limits"]
         for broker in model.brokers.staying
     )
-    least = exact.minimised(sum_above(exact, model, limits))
+    least = exact.minimised(sum_above(exact, model, request))
     examined.hold("the excess is the exact least", reached == least, f"excess {reached}, exact {least}")
     return reached == least
 
 
-def sum_above(exact: Exact, model: Model, limits: Document) -> Any:
+def sum_above(exact: Exact, model: Model, request: Document) -> Any:
     """The sum of loads above limits."""
     above_limits = []
-    for resource, limit in limits.items():
+    for resource in request.get("limits", {}):
         for load in of_brokers(exact, model, resource).values():
             above_limits.append(exact.bounded(0, max(1, total_of(model, resource))))
-            exact.require(above_limits[-1] >= load - int(limit["absolute"]))
+            exact.require(above_limits[-1] >= load - limit_of(request, resource))
     return sum(above_limits)
+
+
+def fits(request: Document, model: Model, row: Partition, broker: int, after: Replicas) -> bool:
+    """Whether a broker is within its limits with a further follower."""
+    return all(
+        _reached(model, resource, broker, after) + weights_of(resource, row)[0] <= limit_of(request, resource)
+        for resource in request.get("limits", {})
+    )
 
 
 def _reached(model: Model, resource: str, broker: int, after: Replicas) -> int:

@@ -44,7 +44,7 @@ class Partition:
     before : the current list; empty if the plan creates the partition.
     eligible : brokers that may be on its list. fixed : the list, if it is given; a pin has an order.
     floors, ceilings : by rack, bounds on its replicas there; empty if racks do not count.
-    least_racks : racks that it spans at least, of all its brokers.
+    least_racks : racks that it spans at least, of all its brokers. is_in_rack : whether it is in one rack instead.
     keeps_leader : whether its factor is lowered, so that the preferred leader stays on the list if limits can hold.
     """
 
@@ -59,6 +59,7 @@ class Partition:
     floors: dict[str, int]
     ceilings: dict[str, int]
     least_racks: int
+    is_in_rack: bool = False
     is_pinned: bool = False
     keeps_leader: bool = False
 
@@ -171,7 +172,7 @@ def _partition(
         before,
         frozenset(row["isr"]),
         row["size_bytes"],
-        row.get("ingress_bytes_per_s", 0),
+        _rate(request, topic, row),
         factor if fixed is None else len(fixed),
         frozenset(allowed),
         fixed,
@@ -184,9 +185,23 @@ def _partition(
     return partition if fixed is not None else _with_racks(partition, request, brokers)
 
 
+def _rate(request: Document, topic: str, row: Document) -> float:
+    """The ingress rate that the request states for a partition, else that of the snapshot."""
+    stated = request.get("ingress_bytes_per_s", {}).get(topic)
+    rate: float = row.get("ingress_bytes_per_s", 0) if stated is None else stated[row["partition"]]
+    return rate
+
+
 def _with_racks(partition: Partition, request: Document, brokers: Brokers) -> Partition:
     """Add the rack rules: min(factor, racks), as evenly as brokers allow, or `max_replicas_per_rack` in one at most."""
     mode = request.get("rack_mode", "enforced")
+    have_racks = mode != "safe" or None not in brokers.rack_of.values()
+    if partition.key[0] in request.get("placement", {}) and have_racks:
+        kept = Counter(brokers.rack_of[id_] for id_ in {*partition.before} & partition.eligible & {*brokers.rack_of})
+        fullest = [rack for rack, count in kept.items() if count == max(kept.values())]
+        inside = {id_ for id_ in partition.eligible if [brokers.rack_of.get(id_)] == fullest}
+        has_room = len(inside) >= partition.factor
+        return replace(partition, eligible=frozenset(inside) if has_room else partition.eligible, is_in_rack=True)
     if mode == "disabled" or not brokers.rack_of or None in brokers.rack_of.values():
         return partition
     # The racks before brokers are removed, or those that are left for the partition.
@@ -229,6 +244,9 @@ def _is_certain(request: Document, brokers: Brokers, partitions: tuple[Partition
         return False
     if request.get("on_conflict") == "relax" or request.get("unknown_sizes"):
         return False
+    # Which rack a partition is brought to is certain if it keeps the most replicas in one that has enough brokers.
+    if any(len({brokers.rack_of.get(id_) for id_ in row.eligible}) > 1 for row in partitions if row.is_in_rack):
+        return False
     if not repairs_racks(request) and any(breaks_racks(partition, brokers) for partition in partitions):
         return False
     counted = {brokers.rack_of[id_] for id_ in brokers.staying}
@@ -262,6 +280,8 @@ def faults(partition: Partition, replicas: tuple[int, ...], brokers: Brokers, *,
         # The rack of a broker that is down and not registered is unknown.
         return found
     counts: Counter[Any] = Counter(brokers.rack_of.get(id_) for id_ in replicas)
+    if partition.is_in_rack and len(counts) > 1:
+        found.append(f"{len(counts)} racks in place of one")
     least = partition.least_racks
     if repairs:
         bounds = [(rack, partition.floors.get(rack, 0), most) for rack, most in partition.ceilings.items()]

@@ -18,6 +18,8 @@ def random_request(random: Random, snapshot: Document, kinds: list[str]) -> Docu
 
 def _merge(request: Document, other: Document) -> None:
     for name, value in other.items():
+        if {"absolute", "share"} <= {name, *request}:
+            continue  # a limit is one or the other
         if isinstance(value, dict) and isinstance(request.get(name), dict):
             _merge(request[name], value)
         else:
@@ -104,6 +106,31 @@ def _limit(random: Random, snapshot: Document) -> Document:
     }
 
 
+def _share_limit(random: Random, snapshot: Document) -> Document:
+    """A limit of a share of equal capacities, near the mean of the brokers' loads."""
+    rows = [row for topic in snapshot["topics"] for row in topic["partitions"]]
+    total = sum((row["size_bytes"] or 0) * len(row["replicas"]) for row in rows)
+    capacity = max(1, int(total / len(snapshot["brokers"]) * random.choice([1.3, 1.6, 2.0])))
+    return {"capacity": {"*": {"disk_bytes": capacity}}, "limits": {"disk": {"share": random.choice([0.75, 0.9, 1])}}}
+
+
+def _capacities(random: Random, snapshot: Document) -> Document:
+    larger = {str(broker): {"disk_bytes": random.choice([2000, 3000])} for broker in _brokers(random, snapshot, 3)}
+    resources = random.sample(["disk", "nic_in"], random.randint(1, 2))
+    return {"capacity": {"*": {"disk_bytes": 1000}} | larger, "balance": {"resources": resources}}
+
+
+def _rates(random: Random, snapshot: Document) -> Document:
+    """Rates of all topics, or of one beside those that the snapshot has."""
+    topics = random.choice([snapshot["topics"], [_topic(random, snapshot)]])
+    return {"ingress_bytes_per_s": {of["name"]: [random.randint(0, 100) for _ in of["partitions"]] for of in topics}}
+
+
+def _hard_and_soft(random: Random, snapshot: Document) -> Document:
+    hard, soft = _limit(random, snapshot), _limit(random, snapshot)
+    return {"limits": {name: limit | {"soft": True} for name, limit in soft.items()} | hard}
+
+
 def _goals(random: Random, _: Document) -> Document:
     names = random.sample(["disk", "nic_in", "replicas", "leaders"], random.randint(1, 2))
     return {"objective": {"goals": [{"goal": name, "tolerance": random.choice([0, 0, 0.2])} for name in names]}}
@@ -145,7 +172,7 @@ OPTIONS: dict[str, Option] = {
     "tolerance": lambda r, _: {"balance": {"replicas": {"tolerance": r.choice([0, 0.1, 0.25, 0.5])}}},
     "tight_by_bytes": lambda _, __: {"balance": {"replicas": "tight", "replicas_by": "bytes"}},
     "tolerance_by_bytes": lambda r, _: {
-        "balance": {"replicas": {"tolerance": r.choice([0.05, 0.2, 0.4])}, "replicas_by": "bytes"}
+        "balance": {"replicas": {"tolerance": r.choice([0, 0.05, 0.2, 0.4])}, "replicas_by": "bytes"}
     },
     "tight_by_throughput": lambda _, __: {"balance": {"replicas": "tight", "replicas_by": "throughput"}},
     "weights": _weights,
@@ -163,6 +190,13 @@ OPTIONS: dict[str, Option] = {
     "resources": lambda r, _: {"balance": {"resources": r.sample(["disk", "nic_in", "nic_out"], r.randint(1, 2))}},
     "limits": lambda r, s: {"limits": _limit(r, s)},
     "soft_limits": lambda r, s: {"limits": {name: of | {"soft": True} for name, of in _limit(r, s).items()}},
+    "share_limits": _share_limit,
+    "capacities": _capacities,
+    "hard_and_soft": _hard_and_soft,
+    "rates_and_limits": lambda r, s: _rates(r, s) | {"limits": _limit(r, s)},
+    "rates_by_throughput": lambda r, s: _rates(r, s) | {"balance": {"replicas": "tight", "replicas_by": "throughput"}},
+    "in_rack": lambda r, s: {"placement": {_topic(r, s)["name"]: "in_rack"}},
+    "in_rack_and_remove": lambda r, s: OPTIONS["in_rack"](r, s) | {"remove_brokers": _brokers(r, s)},
     "lower_factor_limits": lambda r, s: {"limits": _limit(r, s)} | _factor(r, s, -1),
     "lower_factor_soft": lambda r, s: OPTIONS["soft_limits"](r, s) | _factor(r, s, -1),
     "relieve": lambda r, s: {"objective": "relieve", "limits": _limit(r, s)},

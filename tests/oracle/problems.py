@@ -1,6 +1,6 @@
 """Laws of problems: a request is refused only if it is infeasible, and the reported conflict is irreducible."""
 
-from tests.oracle.bounds import is_decided, least_movement, with_limits
+from tests.oracle.bounds import cost_of, is_decided, with_limits
 from tests.oracle.changes import without
 from tests.oracle.examined import Examined
 from tests.oracle.instances import engine_of
@@ -51,7 +51,8 @@ def problem(examined: Examined, model: Model) -> None:
     is_documented = code in {"infeasible_reassignment", "budget_below_minimum"}
     examined.hold("problems are documented", is_documented, str(document), "any")
     if code == "budget_below_minimum" and model.is_certain and model.has_known_sizes:
-        least, budget = least_movement(model), instance.request["max_moved_bytes"]
+        exact, budget = with_limits(instance, model), instance.request["max_moved_bytes"]
+        least = exact.minimised(exact.moved(cost_of("bytes")))
         examined.hold("budgets that suffice are accepted", least is None or least > budget, f"{least} of {budget}")
     if code != "infeasible_reassignment":
         return

@@ -9,6 +9,7 @@ from tests.oracle.clusters import Document
 from tests.oracle.exact import Replicas
 from tests.oracle.examined import Examined
 from tests.oracle.instances import engine_of
+from tests.oracle.loads import limit_of
 from tests.oracle.model import Model, breaks_racks, repairs_racks
 from tests.oracle.problems import REJECTED_FOR_ITS_FORM
 from tests.oracle.service import plan
@@ -60,8 +61,12 @@ def _nothing_left(examined: Examined, model: Model, after: Replicas) -> None:
     others = ("partitions", "max_moved_bytes", "replace_brokers", "unknown_sizes")
     if any(name in request for name in others) or request.get("receivers") == "added" or model.brokers.down:
         return
-    if "replication_factor" in request and (request.get("balance") or isinstance(request.get("objective"), dict)):
-        return  # a partition whose factor is lowered keeps its preferred leader, and is free of that later
+    # A partition whose factor is lowered keeps its preferred leader, and is free of that later; limits do not free the
+    # leader of one that is not in sync.
+    keeps = any(row.keeps_leader and set(row.isr) != set(row.before) for row in model.partitions)
+    is_balanced = request.get("balance") or isinstance(request.get("objective"), dict)
+    if "replication_factor" in request and (is_balanced or (keeps and request.get("limits"))):
+        return
     again = plan(planned_cluster(examined.instance.snapshot, request, after), request)
     if again.status != 200:
         is_form = again.document["code"] in REJECTED_FOR_ITS_FORM
@@ -109,7 +114,7 @@ def _weaker_requests(request: Document, engine: str) -> list[tuple[str, Document
         other = request | {"balance": {**balance, "replicas": {"tolerance": MORE_TOLERANCE}}}
         weaker.append(("a wider tolerance costs no more", other))
     if engine == "limits" and not isinstance(request.get("objective"), dict):
-        limits = {name: {"absolute": 1 + int(1.2 * limit["absolute"])} for name, limit in request["limits"].items()}
+        limits = {name: {"absolute": 1 + int(1.2 * limit_of(request, name))} for name in request["limits"]}
         weaker.append(("a higher limit costs no more", request | {"limits": limits}))
     keeps = stated == "keep" or not (stated or request.get("add_brokers") or request.get("receivers"))
     may_drop = not any(request.get(name) for name in ("leaders_only", "evacuate_leaders", "min_leaders_per_broker"))

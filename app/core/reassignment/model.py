@@ -181,7 +181,8 @@ class Balance:
     ----------
     tolerance : None is *keep*: only forced moves, to the receivers that leave the smallest maximum. 0 is *tight*: every
         count within the narrowest feasible band. t > 0: every count within ±t of the mean.
-    below : how far counts may be below the mean, if not as far as above it.
+    below : how far counts may be below the mean; None is as far as above it. Loads of *tight* may be as small as they
+        come; if `below` is 0 beside a tolerance of 0, they are as near to the mean as possible.
     """
 
     tolerance: Fraction | None

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
-from app.core.reassignment.model import NO_LIMIT, MovementProblem, ReplicaPlacement
+from app.core.model import NO_LEADER, NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.reassignment.model import NO_LIMIT, TIGHT, Balance, MovementProblem, ReplicaPlacement
 
 RESOURCES = ("disk", "nic_in", "nic_out", "cpu", "replicas", "leaders")
 """Columns of every (…, resources) array: bytes, bytes/s, bytes/s, millionths of a vCPU, and two counts."""
@@ -117,6 +117,17 @@ class ResourceProblem:
     topic_of: Int32s | None = field(default=None, repr=False)
     is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
 
+    @classmethod
+    def of_one_load(
+        cls, movement: MovementProblem, column: int, of_leader: Int64s, of_follower: Int64s, base: Int64s
+    ) -> "ResourceProblem":
+        """The problem of one load, on brokers of equal capacity that all may lead."""
+        brokers, columns = len(base), (np.arange(len(RESOURCES)) == column).astype(np.int64)
+        leader, follower, of_base = (each[:, None] * columns for each in (of_leader, of_follower, base))
+        loads = ResourceLoads(leader, follower, of_base, np.zeros_like(of_base))
+        no_leader, every = np.full(len(leader), NO_LEADER, np.int32), np.ones(brokers, np.bool_)
+        return cls(movement, loads, Limits.none(brokers), no_leader, every)
+
     @property
     def behind(self) -> Int32s:
         """(rows, widest) int32 current brokers whose replica is not ready, padded; no column without any."""
@@ -134,10 +145,22 @@ class Goal:
     name : of `GOALS`.
     tolerance : 0 is *tight*: the smallest largest share of the broker's ideal load. t > 0: every target broker within
         ±t of its ideal load, or as near as can be reached.
+    is_near : with a tolerance of 0, every target broker as near to its ideal load as can be reached.
     """
 
     name: str
     tolerance: Fraction = Fraction(0)
+    is_near: bool = False
+
+    @classmethod
+    def of(cls, name: str, balance: Balance) -> "Goal":
+        """The goal of a balance by the load that has a name."""
+        return cls(name, balance.tolerance or Fraction(0), balance.tolerance == 0 and balance != TIGHT)
+
+    @property
+    def has_floor(self) -> bool:
+        """Whether small loads count beside the largest one."""
+        return self.is_near or bool(self.tolerance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,8 +11,15 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int64s
 from app.core.reassignment import KEEP, Balance, place_by_load
 from app.core.reassignment.goals.answers import totals_of
 from app.core.reassignment.goals.balancing import reach_goals
-from app.core.reassignment.goals.budget import relieve
-from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, capacity_weights, loads_of
+from app.core.reassignment.goals.budget import reach_within, relieve
+from app.core.reassignment.resource_problem import (
+    NO_LIMIT,
+    RESOURCES,
+    Goal,
+    ResourceProblem,
+    capacity_weights,
+    loads_of,
+)
 from app.core.reassignment.verifier import resource_violations
 from tests import draws as st
 from tests.core.reassignment.small_problems import (
@@ -41,7 +48,7 @@ def value_of(problem: ResourceProblem, goal: Goal, loads: Int64s) -> Fraction:
         return goal.tolerance
     ideal = {at: Fraction(int(weights[at]) * total, int(weights.sum())) for at in np.flatnonzero(weights).tolist()}
     shares = [int(loads[at, column]) / each for at, each in ideal.items()]
-    return max([goal.tolerance, *(abs(share - 1) for share in shares)]) if goal.tolerance else max(shares)
+    return max([goal.tolerance, *(abs(share - 1) for share in shares)]) if goal.has_floor else max(shares)
 
 
 def values(problem: ResourceProblem, goals: list[Goal]) -> Iterator[tuple[Fraction | int, ...]]:
@@ -87,19 +94,37 @@ def test_no_placement_is_better(problem: ResourceProblem, names: list[str], tent
 @given(resource_problems(), st.sampled_from(RESOURCES))
 def test_a_wider_tolerance_never_moves_more(problem: ResourceProblem, name: str) -> None:
     problem = without_reads(problem)
-    moved = [reached(problem, [Goal(name, Fraction(tenths, 10))])[-2] for tenths in (1, 2, 3, 10)]
+    moved = [reached(problem, [Goal(name, Fraction(tenths, 10), is_near=True)])[-2] for tenths in (0, 1, 2, 3, 10)]
     assert moved == sorted(moved, reverse=True)
 
 
 @costly(50)
-@given(resource_problems(), st.sampled_from(RESOURCES), st.integers(0, 3))
-def test_the_same_goal_moves_nothing_on_what_was_planned(problem: ResourceProblem, name: str, tenths: int) -> None:
+@given(resource_problems(), st.sets(st.sampled_from(RESOURCES), min_size=1, max_size=3), st.integers(0, 3))
+def test_the_same_goals_move_nothing_on_what_was_planned(
+    problem: ResourceProblem, names: set[str], tenths: int
+) -> None:
+    """Of goals of one priority as well, of which several placements have the least sum."""
     problem = without_reads(problem)
-    goal = Goal(name, Fraction(tenths, 10))
-    answer = reach_goals(problem, [(goal,)], never)
+    goals = [Goal(name, Fraction(tenths, 10)) for name in sorted(names)]
+    answer = reach_goals(problem, [goals], never)
     movement = replace(problem.movement, current=answer.replicas, is_copied=np.zeros_like(answer.replicas, np.bool_))
-    again = reach_goals(replace(problem, movement=movement, leader=answer.leaders), [(goal,)], never)
+    again = reach_goals(replace(problem, movement=movement, leader=answer.leaders), [goals], never)
     assert again.moved == 0
+
+
+@costly(50)
+@given(resource_problems(), st.integers(0, 30))
+def test_soft_limits_are_no_reason_to_exceed_a_budget(problem: ResourceProblem, budget: int) -> None:
+    """The excess is no more than if nothing moves for limits, and a budget for all of them reaches the least."""
+    problem = replace(without_reads(problem), limits=replace(problem.limits, is_soft=np.ones(len(RESOURCES), np.bool_)))
+    unlimited = replace(problem, limits=replace(problem.limits, upper=np.full_like(problem.limits.upper, NO_LIMIT)))
+    forced, least = relieve(unlimited, never), relieve(problem, never)
+    [found] = reach_within([problem], (), forced.moved + budget, never)
+    assert found.moved <= forced.moved + budget
+    above = [excess(problem, each.loads) for each in (least, found, forced)]
+    assert above == sorted(above)
+    assert found.moved < least.moved or above[1] == above[0]
+    assert resource_violations(problem, found) == []
 
 
 def distance(loads: list[int], balance: Balance) -> Fraction:

@@ -7,5 +7,6 @@ by_load.py       the verb place_by_load: replicas balanced by one load
 one_load.py      one load that no leader changes: two starts, exact models of regions, a bound
 forced.py        forced moves alone, balanced by one load; its certificates
 exact.py         small problems: every aim in order, by integer models
+shares.py        loads over ideal loads in integer models
 answers.py       a placement with its certificates, excess and conflicts
 """

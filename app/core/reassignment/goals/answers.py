@@ -30,6 +30,7 @@ from app.core.reassignment.solvers.flow.places import in_order
 SOLVER = "local search over moves, swaps and leaders; bounds by Lagrangian duality"
 EXACT_SOLVER = "integer models, one for each aim in order (CP-SAT)"
 LEGAL = ("replicas on distinct brokers that may keep or receive them", "least and most replicas per rack")
+WITHIN = (*LEGAL, "the limits and the bounds of goals that are reached")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +77,7 @@ def topic_range(problem: ResourceProblem, goal: Goal, counts: Int64s) -> GoalRan
     fewest, bound = topic_ranges(problem, counts)
     mean = counts[:, target].sum(axis=1) / max(1, np.count_nonzero(target))
     high = np.maximum(fewest, np.floor(mean * float(1 + goal.tolerance)).astype(np.int64))
-    low = np.ceil(mean * float(1 - goal.tolerance)).astype(np.int64) if goal.tolerance else np.zeros_like(high)
+    low = np.ceil(mean * float(1 - goal.tolerance)).astype(np.int64) if goal.has_floor else np.zeros_like(high)
     return GoalRange(goal, np.maximum(high, 1), np.minimum(low, mean.astype(np.int64)), bound)
 
 
@@ -102,15 +103,13 @@ def answer(
         changes_bound = _forced_changes(problem, rules)
     leaders = at[:, 0].copy() if at.shape[1] else np.full(len(at), NO_LEADER, np.int32)
     loads = loads_of(problem.loads, problem.movement.rack_of, at, leaders)
-    changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
-    limits = (*LEGAL, "the limits and the bounds of goals that are reached")
-    forced = Certificate("leader changes", changes, min(changes, changes_bound), solver, limits)
+    forced = _leader_changes(problem, leaders, changes_bound, solver)
     moved = moved_weight(rules, at)
     return ResourcePlacement(
         replicas=in_order(problem.movement, at),
         leaders=leaders,
         loads=loads,
-        movement=Certificate("moved weight", moved, min(moved, moved_bound), solver, limits, forced),
+        movement=Certificate("moved weight", moved, min(moved, moved_bound), solver, WITHIN, forced),
         goals=tuple(_reached(problem, at, loads, each) for each in ranges),
         excess=_excess(problem, loads, proof),
     )
@@ -124,20 +123,18 @@ def with_leaders(problem: ResourceProblem, placement: ResourcePlacement, leaders
     leaders : (rows,) int32, one of the row's replicas that may lead.
     """
     loads = loads_of(problem.loads, problem.movement.rack_of, placement.replicas, leaders)
-    changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
     then, excess = placement.movement.then, placement.excess
-    bound = 0 if then is None else min(int(then.lower_bound), changes)
     proof = ExcessProof((), Fraction(0), Fraction(0))
     if excess is not None:
         proof = ExcessProof(excess.conflicts, excess.hard.lower_bound, excess.soft.lower_bound)
-    constraints = (*LEGAL, "the limits and the bounds of goals that are reached")
-    return replace(
-        placement,
-        leaders=leaders,
-        loads=loads,
-        movement=replace(placement.movement, then=Certificate("leader changes", changes, bound, SOLVER, constraints)),
-        excess=_excess(problem, loads, proof),
-    )
+    changes = _leader_changes(problem, leaders, 0 if then is None else int(then.lower_bound), SOLVER)
+    movement = replace(placement.movement, then=changes)
+    return replace(placement, leaders=leaders, loads=loads, movement=movement, excess=_excess(problem, loads, proof))
+
+
+def _leader_changes(problem: ResourceProblem, leaders: Int32s, bound: int, solver: str) -> Certificate[int]:
+    changes = int(np.count_nonzero((problem.leader != NO_LEADER) & (leaders != problem.leader)))
+    return Certificate("leader changes", changes, min(changes, bound), solver, WITHIN)
 
 
 def _forced_changes(problem: ResourceProblem, rules: LoadRules) -> int:

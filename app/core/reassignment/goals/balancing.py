@@ -122,7 +122,7 @@ class _Aims:
         is slower, since it may not worsen that goal on its way.
         """
         goals = [goal for group in priorities for goal in group]
-        if len(priorities) < 2 or not all(goal.tolerance for goal in goals):
+        if len(priorities) < 2 or not all(goal.has_floor for goal in goals):
             return None
         wanted = [self.range_of(goal) for goal in goals]
         best = self._least_of_searches(self.bounds([], wanted), is_over)
@@ -143,7 +143,7 @@ class _Aims:
                 best = after
             reached += [self.widened(each, best) for each in wanted]
         if best is None:
-            best = search(self._problem, self._rules, self._start, self.bounds([], []), is_over)
+            best = self._least_of_searches(self.bounds([], []), is_over)
         return best, reached
 
     def with_less_movement(
@@ -179,10 +179,10 @@ class _Aims:
             return topic_range(self._problem, goal, self._counts)
         column = RESOURCES.index(goal.name)
         bound, ideal = self._shares[column], self._ideal[:, column]
-        top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.tolerance else Fraction(0)))
+        top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.has_floor else Fraction(0)))
         ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
         floor = np.zeros_like(ceiling)
-        if goal.tolerance:
+        if goal.has_floor:
             floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), 0)
         return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
 
@@ -192,7 +192,7 @@ class _Aims:
         ideal = self._ideal[:, column]
         self._shares[column] = lowest_level(self._problem, column, ideal, self._shares[column])
         wanted = self.range_of(goal)
-        if not goal.tolerance:
+        if not goal.has_floor:
             return wanted
         level = highest_level(self._problem, column, ideal, 1 - goal.tolerance, wanted.ceiling)
         if level == 1 - goal.tolerance:

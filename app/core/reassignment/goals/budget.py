@@ -1,5 +1,8 @@
 """Goals within limits and a budget of movement: the narrowest tolerance that the budget pays for.
 
+Soft limits never prevent a plan: if they move more than the budget, nothing moves for goals, and each broker's soft
+limits are raised by a common share of what the load is above them if nothing moves for them, found by bisection.
+
 If the goals move more than the budget, they are given a common tolerance of the ideal loads, found by bisection between
 the requested ones and the one that what limits require has in any case. A wider tolerance seldom moves more; if it
 does, the answer is the narrowest of the tolerances that were tried and found within the budget.
@@ -9,13 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from app.core.reassignment.bounds.movement_bound import moved_lower_bound
-from app.core.reassignment.goals.answers import answer
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
-from app.core.reassignment.goals.exact import exact_answer
-from app.core.reassignment.resource_problem import Bounds, Goal, ResourcePlacement, ResourceProblem
-from app.core.reassignment.solvers.exact.limit_model import proven_excess
-from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, start_of
+from app.core.reassignment.resource_problem import NO_LIMIT, Goal, ResourcePlacement, ResourceProblem
 
 
 def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
@@ -33,16 +35,7 @@ def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePl
     InfeasibleFlow : if some partition has no legal placement.
     LimitExceeded : if loads or weights are so large that they cannot be added exactly.
     """
-    rules = rules_of(problem)
-    start = start_of(problem, rules)
-    exact = exact_answer(problem, rules, start, (), is_over)
-    if exact is not None:
-        return exact
-    bounds = Bounds.none(problem)
-    placement = least_of_searches(problem, rules, start, bounds, is_over)
-    proof, placement = proven_excess(problem, rules, bounds, placement, is_over)
-    least = moved_lower_bound(problem, rules, start, bounds, placement, is_over)
-    return answer(problem, rules, placement.at, ranges=(), moved_bound=least, proof=proof)
+    return reach_goals(problem, (), is_over)
 
 
 STEPS = 7
@@ -53,7 +46,7 @@ UNBOUNDED = Fraction(10**6)
 
 
 class BudgetNotReached(Exception):
-    """What limits require alone was found to move `least`, above the budget; no placement moves less than `bound`."""
+    """What hard limits require was found to move `least`, above the budget; no placement moves less than `bound`."""
 
     def __init__(self, least: int, bound: int) -> None:
         super().__init__(f"{least} is moved, at least {bound}")
@@ -76,26 +69,67 @@ def reach_within(
 
     Raises
     ------
-    BudgetNotReached : what limits require exceeds the budget.
+    BudgetNotReached : what hard limits require exceeds the budget.
     InfeasibleFlow, LimitExceeded : as `reach_goals`.
     """
     best = [relieve(problem, is_over) for problem in problems]
     if _moved(best) > budget:
-        raise BudgetNotReached(_moved(best), sum(each.movement.lower_bound for each in best))
+        return _above_soft_limits(problems, budget, is_over)
     if not priorities:
         return best
     as_requested = [reach_goals(problem, priorities, is_over) for problem in problems]
     if _moved(as_requested) <= budget:
         return as_requested
     requested = min(goal.tolerance for group in priorities for goal in group)
+    widest = max(requested, *(_distance(problem, priorities) for problem in problems))
+
+    def reached(share: Fraction) -> list[ResourcePlacement]:
+        tolerance = requested + (widest - requested) * share
+        wider = [tuple(replace(goal, tolerance=max(goal.tolerance, tolerance)) for goal in each) for each in priorities]
+        return [reach_goals(problem, wider, is_over) for problem in problems]
+
+    found = reached(Fraction(1))
+    return _narrowest(reached, found if _moved(found) <= budget else best, budget, is_over)
+
+
+def _above_soft_limits(
+    problems: Sequence[ResourceProblem], budget: int, is_over: Callable[[], bool]
+) -> list[ResourcePlacement]:
+    """Soft limits as nearly as a budget allows. Raises `BudgetNotReached`."""
+    uppers = [np.where(each.limits.is_soft, NO_LIMIT, each.limits.upper) for each in problems]
+    alone = [relieve(_limited(*pair), is_over) for pair in zip(problems, uppers, strict=True)]
+    if _moved(alone) > budget:
+        raise BudgetNotReached(_moved(alone), sum(each.movement.lower_bound for each in alone))
+
+    def raised(problem: ResourceProblem, loads: Int64s, share: Fraction) -> ResourceProblem:
+        upper = problem.limits.upper
+        above = np.maximum(loads - upper, 0) * problem.limits.is_soft
+        return _limited(problem, upper + np.ceil(above * float(share)).astype(np.int64))
+
+    def reached(share: Fraction) -> list[ResourcePlacement]:
+        return [relieve(raised(*pair, share), is_over) for pair in zip(problems, loads, strict=True)]
+
+    loads = [each.loads for each in alone]
+    placements = zip(problems, _narrowest(reached, alone, budget, is_over), strict=True)
+    return [with_leaders(problem, placement, placement.leaders) for problem, placement in placements]
+
+
+def _limited(problem: ResourceProblem, upper: Int64s) -> ResourceProblem:
+    """The problem with other limits."""
+    return replace(problem, limits=replace(problem.limits, upper=upper))
+
+
+def _narrowest(
+    reached: Callable[[Fraction], list[ResourcePlacement]],
+    best: list[ResourcePlacement],
+    budget: int,
+    is_over: Callable[[], bool],
+) -> list[ResourcePlacement]:
+    """The placements of the least share from 0 to 1 that were found within the budget, by bisection; else `best`."""
     low, high = 0, 1 << STEPS
-    widest = max(_distance(problem, priorities) for problem in problems)
-    found = _reached(problems, priorities, max(widest, requested), is_over)
-    best = found if _moved(found) <= budget else best
     while high - low > 1 and not is_over():
         middle = (low + high) // 2
-        tolerance = requested + (max(widest, requested) - requested) * Fraction(middle, 1 << STEPS)
-        found = _reached(problems, priorities, tolerance, is_over)
+        found = reached(Fraction(middle, 1 << STEPS))
         if _moved(found) <= budget:
             best, high = found, middle
         else:
@@ -105,17 +139,6 @@ def reach_within(
 
 def _moved(placements: Sequence[ResourcePlacement]) -> int:
     return sum(each.moved for each in placements)
-
-
-def _reached(
-    problems: Sequence[ResourceProblem],
-    priorities: Sequence[Sequence[Goal]],
-    tolerance: Fraction,
-    is_over: Callable[[], bool],
-) -> list[ResourcePlacement]:
-    """The goals with this tolerance, or their own if that is wider."""
-    wider = [tuple(replace(goal, tolerance=max(goal.tolerance, tolerance)) for goal in group) for group in priorities]
-    return [reach_goals(problem, wider, is_over) for problem in problems]
 
 
 def _distance(problem: ResourceProblem, priorities: Sequence[Sequence[Goal]]) -> Fraction:

@@ -6,19 +6,17 @@ from math import ceil, floor
 
 import numpy as np
 
-from app.core.model import NO_LEADER, Int64s
+from app.core.model import Int64s
 from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
 from app.core.reassignment.goals.answers import EXACT_SOLVER
 from app.core.reassignment.goals.balancing import CLOSE
 from app.core.reassignment.goals.exact import Stages, is_small
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
-from app.core.reassignment.model import Balance, Band, MovementProblem
+from app.core.reassignment.model import TIGHT, Balance, Band, MovementProblem
 from app.core.reassignment.resource_problem import (
     RESOURCES,
     Goal,
-    Limits,
-    ResourceLoads,
     ResourceProblem,
     SearchedPlacement,
 )
@@ -75,9 +73,7 @@ def place_by_load(
     (5, 5, 5)
     """
     rules = load_rules(problem, load)
-    table = problem.table
-    is_inside = bool((problem.target | ~(table.may_receive | table.may_keep).any(axis=0)).all())
-    if is_inside and is_small(rules):
+    if is_small(rules):
         try:
             return _exactly(problem, rules, base_load, balance, is_over)
         except NotProven:
@@ -93,11 +89,11 @@ def search_by_load(
         return place_forced(problem, rules, base_load, is_over)
     bound, targets = lowest_ceiling(rules, base_load), int(np.count_nonzero(rules.target))
     aimed = Band(0, bound + int(bound * CLOSE))
-    if balance.tolerance:
+    if balance != TIGHT:
         total = int((rules.load * problem.factors).sum()) + int(base_load[rules.target].sum())
         floor = highest_floor(rules, base_load, bound)
         aimed = balance.band(total, targets, Band(floor - int(floor * CLOSE), aimed.high))
-    resources = _one_resource(problem, rules.load, base_load)
+    resources = ResourceProblem.of_one_load(problem, 0, rules.load, rules.load, base_load)
     start = initial_placement(rules, base_load).at
     one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), within_band(rules, aimed))
     best = one.search(is_over)
@@ -123,8 +119,8 @@ def _exactly(
     problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
 ) -> LoadPlacement:
     start = initial_placement(rules, base_load).at
-    stages = Stages(_one_resource(problem, rules.load, base_load), rules, start, is_over)
-    goal = Goal(RESOURCES[0], balance.tolerance or Fraction(0))
+    stages = Stages(ResourceProblem.of_one_load(problem, 0, rules.load, rules.load, base_load), rules, start, is_over)
+    goal = Goal.of(RESOURCES[0], balance)
     if balance.tolerance is not None:
         stages.balanced([goal])
     stages.moved()
@@ -132,8 +128,9 @@ def _exactly(
         stages.balanced([goal])
     of_brokers = base_load + per_broker(stages.at, len(base_load), rules.load)
     placement, loads = candidate(rules, stages.at, of_brokers), of_brokers[problem.target]
-    mean, bound, band = Fraction(int(loads.sum()), max(1, len(loads))), placement.largest, None
-    if balance.tolerance == 0:
+    total = int((rules.load * problem.factors).sum()) + int(base_load[problem.target].sum())
+    mean, bound, band = Fraction(total, max(1, len(loads))), placement.largest, None
+    if balance == TIGHT:
         band = Band(0, placement.largest)
     elif balance.tolerance is not None:
         farthest = max(placement.largest - mean, mean - placement.smallest, mean * balance.tolerance)
@@ -141,18 +138,4 @@ def _exactly(
         bound = min(bound, lowest_ceiling(rules, base_load))
     return load_placement(
         problem, placement, band=band, bound=placement.moved, largest_bound=bound, solver=EXACT_SOLVER
-    )
-
-
-def _one_resource(problem: MovementProblem, load: Int64s, base_load: Int64s) -> ResourceProblem:
-    """The problem whose only load is this, on brokers of equal capacity."""
-    rows, brokers = len(load), len(base_load)
-    of_row, base = np.zeros((rows, len(RESOURCES)), np.int64), np.zeros((brokers, len(RESOURCES)), np.int64)
-    of_row[:, 0], base[:, 0] = load, base_load
-    return ResourceProblem(
-        movement=problem,
-        loads=ResourceLoads(of_row, of_row, base, np.zeros_like(base)),
-        limits=Limits.none(brokers),
-        leader=np.full(rows, NO_LEADER, np.int32),
-        may_lead=np.ones(brokers, np.bool_),
     )

@@ -5,10 +5,12 @@ loads of the models that follow, so that each value is proven for the placements
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor, gcd, lcm
+from functools import partial
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +18,10 @@ from numpy.typing import NDArray
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
+from app.core.reassignment.goals.shares import LARGEST_ADDED, LARGEST_SHARE, Share, sum_of
 from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
-    RESOURCES,
     TOPIC_REPLICAS,
     Goal,
     LimitConflict,
@@ -33,7 +35,6 @@ from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, LimitModel, limit_conflicts
 from app.core.reassignment.solvers.exact.placement_model import (
     ATTEMPTS,
-    LARGEST_SUM,
     MAX_CONFIGURED,
     Attempts,
     NotProven,
@@ -45,12 +46,6 @@ MAX_CELLS = 160
 """The most pairs of a partition and a broker: the optima of most of these are proven within half a second."""
 SOLVER_TIME = 1.0
 """Deterministic time of one solve, about seconds."""
-UNIT = 1 << 30
-"""An ideal load in models that compare loads of several brokers, if shares are rounded."""
-LARGEST_SHARE, LARGEST_ADDED = 1 << 60, 1 << 24
-"""Larger shares in whole numbers are rounded: of one goal, and of goals whose shares are added."""
-FARTHEST = 1 << 10
-"""A wider tolerance is no constraint, and a load that is more times the ideal one is left to the search."""
 MAX_REFINEMENTS = 20
 """Solves that lower a largest share which rounding left above its minimum."""
 ORDERED = 2
@@ -59,33 +54,20 @@ time; with six, no sooner than with none.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExactPlacement:
-    """The optimum of every aim.
-
-    Parameters
-    ----------
-    at : (rows, widest) int32, the leader in column 0. ranges : of the goals, with the optima as bounds.
-    hard, soft : the excess above limits. moved, changes : the moved weight and the leader changes.
-    """
-
-    at: Int32s = field(repr=False)
-    ranges: tuple[GoalRange, ...]
-    hard: Fraction
-    soft: Fraction
-    moved: int
-    changes: int
+def is_small(rules: LoadRules) -> bool:
+    """Whether a problem is answered exactly."""
+    return 0 < len(rules.cost) * len(rules.rack_of) <= MAX_CELLS and bool(rules.factor.max(initial=0))
 
 
-def exact_placement(
+def exact_answer(
     problem: ResourceProblem,
     rules: LoadRules,
     start: Int32s,
     priorities: Sequence[Sequence[Goal]],
     is_over: Callable[[], bool],
-) -> ExactPlacement | None:
+) -> ResourcePlacement | None:
     """The best placement by hard limits, soft limits, goals, moved weight, moved replicas and leader changes, in this
-    order.
+    order; with conflicts if hard limits cannot all hold.
 
     A tight goal minimises the largest load over the ideal load. A goal with a tolerance brings brokers within it or, if
     no placement is, minimises the largest distance from the ideal load. Goals of one priority minimise the sum.
@@ -106,119 +88,6 @@ def exact_placement(
         return None
 
 
-def is_small(rules: LoadRules) -> bool:
-    """Whether a problem is answered exactly."""
-    return 0 < len(rules.cost) * len(rules.rack_of) <= MAX_CELLS and bool(rules.factor.max(initial=0))
-
-
-def exact_answer(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    priorities: Sequence[Sequence[Goal]],
-    is_over: Callable[[], bool],
-) -> ResourcePlacement | None:
-    """The answer of `exact_placement`, with conflicts if hard limits cannot all hold."""
-    best = exact_placement(problem, rules, start, priorities, is_over)
-    if best is None:
-        return None
-    conflicts: Sequence[LimitConflict] = ()
-    if best.hard:
-        conflicts = conflicts_of(problem)[0] or limit_conflicts(problem, rules, is_over)
-    proof = ExcessProof(tuple(conflicts), best.hard, best.soft)
-    return answer(
-        problem,
-        rules,
-        best.at,
-        ranges=best.ranges,
-        moved_bound=best.moved,
-        proof=proof,
-        changes_bound=best.changes,
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Share:
-    """The loads of target brokers by one resource, over their ideal loads, by broker.
-
-    Parameters
-    ----------
-    ideal : of each broker. whole : by which shares are multiplied. is_exact : whether they are whole numbers then.
-    """
-
-    goal: Goal
-    column: int
-    ideal: Mapping[int, Fraction]
-    whole: Fraction
-    is_exact: bool
-
-    @classmethod
-    def of(cls, problem: ResourceProblem, goal: Goal, totals: Int64s, largest: int) -> "_Share":
-        """Shares in whole numbers if none of them exceeds `largest`."""
-        column = RESOURCES.index(goal.name)
-        weights, total = capacity_weights(problem.loads, problem.movement.target)[:, column], int(totals[column])
-        mean = Fraction(total, max(1, int(weights.sum())))
-        ideal = {broker: int(weights[broker]) * mean for broker in np.flatnonzero(weights).tolist() if mean}
-        whole = Fraction(lcm(*(each.numerator for each in ideal.values())))
-        if not goal.tolerance:
-            whole /= max(1, gcd(*(int(whole / each) for each in ideal.values())))
-        is_exact = total * whole <= largest * min(ideal.values(), default=Fraction(1))
-        return cls(goal, column, ideal, whole if is_exact else Fraction(UNIT), is_exact)
-
-    @property
-    def is_minimised(self) -> bool:
-        """Whether there are loads, and the tolerance is not many times the ideal load."""
-        return bool(self.ideal) and self.goal.tolerance <= FARTHEST
-
-    @property
-    def least(self) -> int:
-        """The tolerance in parts of `whole`."""
-        return floor(self.goal.tolerance * self.whole)
-
-    def values(self, model: LimitModel) -> list[Sum]:
-        """The shares, or with a tolerance the distances from 1, in parts of `whole`."""
-        shares = [model.of(broker, self.column).times(self.whole / ideal) for broker, ideal in self.ideal.items()]
-        if not self.goal.tolerance:
-            return shares
-        above = [share.plus((), -int(self.whole)) for share in shares]
-        return [*above, *(each.times(-1) for each in above)]
-
-    def reached(self, loads: Int64s) -> Fraction:
-        """The largest share of a tight goal; else the largest distance from 1, or the tolerance if that is larger."""
-        of_brokers = (self.value(int(loads[broker, self.column]), ideal) for broker, ideal in self.ideal.items())
-        return max([self.goal.tolerance, *of_brokers])
-
-    def value(self, load: int, ideal: Fraction) -> Fraction:
-        """The share of a broker, or with a tolerance its distance from 1."""
-        return abs(load / ideal - 1) if self.goal.tolerance else load / ideal
-
-    def bounds(self, value: Fraction) -> Iterator[tuple[int, Fraction, Fraction]]:
-        """Each broker, with its least and its largest load for a value."""
-        for broker, ideal in self.ideal.items():
-            if self.goal.tolerance:
-                yield broker, (1 - value) * ideal, (1 + value) * ideal
-            else:
-                yield broker, Fraction(0), value * ideal
-
-
-def _least_sum(model: LimitModel, shares: Sequence[_Share]) -> int:
-    """Minimise the sum of the largest values of shares, rounded if its parts are too small."""
-    values = [share.values(model) for share in shares]
-    largest = [
-        max(share.least, *(each.size for each in of_share)) for share, of_share in zip(shares, values, strict=True)
-    ]
-    shares_sum = sum(ceil(most / share.whole) for most, share in zip(largest, shares, strict=True))
-    parts = min(lcm(*(share.whole.numerator for share in shares)), LARGEST_SUM // shares_sum)
-    total = Sum(())
-    for share, of_share, most in zip(shares, values, largest, strict=True):
-        value = model.number(most)
-        model.at_least(value, share.least)
-        for each in of_share:
-            model.at_most(each.plus(value.times(-1).terms), 0)
-        total = total.plus(value.times(parts / share.whole).terms)
-    return model.minimum(total)
-
-
 @dataclass(slots=True, eq=False)
 class Stages:
     """The best placement for the aims so far, and what they bound: loads, and other sums."""
@@ -236,14 +105,25 @@ class Stages:
         self.lower = np.zeros_like(self.problem.limits.upper)
         self.upper = np.full_like(self.lower, NO_LIMIT)
 
-    def solved(self, priorities: Sequence[Sequence[Goal]]) -> ExactPlacement:
+    def solved(self, priorities: Sequence[Sequence[Goal]]) -> ResourcePlacement:
         """All aims, in order. Raises `NotProven`."""
+        problem, rules, conflicts = self.problem, self.rules, list[LimitConflict]()
         is_soft = self.problem.limits.is_soft
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
-        ranges = [each for number, group in enumerate(priorities) for each in self.balanced(group, is_first=not number)]
+        sums_of_limits = self.sums.copy()
+        reached = [self.balanced(group, is_first=not number) for number, group in enumerate(priorities)]
+        if len(priorities) == 1 and len(priorities[0]) > 1:
+            with suppress(NotProven):
+                self.moved()
+            # A rounded sum tells placements apart whose shares are the same: now each goal stays as it is.
+            reached[0]()
+            self.sums = sums_of_limits
         moved = self.moved()
-        changes = self.minimise(lambda model: model.changes(self.problem.leader))
-        return ExactPlacement(self.at, tuple(ranges), hard, soft, moved, changes)
+        changes = self.minimise(lambda model: model.changes(problem.leader))
+        if hard:
+            conflicts += conflicts_of(problem)[0] or limit_conflicts(problem, rules, self.is_over)
+        ranges, proof = [each for of in reached for each in of()], ExcessProof(tuple(conflicts), hard, soft)
+        return answer(problem, rules, self.at, ranges=ranges, moved_bound=moved, proof=proof, changes_bound=changes)
 
     def moved(self) -> int:
         """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight."""
@@ -321,25 +201,33 @@ class Stages:
             return Fraction(0)
         return excess_of(self._loads(), upper)
 
-    def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> list[GoalRange]:
-        """Reach the goals of one priority. The optimum of a later one is no bound for placements that miss others."""
-        if any(goal.name == TOPIC_REPLICAS for goal in group):
+    def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> Callable[[], list[GoalRange]]:
+        """Reach the goals of one priority; their ranges, after all aims. Later aims keep the sum of several.
+
+        The optimum of a later priority is no bound for placements that miss others.
+        """
+        if TOPIC_REPLICAS in {goal.name for goal in group}:
             if len(group) > 1:
                 raise NotProven
-            return [self._topics(group[0])]
+            topics = self._topics(group[0])
+            return lambda: [topics]
         totals = totals_of(self.problem)
         proven = share_bounds(self.problem, totals)
         largest = LARGEST_SHARE if len(group) == 1 else LARGEST_ADDED
-        shares = [_Share.of(self.problem, goal, totals, largest) for goal in group]
+        shares = [Share.of(self.problem, goal, totals, largest) for goal in group]
         if len(shares) > 1:
-            minimised = [share for share in shares if share.is_minimised]
-            self._solved(lambda model: self._ordered_sum(model, minimised) if minimised else model.minimum(Sum(())))
-        elif self._least(shares[0]) and is_first and not shares[0].goal.tolerance:
+            self._add_up([share for share in shares if share.is_minimised])
+            return partial(self._ranges, shares, proven)
+        if self._least(shares[0]) and is_first and not group[0].has_floor:
             proven[shares[0].column] = shares[0].reached(self._loads())
+        ranges = self._ranges(shares, proven)
+        return lambda: ranges
+
+    def _ranges(self, shares: Sequence[Share], proven: Sequence[Fraction]) -> list[GoalRange]:
         loads = self._loads()
         return [self._bounded(share, share.reached(loads), proven[share.column]) for share in shares]
 
-    def _least(self, share: _Share) -> bool:
+    def _least(self, share: Share) -> bool:
         """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
 
         def minimum(model: LimitModel) -> int:
@@ -361,36 +249,48 @@ class Stages:
             model = self._model()
             for broker, least, most in share.bounds(value):
                 model.at_most(model.of(broker, share.column), ceil(most) - 1)
-                if share.goal.tolerance:
+                if share.goal.has_floor:
                     model.at_least(model.of(broker, share.column), floor(least) + 1)
             if not model.is_feasible():
                 return True
             self.at = model.placement()
         return False
 
-    def _ordered_sum(self, model: LimitModel, shares: Sequence[_Share]) -> int:
-        """Minimise the sum of the largest values of shares, whatever the names of brokers are."""
+    def _add_up(self, shares: Sequence[Share]) -> None:
+        """Minimise the sum of the largest values of shares, and keep it from now on."""
+
+        def minimum(model: LimitModel) -> int:
+            if shares and not self.sums:
+                self._order(model, shares[0].column)
+            return model.minimum(sum_of(model, shares))
+
+        value = self._solved(minimum)
+        self.sums.append((lambda model: [sum_of(model, shares)], value))
+
+    def _order(self, model: LimitModel, column: int) -> None:
+        """Put interchangeable brokers in order, so that a placement does not depend on their names."""
         rules, problem, brokers = self.rules, self.problem, np.arange(len(self.upper))
-        of_leader, weights = problem.loads.of_leader, capacity_weights(problem.loads, problem.movement.target)
         lists = rules.current, problem.behind, rules.must_keep[:, None]
         current, behind, must = ((each[:, :, None] == brokers).any(axis=1) for each in lists)
+        weights = capacity_weights(problem.loads, problem.movement.target)
         loads = problem.loads.base.T, weights.T, self.lower.T, self.upper.T
         of_rows = current | rules.may_receive[rules.domain_of], behind, must
         kinds = np.vstack([*of_rows, *loads, rules.rack_of, problem.may_lead])
         kind = np.unique(kinds, axis=1, return_inverse=True)[1].ravel()
-        heavy = np.argsort(of_leader[:, shares[0].column] * problem.movement.factors, kind="stable")
-        if not self.sums:
-            model.order([np.flatnonzero(kind == each).tolist() for each in np.unique(kind)], heavy[-ORDERED:].tolist())
-        return _least_sum(model, shares)
+        heavy = np.argsort(problem.loads.of_leader[:, column] * problem.movement.factors, kind="stable")
+        model.order([np.flatnonzero(kind == each).tolist() for each in np.unique(kind)], heavy[-ORDERED:].tolist())
 
-    def _is_bisected(self, share: _Share) -> bool:
+    def _is_bisected(self, share: Share) -> bool:
         """Minimise a goal by bisection of the loads that sets of partitions have, from the lowest; whether it could."""
         loads, column, bounds = self.problem.loads, share.column, (self.lower, self.upper)
         load = loads.of_follower[:, column]
         if len(load) > MAX_CONFIGURED or (load != loads.of_leader[:, column]).any():
             return False
         kinds = {(int(loads.base[broker, column]), ideal) for broker, ideal in share.ideal.items()}
-        sums, lowest = np.unique(subsets(len(load)) @ load).tolist(), share.goal.tolerance or Fraction(1)
+        sums, lowest = (
+            np.unique(subsets(len(load)) @ load).tolist(),
+            share.goal.tolerance if share.goal.has_floor else Fraction(1),
+        )
         shares = {share.value(base + each, ideal) for base, ideal in kinds for each in sums}
         values = [lowest, *sorted(value for value in shares if lowest < value)]
         first, last = 0, bisect_left(values, share.reached(self._loads()))
@@ -410,7 +310,7 @@ class Stages:
         self.lower, self.upper = bounds
         return self.is_configured
 
-    def _bounded(self, share: _Share, value: Fraction, proven: Fraction) -> GoalRange:
+    def _bounded(self, share: Share, value: Fraction, proven: Fraction) -> GoalRange:
         """What a goal reached; it bounds the loads from now on."""
         ceiling = np.full(len(self.upper), NO_LIMIT, np.int64)
         least_loads = np.zeros_like(ceiling)

@@ -25,7 +25,7 @@ from app.core.reassignment.rules import load_rules, moved_weight
 from app.core.reassignment.solvers.flow.destinations import spread_destinations
 from app.core.reassignment.solvers.flow.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.solvers.flow.per_topic import balance_topics
-from app.core.reassignment.solvers.leaders.by_moves import MovedForLeaders, move_for_leaders
+from app.core.reassignment.stages.for_leaders import budget_conflict, move_for_balance
 from app.core.reassignment.stages.known_sets import BoundedLoad, SetChoice
 from app.core.reassignment.stages.sets_of_width import place_on_sets, sets_of_width_violations
 from app.core.reassignment.verifier import placement_violations, topic_violations
@@ -208,36 +208,9 @@ def _place(problem: Problem) -> PlacedReplicas:
 
 
 def _place_for_leaders(problem: Problem) -> PlacedReplicas:
-    """Forced moves, then those that the band of leaders needs. Raises `BudgetConflict`."""
-    moved, conflicts = [], list[BudgetConflict]()
-    for part in problem.parts:
-        forced = least_movement(part.movement, KEEP, is_over=problem.is_over)
-        if problem.movement.share is None:
-            forced = spread_destinations(part.movement, forced, part.ties)
-        try:
-            moved.append(_moved_for_leaders(problem, part, forced, problem.max_moved_bytes))
-        except BudgetTooSmall as short:
-            conflicts.append(_budget_conflict(problem, short.minimum))
-            moved.append(_moved_for_leaders(problem, part, forced, short.minimum))
+    moved, conflicts = move_for_balance(problem)
     placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), conflicts)
     return replace(placed, leaders=[each.bounds for each in moved])
-
-
-def _moved_for_leaders(
-    problem: Problem, part: ProblemPart, forced: ReplicaPlacement, budget: int | None
-) -> MovedForLeaders:
-    objective = problem.leaders
-    return move_for_leaders(
-        part.movement,
-        forced.replicas,
-        objective.may_lead,
-        objective.base_load,
-        objective.balance,
-        budget=budget,
-        fewest_changes=objective.fewest_changes,
-        is_ready=problem.ready(forced.replicas, part.rows),
-        is_over=problem.is_over,
-    )
 
 
 def trade_off_of(problem: Problem) -> Sequence[Sequence[ReplicaPlacement]]:
@@ -257,17 +230,9 @@ def _within_budget(problem: Problem) -> tuple[Sequence[ReplicaPlacement], list[B
     try:
         return within_budget(movements, budget, is_over=problem.is_over), []
     except BudgetTooSmall as short:
-        conflict = _budget_conflict(problem, short.minimum)
+        conflict = budget_conflict(problem, short.minimum)
     placements = [least_movement(movement, KEEP, is_over=problem.is_over) for movement in movements]
     return placements, [conflict]
-
-
-def _budget_conflict(problem: Problem, minimum: int) -> BudgetConflict:
-    """The conflict of the budget if it is relaxed to the least movement. Raises it if it is not."""
-    conflict = BudgetConflict(minimum, minimum)
-    if not problem.relaxes:
-        raise conflict
-    return conflict
 
 
 def _as_it_is(problem: Problem) -> ReplicaPlacement:

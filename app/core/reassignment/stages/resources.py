@@ -237,10 +237,8 @@ def _reached(
             if not problem.relaxes:
                 raise conflict from None
         return [relieve(part, problem.is_over) for part in parts], [conflict]
-    if objective.priorities:
-        of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
-        return of_parts, []
-    return [relieve(part, problem.is_over) for part in parts], []
+    of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
+    return of_parts, []
 
 
 def _within_limits(

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import Balance
 from app.core.reassignment.problem import GOAL_OF, ResourceObjective
 from app.core.reassignment.resource_problem import (
     MILLION,
@@ -233,17 +232,13 @@ def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
         ("leaders", request.leaders_balance),
     ):
         if balance.tolerance is not None and not (name == "leaders" and leads_afterwards(request)):
-            joint.setdefault(name, _goal(name, balance))
+            joint.setdefault(name, Goal.of(name, balance))
     return (tuple(joint.values()),) if joint else ()
 
 
 def leads_afterwards(request: ReassignmentRequest) -> bool:
     """Whether constraints on leaders are met by choosing them after the replicas, within the limits."""
     return bool(request.preferred_racks or request.min_leaders_per_broker or request.spread_leaders)
-
-
-def _goal(name: str, balance: Balance) -> Goal:
-    return Goal(name, balance.tolerance or Fraction(0))
 
 
 def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:

@@ -323,8 +323,8 @@ def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:
 def _balance(evenness: parts.Evenness) -> Balance:
     if isinstance(evenness, parts.Tolerance):
         # The fraction that was written, and not the float next to it.
-        below = evenness.below
-        return Balance(Fraction(repr(evenness.tolerance)), None if below is None else Fraction(repr(below)))
+        below = evenness.tolerance if evenness.below is None else evenness.below
+        return Balance(Fraction(repr(evenness.tolerance)), Fraction(repr(below)))
     return TIGHT if evenness == "tight" else KEEP
 
 
