@@ -1487,8 +1487,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
     placement: Mapping[str, Literal["in_rack"]]
-    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
-    `rack_mode` is. Racks have to be known."""
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most. Rejected if
+    `rack_mode` is `disabled`, and without effect if it is `safe` and a broker has no rack (`racks_ignored`)."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep their
     replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
@@ -1849,8 +1849,8 @@ class ReassignmentSweepRequest(TypedDict, total=False):
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
     placement: Mapping[str, Literal["in_rack"]]
-    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
-    `rack_mode` is. Racks have to be known."""
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most. Rejected if
+    `rack_mode` is `disabled`, and without effect if it is `safe` and a broker has no rack (`racks_ignored`)."""
     receivers: Literal["added"] | Sequence[int] | None
     """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep their
     replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""

@@ -72,8 +72,8 @@ class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReas
     max_replicas_per_rack: parts.Number | None = None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
     placement: Mapping[TopicName, parts.InRack] = field(default_factory=dict)
-    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most, whatever
-    `rack_mode` is. Racks have to be known."""
+    """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most. Rejected if
+    `rack_mode` is `disabled`, and without effect if it is `safe` and a broker has no rack (`racks_ignored`)."""
     receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
     """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep
     their replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
