@@ -73,7 +73,7 @@ def place_by_load(
     (5, 5, 5)
     """
     rules = load_rules(problem, load)
-    if is_small(rules):
+    if is_small(rules) and (rules.floor_cap < 0).all():
         try:
             return _exactly(problem, rules, base_load, balance, is_over)
         except NotProven:

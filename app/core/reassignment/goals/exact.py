@@ -41,6 +41,7 @@ from app.core.reassignment.solvers.exact.placement_model import (
     Sum,
     subsets,
 )
+from app.core.reassignment.solvers.flow.places import sync_costs
 
 MAX_CELLS = 160
 """The most pairs of a partition and a broker: the optima of most of these are proven within half a second."""
@@ -126,14 +127,14 @@ class Stages:
         return answer(problem, rules, self.at, ranges=ranges, moved_bound=moved, proof=proof, changes_bound=changes)
 
     def moved(self) -> int:
-        """Minimise the moved weight, then the moved replicas, then the removed ones in sync; the weight."""
+        """Minimise the moved weight, then the moved replicas, then the cost of removed ones in sync; the weight."""
         moved = self.minimise(lambda model: model.moved(self.rules.cost))
         replicas = (self.problem.movement.current != NO_REPLICA).any(axis=1).astype(np.int64)
         if not np.array_equal(replicas, self.rules.cost):
             self.minimise(lambda model: model.moved(replicas))
-        in_sync = self.problem.movement.in_sync
-        if in_sync is not None:
-            self.minimise(lambda model: model.kept(in_sync).times(-1))
+        lost = sync_costs(self.problem.movement)
+        if lost.other.any():
+            self.minimise(lambda model: model.kept(lost.other[:, None] - lost.current).times(-1))
         return moved
 
     def _model(self, attempts: Attempts = ATTEMPTS) -> LimitModel:

@@ -203,10 +203,10 @@ class PlacementModel:
             terms += [(self._cells[row][broker][0], -each, 1) for broker in stays]
         return Sum(tuple(terms), constant)
 
-    def kept(self, chosen: NDArray[np.bool_]) -> Sum:
-        """Replicas that stay, of some: (rows, widest) bool of `rules.current`."""
-        cells = zip(*np.nonzero(chosen & self._rules.stays_free), strict=True)
-        return Sum(tuple((self._cells[row][int(self._rules.current[row, column])][0], 1, 1) for row, column in cells))
+    def kept(self, worth: Int64s) -> Sum:
+        """The worth of replicas that stay: (rows, widest) int64 of `rules.current`."""
+        cells, current = zip(*np.nonzero(worth * self._rules.stays_free), strict=True), self._rules.current
+        return Sum(tuple((self._cells[row][int(current[row, at])][0], int(worth[row, at]), 1) for row, at in cells))
 
     def changes(self, leader: Int32s) -> Sum:
         """Partitions with another leader than their current one, (rows,) int32."""
