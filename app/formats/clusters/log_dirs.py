@@ -215,13 +215,12 @@ def _well_formed(items: list[object], names: set[str]) -> list[LogDirReplica] | 
     """
     try:
         mappings = cast("list[dict[str, Any]]", items)
-        parts = [item["partition"].rpartition("-") for item in mappings]
+        topics, _, numbers = zip(*[item["partition"].rpartition("-") for item in mappings], strict=True)
         sizes = [item["size"] for item in mappings]
         are_future = [item.get("isFuture", False) for item in mappings]
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError, ValueError):  # the last if there is no item
         return None
-    topics = [part[0] for part in parts]
-    partitions = whole_numbers(",".join([part[2] for part in parts])) or ()
+    partitions = whole_numbers(",".join(numbers)) or ()
     unknown = {*topics} - names
     are_sizes = {*map(type, sizes)} == {int} and min(sizes) >= 0 and max(sizes) <= INT64_MAX
     if len(partitions) != len(topics) or not are_sizes or {*map(type, are_future)} != {bool}:
