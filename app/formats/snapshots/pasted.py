@@ -258,6 +258,8 @@ class _Marker:
 
     def mark(self, content: str, current: str | None) -> Mark:
         """What a line marks, after lines of the part `current`."""
+        if current == _GROUPS and group_tables.is_usual_row(content, self._header):
+            return Mark()
         part = owner(content)
         if part is not None:
             if part == _GROUPS and not group_tables.prose(content):
