@@ -86,7 +86,7 @@ def test_other_versions_are_not_written(version: int) -> None:
     ("text", "says"),
     [
         (EXAMPLES[1].replace('"version":1', '"version":6'), "version: expected a whole number from 1 to 5, found 6"),
-        (EXAMPLES[1].replace(',"version":1', ""), "version: expected a whole number from 1 to 5"),
+        (EXAMPLES[1].replace(',"version":1', ""), "the document: expected the key 'version'"),
         (EXAMPLES[1].replace('"version":1', '"rack":"a","version":1'), "rack: expected only the keys"),
         (EXAMPLES[2].replace('"version":2', '"rack":"a","version":2'), "rack: expected only the keys"),
         (EXAMPLES[3].replace('"rack":"dc1"', '"rack":7'), "rack: expected a string, found 7"),

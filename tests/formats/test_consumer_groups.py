@@ -14,6 +14,8 @@ from app.formats.groups import consumer_groups, described_groups
 from app.formats.groups.consumer_groups import GroupMember, PartitionOffsets
 from app.formats.groups.consumer_protocol import Subscription
 from app.formats.groups.group_cells import Section, read
+from app.formats.groups.group_tables import is_usual_row, may_be_row
+from app.formats.snapshots.pasted import owner
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.formats.writers.consumer_protocol import write_subscription
 from tests.formats.writers.group_tables import write_members, write_offsets, write_states
@@ -263,6 +265,30 @@ members = st.builds(
 def test_offsets_that_are_written_are_read(rows: list[PartitionOffsets]) -> None:
     (section,) = read_offsets(write_offsets([Section(tuple(rows))]))
     assert section.rows == tuple(rows)
+
+
+@given(
+    st.sampled_from([DESCRIBE, MEMBERS, STATE, BEFORE_2_4, MEMBERS_PLAIN, MIGRATING, STATE_VERBOSE, VERBOSE]), st.data()
+)
+def test_a_usual_row_may_be_a_row_and_begins_no_other_text(table: str, data: st.DataObject) -> None:
+    header = table.strip().split("\n")[0]
+    width = len(header.replace("COORDINATOR (ID)", "COORDINATOR").split())
+    numbers, words = ["7", "-", "-1", ""], ["g", "$", "kafka-topics.sh", "k:9092", "Topic:", "(1)", "...", "a b"]
+    cells = data.draw(st.lists(st.sampled_from(numbers), min_size=width, max_size=width))
+    for place in data.draw(st.sets(st.integers(0, width - 1))):
+        cells[place] = data.draw(st.sampled_from(words))
+    line = " ".join(cells)
+    is_usual = is_usual_row(line, header)
+    event(f"usual: {is_usual}")
+    assert not is_usual or (may_be_row(line, header) and owner(line) is None)
+
+
+def test_the_rows_of_offsets_are_usual_and_other_lines_are_not() -> None:
+    for table in (DESCRIBE, BEFORE_2_4, VERBOSE):
+        for header, *rows in (part.split("\n") for part in table.strip().split("\n\n")):
+            assert all(is_usual_row(row, header) for row in rows if "no active members" not in row)
+            assert not is_usual_row(header, header)
+            assert not is_usual_row(rows[-1].rsplit(maxsplit=1)[0], header)
 
 
 @costly()

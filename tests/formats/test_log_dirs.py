@@ -215,7 +215,8 @@ PLACE = "brokers/0/logDirs/0/partitions/1"
         ('{"partition":"t-1","size":-2}', f"{PLACE}/size: expected a whole number"),
         ('{"partition":"t-1","size":9223372036854775808}', f"{PLACE}/size: expected a whole number"),
         ('{"partition":"t-1","size":1,"isFuture":0}', f"{PLACE}/isFuture: expected true or false"),
-        ('{"partition":"t-1"}', f"{PLACE}/size: expected a whole number"),
+        ('{"partition":"t-1"}', f"{PLACE}: expected the key 'size', found the keys 'partition'"),
+        ('{"partition":"t-1","size":null}', f"{PLACE}/size: expected a whole number"),
         ("7", f"{PLACE}: expected an object"),
     ],
 )
@@ -234,7 +235,7 @@ def test_a_replica_is_rejected_by_its_place_and_line(partition: str, says: str) 
         ('{"version":2,"brokers":[]}', 1, "version: expected version 1"),
         ('{"brokers":[{"broker":1,"logDirs":[]},\n{"broker":1,"logDirs":[]}]}', 2, "brokers/1/broker: expected each"),
         ('{"brokers":[{"broker":-1,"logDirs":[]}]}', 1, "brokers/0/broker: expected a whole number"),
-        ('{"brokers":[{"broker":1}]}', 1, "brokers/0/logdirs: expected an array"),
+        ('{"brokers":[{"broker":1,"logDirs":null}]}', 1, "brokers/0/logDirs: expected an array, found null"),
         (
             '{"brokers":[{"broker":1,"logDirs":[{"logDir":1,"partitions":[]}]}]}',
             1,
@@ -251,6 +252,23 @@ def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int,
     rejection = rejected(read, text)
     assert says in rejection.detail
     assert rejection.line == line
+
+
+def test_a_missing_key_is_named_as_kafka_writes_it() -> None:
+    replica = '{"partition":"t-0","size":1}'
+    text = f'{{"brokers":[\n{{"broker":1,"logDirs":[\n{{"logDir":"/d","partitions":[\n{replica}]}}]}}]}}'
+    assert read(text).brokers[0].log_dirs[0].replicas[0].size_bytes == 1
+    places = {
+        "brokers": "the document",
+        **dict.fromkeys(("broker", "logDirs"), "brokers/0"),
+        **dict.fromkeys(("logDir", "partitions"), "brokers/0/logDirs/0"),
+        **dict.fromkeys(("partition", "size"), "brokers/0/logDirs/0/partitions/0"),
+    }
+    for key, place in places.items():
+        rejection = rejected(read, text.replace(f'"{key}":', '"renamed":'))
+        assert f"{place}: expected the key '{key}', found the keys " in rejection.detail
+        assert "renamed" in rejection.detail
+        assert rejection.line == 1 + len(place.split("/")) // 2
 
 
 @given(st.text())

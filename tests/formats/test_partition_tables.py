@@ -4,7 +4,7 @@ import csv
 from io import StringIO
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.formats.clusters.partition_tables import as_rows
@@ -39,6 +39,10 @@ def tables(draw: st.DrawFn) -> tuple[str, dict[tuple[str, int], tuple[list[int],
     return text.getvalue(), rows
 
 
+@example(
+    ("Topic\tIsr\tReplicas\tPartition\tLeader\tsize\nt\t[]\t[26]\t3\t-1\t7\n", {("t", 3): ([26], [], -1)}), "> ", True
+)
+@example(("Topic\tIsr\tReplicas\tPartition\tLeader\tsize\nt\t{}\t{7}\t7\t\t7\n", {("t", 7): ([7], [], -1)}), "", True)
 @given(tables(), st.sampled_from(["", "kafka-1  | ", "> "]), st.booleans())
 def test_a_table_reads_whatever_its_marks(
     table: tuple[str, dict[tuple[str, int], tuple[list[int], list[int], int]]], prefix: str, is_between: bool

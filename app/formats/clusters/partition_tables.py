@@ -9,7 +9,8 @@ of a list have one of `,;:|` or blanks between them, perhaps in brackets. Every 
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 _NAMES = {
     "Topic": {"topic", "topicname"},
@@ -32,29 +33,44 @@ def as_rows(text: str) -> str:
     if (first := HEADING.search(text)) is None:
         return text
     lines = text.split("\n")
+    table: _Table | None = None
     for at in range(text.count("\n", 0, first.start()), len(lines)):
         line = lines[at].rstrip("\r")
         if line[:6].lower().lstrip(" \"'").startswith("topic") and HEADING.match(line):
-            cut = _cutter(line)
-            names = ["".join(filter(str.isalnum, name)).lower() for name in cut(line)]
-            places = [next((i for i, name in enumerate(names) if name in known), -1) for known in _NAMES.values()]
-        elif -1 not in places and len(cells := cut(line)) == len(names):
-            lines[at] = _row([cells[place].strip() for place in places])
-        elif -1 not in places and cut is not _CELL.findall and cells[1:] and cells[1].strip().isdigit():
-            lines[at] = f"\tTopic: {line}\tPartition: "  # a row that is cut off, which is rejected
+            table = _Table.below(line)
+        elif table is not None:
+            lines[at] = table.row(line) or lines[at]
     return "\n".join(lines)
 
 
-def _cutter(heading: str) -> Callable[[str], Sequence[str]]:
-    """Cuts a line into cells, as the heading is cut."""
-    mark = next((mark for mark in "\t;," if mark in heading), "")
+class _Table(NamedTuple):
+    """The mark between cells, empty for blanks; the number of cells, and the place of each column of `_NAMES`."""
 
-    def cut(line: str) -> Sequence[str]:
-        if '"' in line:
-            return next(csv.reader([line], delimiter=mark, skipinitialspace=True))
-        return line.split(mark)
+    mark: str
+    width: int
+    places: Sequence[int]
 
-    return cut if mark else _CELL.findall
+    @classmethod
+    def below(cls, heading: str) -> "_Table | None":
+        """The table below a heading; None if the heading lacks a column."""
+        mark = next((mark for mark in "\t;," if mark in heading), "")
+        names = ["".join(filter(str.isalnum, name)).lower() for name in _cells(heading, mark)]
+        places = [next((i for i, name in enumerate(names) if name in known), -1) for known in _NAMES.values()]
+        return None if -1 in places else cls(mark, len(names), places)
+
+    def row(self, line: str) -> str | None:
+        """The line as `kafka-topics` prints such a row; None if it is not a row of the table."""
+        cells = _cells(line, self.mark)
+        if len(cells) == self.width:
+            return _row([cells[place].strip() for place in self.places])
+        is_cut_off = self.mark and cells[1:] and cells[1].strip().isdigit()
+        return f"\tTopic: {line}\tPartition: " if is_cut_off else None  # which is rejected
+
+
+def _cells(line: str, mark: str) -> Sequence[str]:
+    if not mark:
+        return _CELL.findall(line)
+    return next(csv.reader([line], delimiter=mark, skipinitialspace=True)) if '"' in line else line.split(mark)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ Source: KIP-1066, KIP-966; `ConfigCommand` and `TopicConfig` of Apache Kafka.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -114,15 +115,18 @@ def split(text: str) -> tuple[str, StatedConfigs]:
     for number, (subject, name, value) in _entries(lines):
         lines[number] = ""
         stated.setdefault(subject, {})[name] = value
-    by_broker = {key: configs for key, configs in stated.items() if isinstance(key, int)}
-    cordoned = {key: tuple(filter(None, one.get(_CORDONED, "").split(","))) for key, one in by_broker.items()}
+    brokers = {key: configs for key, configs in stated.items() if isinstance(key, int)}
     return "\n".join(lines), StatedConfigs(
-        {key: paths for key, paths in cordoned.items() if paths},
+        {key: paths for key, configs in brokers.items() if (paths := _cordoned_dirs(configs))},
         {key: recorded(configs.items()) for key, configs in stated.items() if isinstance(key, str) and key},
         of_brokers(stated.get(None, {}).items()),
-        {key: of_brokers(configs.items()) for key, configs in by_broker.items()},
-        deciding(pair for key, configs in stated.items() if not isinstance(key, str) for pair in configs.items()),
+        {key: of_brokers(configs.items()) for key, configs in brokers.items()},
+        deciding(chain.from_iterable(one.items() for one in (stated.get(None, {}), *brokers.values()))),
     )
+
+
+def _cordoned_dirs(configs: Configs) -> tuple[str, ...]:
+    return tuple(filter(None, configs.get(_CORDONED, "").split(",")))
 
 
 def _entries(lines: list[str]) -> Iterator[tuple[int, tuple[int | str | None, str, str]]]:

@@ -13,6 +13,7 @@ its blanks. Lines of prose about a group's state between the tables are ignored.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -103,6 +104,24 @@ def is_header(content: str, required: Sequence[str]) -> bool:
 def prose(content: str) -> re.Match[str] | None:
     """The match of a sentence that the tool prints between its tables, whose first group is the name of a group."""
     return _PROSE.match(content)
+
+
+def is_usual_row(content: str, header: str) -> bool:
+    """Whether a line has one word for each name of a header of offsets, with numbers where those have to be.
+
+    The test takes a tenth of the time of `may_be_row` and of the marks of other tools. Tables without offsets have too
+    few numbers to be told from a command by them.
+    """
+    width, numeric = _shape(header)
+    words = content.split()
+    return len(words) == width and " PARTITION " in header and all(_NUMBER.fullmatch(words[place]) for place in numeric)
+
+
+@lru_cache(maxsize=16)
+def _shape(header: str) -> tuple[int, Sequence[int]]:
+    """The number of a header's names, and the places of those of numbers."""
+    names = header.split()
+    return len(names), [place for place, name in enumerate(names) if name in _NUMERIC]
 
 
 def may_be_row(content: str, header: str) -> bool:

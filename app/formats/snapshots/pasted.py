@@ -258,6 +258,8 @@ class _Marker:
 
     def mark(self, content: str, current: str | None) -> Mark:
         """What a line marks, after lines of the part `current`."""
+        if current == _GROUPS and group_tables.is_usual_row(content, self._header):
+            return Mark()
         part = owner(content)
         if part is not None:
             if part == _GROUPS and not group_tables.prose(content):
@@ -284,21 +286,27 @@ def owner(content: str) -> str | None:
 
 def _part_of(document: object) -> str | None:
     """What a JSON document describes."""
-    known = next((name for name, source in SOURCES.items() if source.owns(document)), None)
-    if known is not None or group_answers.owns(document):
-        return known or _GROUPS
-    if isinstance(document, list):
-        registrations = [one for one in document if isinstance(one, dict) and one.keys() & {"id", "endpoints", "host"}]
-        return _BROKERS if registrations else None
-    if not isinstance(document, dict):
-        return None
+    known = next((part for part, owns in _OWNERS.items() if owns(document)), None)
+    if known is not None or not isinstance(document, dict):
+        return known
     if "brokers" in document:
         return None if "cluster" in document else _LOG_DIRS
-    if document.keys() & {"endpoints", "listener_security_protocol_map", "jmx_port"}:
+    if _has_a_key(document, "endpoints", "listener_security_protocol_map", "jmx_port"):
         return _BROKERS
     first = next(iter(document.values()), None)  # empty of a document that is cut off
-    is_group = isinstance(first, dict) and (not first or first.keys() & {"group_state", "members", "error"})
-    return _GROUPS if is_group else None
+    return _GROUPS if first == {} or _has_a_key(first, "group_state", "members", "error") else None
+
+
+def _has_a_key(value: object, *keys: str) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(keys)
+
+
+def _lists_brokers(document: object) -> bool:
+    return isinstance(document, list) and any(_has_a_key(one, "id", "endpoints", "host") for one in document)
+
+
+_OWNERS = {name: one.owns for name, one in SOURCES.items()} | {_GROUPS: group_answers.owns, _BROKERS: _lists_brokers}
+"""By part, whether a JSON document is of it; the first counts."""
 
 
 def _place(uploads: Sequence[Upload], line: int) -> Place:

@@ -164,14 +164,8 @@ class Answers:
                 self.sizes[key] = max(item.document.integer(size, path, most=INT64_MAX), self.sizes.get(key, 0))
 
     def _row(self, item: LooseObject) -> PartitionDescription:
-        replicas = _ids(item, *_REPLICAS)
-        path, value = item.get(*_LEADER)
-        nodes = [] if item.has(*_IN_SYNC) and value is not None else _nodes(item)
-        if value is None:
-            value = next((node.members for node in nodes if node.get("leader")[1] is True), None)
-        isr: tuple[int, ...] | None = _ids(item, *_IN_SYNC) if item.has(*_IN_SYNC) else None
-        if isr is None and any(node.has(*_IN_SYNC) for node in nodes):
-            isr = tuple([node.integer(*_BROKER) for node in nodes if node.get(*_IN_SYNC)[1] is True])
+        replicas, isr = _ids(item, *_REPLICAS), _in_sync(item)
+        path, value = _leader(item)
         if isr and isinstance(value, str) and _ADDRESS.fullmatch(value):
             self.notes[_ADDRESSES] = None
             value = next(broker for broker in (*replicas, *isr) if broker in isr)
@@ -264,9 +258,9 @@ def _is_partition(item: LooseObject) -> bool:
     return isinstance(item.get(*_REPLICAS)[1], list) and item.has(*_PARTITION) and not item.has("controller")
 
 
-def _are_ids(name: str, listed: object) -> bool:
-    """Whether a list is one of brokers' ids alone."""
-    return name == "brokers" and isinstance(listed, list) and type(next(iter(listed), None)) is int
+def _are_ids(listed: object) -> bool:
+    """Whether the value is a list that begins with a number."""
+    return isinstance(listed, list) and type(next(iter(listed), None)) is int
 
 
 def _is_of_rpk(item: LooseObject) -> bool:
@@ -281,6 +275,22 @@ def _nodes(item: LooseObject) -> list[LooseObject]:
     """The replicas of a partition if they are brokers, and not their ids."""
     listed = item.get(*_REPLICAS)[1]
     return list(item.each(*_REPLICAS)) if isinstance(listed, list) and isinstance(next(iter(listed), 0), dict) else []
+
+
+def _leader(item: LooseObject) -> tuple[FieldPath, object]:
+    """The leader that a partition states, or the replica that states that it leads, as it is written; with a path."""
+    path, value = item.get(*_LEADER)
+    if value is None:
+        value = next((node.members for node in _nodes(item) if node.get("leader")[1] is True), None)
+    return path, value
+
+
+def _in_sync(item: LooseObject) -> tuple[int, ...] | None:
+    """The in-sync replicas that a partition lists, or that state it themselves; None without either."""
+    if item.has(*_IN_SYNC):
+        return _ids(item, *_IN_SYNC)
+    stating = [node for node in _nodes(item) if node.has(*_IN_SYNC)]
+    return tuple([node.integer(*_BROKER) for node in stating if node.get(*_IN_SYNC)[1] is True]) if stating else None
 
 
 def _broker_id(document: Document, value: object, path: FieldPath, *, least: int = 0) -> int:
@@ -313,7 +323,7 @@ def _owns(document: object) -> bool:
         item = LooseObject.of(Document("", "", document), document, ())
         if document.keys() & _OF_OTHERS:
             return False
-        is_named = item.has("allnodes", "topicname", "originatingbroker") or _are_ids("brokers", item.get("brokers")[1])
+        is_named = item.has("allnodes", "topicname", "originatingbroker") or _are_ids(item.get("brokers")[1])
         if _is_broker(item) or is_named or item.has_all(*_REPLICA):
             return not item.has("consumergroupid")
         if _is_partition(item):

@@ -2,8 +2,9 @@
 
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
+from itertools import chain
 from re import Pattern
 from typing import Protocol, TypeAlias
 
@@ -129,18 +130,17 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
             topics.setdefault(topic.name, topic)
         for partition, size in source.size_bytes.items():
             sizes[partition] = max(size, sizes.get(partition, 0))
+    every = {one.name: [getattr(source, one.name) for source in sources] for one in fields(Contents)}
+    differing = [_disagreements(source, brokers, topics) for source in sources]
     return Contents(
         brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
-        observers=tuple([broker for source in sources for broker in source.observers]),
+        observers=tuple(chain(*every["observers"])),
         topics=tuple(topics.values()),
         size_bytes=sizes,
-        **{name: dict(ChainMap(*[dict(getattr(source, name)) for source in sources])) for name in _FIRST_COUNTS},
-        controller=next(filter(None, (source.controller for source in sources)), None),
-        kafka_version=next(filter(None, (source.kafka_version for source in sources)), None),
-        notes=(
-            *dict.fromkeys(note for source in sources for note in source.notes),
-            *(one for source in sources for one in _disagreements(source, brokers, topics)),
-        ),
+        **{name: dict(ChainMap(*map(dict, every[name]))) for name in _FIRST_COUNTS},
+        controller=next(filter(None, every["controller"]), None),
+        kafka_version=next(filter(None, every["kafka_version"]), None),
+        notes=(*dict.fromkeys(chain(*every["notes"])), *chain(*differing)),
     )
 
 

@@ -41,7 +41,6 @@ from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.client_answers import Answers
 from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, noted, topic_of
 from app.formats.syntax.documents import Document, each_document
-from app.formats.syntax.lines import numbered
 from app.formats.syntax.loose_objects import LooseObject
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
@@ -81,9 +80,10 @@ def read(text: str) -> Contents:
     """
     states: list[Contents] = []
     loads: list[Contents] = []
-    tables, rest = _tables(text)
+    lines = text.split("\n")
+    tables = filter(None, (_load_table(lines), _state_tables(lines)))
     printed = [Document.parse(orjson.dumps(table).decode(), "a table of Cruise Control") for table in tables]
-    for document in [*printed, *each_document(rest, "an answer of Cruise Control")]:
+    for document in [*printed, *each_document("\n".join(lines), "an answer of Cruise Control")]:
         root = document.mapping(document.root, ())
         if _CAPACITIES in root:
             states.append(_capacities(document, root))
@@ -94,30 +94,40 @@ def read(text: str) -> Contents:
     return contents_of_all([*states, *loads])
 
 
-def _tables(text: str) -> tuple[list[object], str]:
-    """The load and the state as tables, as their JSON has them, and the text without them."""
-    load: list[dict[str, object]] = []
-    partitions: list[dict[str, object]] = []
-    brokers: dict[str, int] = {}
+def _load_table(lines: list[str]) -> object:
+    """The table of the load as its JSON, None without one; its lines become empty."""
+    rows: list[dict[str, object]] = []
     columns: list[str] = []
-    rest = text.split("\n")
-    for line, content in numbered(text):
-        if _HEADER.match(content):
-            columns = content.split()
-        elif columns and _ROW.match(content):
-            cells = zip(columns, map(str.strip, content.split(",")), strict=False)
-            load.append({_COLUMNS[column]: _scalar(cell) for column, cell in cells if column in _COLUMNS})
-        elif broker := _BROKER_ROW.fullmatch(content):
-            brokers[broker["id"]] = 0
-        elif row := _PARTITION_ROW.match(content):
-            partitions.append({key: _scalar(cell) if key != "topic" else cell for key, cell in row.groupdict().items()})
-        elif not _STATE_HEADER.match(content):
+    for at, line in enumerate(lines):
+        if _HEADER.match(line):
+            columns = line.split()
+        elif columns and _ROW.match(line):
+            cells = zip(columns, map(str.strip, line.split(",")), strict=False)
+            rows.append({_COLUMNS[column]: _scalar(cell) for column, cell in cells if column in _COLUMNS})
+        else:
             continue
-        rest[line - 1] = ""
-    listed = "other" if "(verbose):" in text else "urp"
+        lines[at] = ""
+    listed = [row for row in rows if "Broker" in row]
+    return {"brokers": listed} if listed else None
+
+
+def _state_tables(lines: list[str]) -> object:
+    """The tables of the state as its JSON, None without any; their lines become empty."""
+    brokers: dict[str, int] = {}
+    partitions: list[dict[str, object]] = []
+    listed = "urp"
+    for at, line in enumerate(lines):
+        if broker := _BROKER_ROW.fullmatch(line):
+            brokers[broker["id"]] = 0
+        elif row := _PARTITION_ROW.match(line):
+            partitions.append({key: _scalar(cell) if key != "topic" else cell for key, cell in row.groupdict().items()})
+        elif _STATE_HEADER.match(line):
+            listed = "other" if "(verbose):" in line else listed
+        else:
+            continue
+        lines[at] = ""
     state = {_BROKER_STATE: {"ReplicaCountByBrokerId": brokers}, _PARTITION_STATE: {listed: partitions}}
-    load = [row for row in load if "Broker" in row]
-    return [*[{"brokers": load}] * bool(load), *[state] * bool(brokers or partitions)], "\n".join(rest)
+    return state if brokers or partitions else None
 
 
 def _scalar(cell: str) -> object:

@@ -6,9 +6,10 @@ The document is parsed once, fast. The text is scanned again for the line only i
 import json
 import re
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -82,6 +83,16 @@ class Document:
             f"{place}: expected {expected}, found {actual}", line=line, expected=expected, document_path=place
         )
 
+    def _mismatch(self, value: object, path: FieldPath, expected: str) -> MalformedText:
+        """The rejection of a value of another kind, or of an object without the key at the end of `path`."""
+        parent: Any = self.root
+        with suppress(LookupError, TypeError):  # a path into another document
+            for step in path[:-1]:
+                parent = parent[step]
+            if value is None and isinstance(parent, dict) and path[-1] not in parent:
+                return self.reject(path[:-1], expected=f"the key {path[-1]!r}", actual=_keys(parent))
+        return self.reject(path, expected=expected, actual=_kind(value))
+
     def members(
         self, value: object, path: FieldPath, *, required: Collection[str], optional: Collection[str] = _NOTHING
     ) -> dict[str, object]:
@@ -100,36 +111,36 @@ class Document:
     def mapping(self, value: object, path: FieldPath) -> dict[str, object]:
         """An object, whatever its keys."""
         if not isinstance(value, dict):
-            raise self.reject(path, expected="an object", actual=_kind(value))
+            raise self._mismatch(value, path, "an object")
         return value
 
     def array(self, value: object, path: FieldPath) -> list[object]:
         if not isinstance(value, list):
-            raise self.reject(path, expected="an array", actual=_kind(value))
+            raise self._mismatch(value, path, "an array")
         return value
 
     def string(self, value: object, path: FieldPath) -> str:
         if not isinstance(value, str):
-            raise self.reject(path, expected="a string", actual=_kind(value))
+            raise self._mismatch(value, path, "a string")
         return value
 
     def number(self, value: object, path: FieldPath) -> float:
         """A finite number of 0 or more."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise self.reject(path, expected="a number of 0 or more", actual=_kind(value))
+            raise self._mismatch(value, path, "a number of 0 or more")
         return float(value)
 
     def boolean(self, value: object, path: FieldPath) -> bool:
         """True or false."""
         if not isinstance(value, bool):
-            raise self.reject(path, expected="true or false", actual=_kind(value))
+            raise self._mismatch(value, path, "true or false")
         return value
 
     def integer(self, value: object, path: FieldPath, *, least: int = 0, most: int = INT32_MAX) -> int:
         """A whole number within bounds; by default the range of ids."""
         # JSON's true and false are ints to Python, and a number past 64 bits arrives as a float.
         if type(value) is not int or not least <= value <= most:
-            raise self.reject(path, expected=f"a whole number from {least} to {most}", actual=_kind(value))
+            raise self._mismatch(value, path, f"a whole number from {least} to {most}")
         return value
 
     def topic_name(self, value: object, path: FieldPath) -> str:

@@ -20,8 +20,8 @@ class LooseObject:
 
     Parameters
     ----------
-    keys : its keys by their names in lower case, without `_` and `-`. Methods take several such names of a field; the
-        first that is there counts.
+    keys : its keys by their names in lower case, without `_` and `-`. Methods take several names of a field, in any
+        spelling; the first that is there counts, and a rejection of a missing field has the last as it is spelled.
     """
 
     document: Document
@@ -37,7 +37,7 @@ class LooseObject:
 
     def get(self, *names: str) -> tuple[FieldPath, object]:
         """The path and the value of a field; the value is None if it is missing."""
-        for name in names:
+        for name in map(_normal, names):
             if name in self.keys:
                 key = self.keys[name]
                 return (*self.path, key), self.members[key]
@@ -45,11 +45,11 @@ class LooseObject:
 
     def has(self, *names: str) -> bool:
         """Whether the field is there."""
-        return not self.keys.keys().isdisjoint(names)
+        return not self.keys.keys().isdisjoint(map(_normal, names))
 
     def has_all(self, *names: str) -> bool:
         """Whether all of these fields are there."""
-        return all(name in self.keys for name in names)
+        return all(_normal(name) in self.keys for name in names)
 
     def integer(self, *names: str) -> int:
         """The whole number of a field, from 0."""

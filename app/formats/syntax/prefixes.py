@@ -70,10 +70,7 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
     text, removed = (_with_lines_of_arrays(text), '["…"]') if _has_arrays(text) else _without_frame(text, is_known)
     for _ in range(_MOST_PREFIXES):
         lines = _sample(text)
-        indent = _indent(lines)
-        if not indent and (below := _indent(lines[1:])):  # a heading
-            indent = below if any(is_known(line[len(below) :]) > is_known(line) for line in lines[1:]) else ""
-        if indent:
+        if indent := _needless_indent(lines, is_known):
             text = "\n".join([line.removeprefix(indent) for line in text.split("\n")])
         elif prefix := _common_prefix(lines, is_known):
             ends = [(line, _end(prefix, line)) for line in text.split("\n")]
@@ -133,17 +130,22 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
     lines = _sample(text)
     if text.lstrip().startswith(("{", "[")) or len(lines) < _LEAST_FRAMED:
         return text, ""
-    least = _LEAST_SHARE * len(lines)
-    quoted = [quotation["line"] for quotation in map(_QUOTED.match, lines) if quotation is not None]
-    known = sum(map(is_known, lines))
-    is_csv = any(line.startswith('"') and is_known(line) for line in lines)  # a heading, whose cells are in quotes
-    if (len(quoted) >= least and not is_csv) or sum(map(is_known, quoted)) > known:
+    if _are_quoted(lines, is_known):
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
-    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= least:
+    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= _LEAST_SHARE * len(lines):
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
-    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > known:
+    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > sum(map(is_known, lines)):
         return "\n".join(map(_with_tabs, text.split("\n"))), '…,"…"'
     return text, ""
+
+
+def _are_quoted(lines: Sequence[str], is_known: Callable[[str], bool]) -> bool:
+    """Whether quotes are around nearly all lines, or around lines of which more are known without them."""
+    quoted = [quotation["line"] for quotation in map(_QUOTED.match, lines) if quotation is not None]
+    is_csv = any(line.startswith('"') and is_known(line) for line in lines)  # a heading, whose cells are in quotes
+    if len(quoted) >= _LEAST_SHARE * len(lines) and not is_csv:
+        return True
+    return sum(map(is_known, quoted)) > sum(map(is_known, lines))
 
 
 def _of_strings(text: str) -> str | None:
@@ -182,6 +184,14 @@ def _with_lines_of_arrays(text: str) -> str:
         found.append("\n".join(json.loads(f"[{array['lines']}]", strict=False)) + ("" if blank else "\n"))
         end = array.end()
     return "".join([*found, _AROUND_LINES.sub("", text[end:])])
+
+
+def _needless_indent(lines: Sequence[str], is_known: Callable[[str], bool]) -> str:
+    """The indent of all lines, or of all below a heading if a line of them is known only without it."""
+    indent, below = _indent(lines), _indent(lines[1:])
+    if indent or not below:
+        return indent
+    return below if any(is_known(line[len(below) :]) > is_known(line) for line in lines[1:]) else ""
 
 
 def _indent(lines: Sequence[str]) -> str:
