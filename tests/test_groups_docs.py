@@ -1,6 +1,5 @@
 """`docs/groups.md` agrees with the code, and shows the real output."""
 
-import re
 from typing import Any, get_args
 
 import httpx
@@ -12,6 +11,7 @@ from app.core.groups.registry import ASSIGNORS, LIBRARY_ASSIGNORS
 from app.services.groups.requests import ClientLibrary
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
+from tests.warnings_made import codes_made
 
 DOC = Document(ROOT / "docs" / "groups.md")
 
@@ -57,12 +57,8 @@ def _fields(schema: dict[str, Any], model: dict[str, str]) -> list[str]:
 
 
 def test_every_warning_that_a_plan_can_carry_is_there() -> None:
-    """Codes stand in the source where a caution or a finding is made."""
-    files = [*(ROOT / "app/services/groups").glob("*.py"), *(ROOT / "app/core/groups/measures").glob("*.py")]
-    made = re.compile(r'(?:Caution|Finding)\(\s*"([a-z_]+)"')
-    codes = {found for file in files for found in made.findall(file.read_text(encoding="utf-8"))}
-    assert codes
-    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == codes
+    made = codes_made([*(ROOT / "app/services/groups").glob("*.py"), *(ROOT / "app/core/groups/measures").glob("*.py")])
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == made
 
 
 @pytest.mark.parametrize("path", DOC.links())

@@ -11,6 +11,7 @@ from app.services.plans import FORMATS
 from app.services.reassignment import PLAN_KIND, BatchesRequest, ReassignmentRequest
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
+from tests.warnings_made import codes_made
 
 PAGES = {
     name: Document(ROOT / "docs" / f"{name}.md")
@@ -54,10 +55,8 @@ def test_the_rack_modes_are_all_there() -> None:
 
 
 def test_every_warning_that_a_plan_can_carry_is_there() -> None:
-    """Codes stand in the source where a caution is made."""
-    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/reassignment").rglob("*.py"))
-    documented = {made for source in sources for made in re.findall(r'Caution\(\s*"([a-z_]+)"', source)}
-    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == documented
+    made = codes_made((ROOT / "app/services/reassignment").rglob("*.py"))
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == made
 
 
 @pytest.mark.parametrize("path", [path for page in PAGES.values() for path in page.links()])

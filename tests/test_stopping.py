@@ -61,7 +61,9 @@ ATTRIBUTES_THAT_CROSS = {
 BASE = {
     "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 2},
     "broker_profile": {"disk_bytes": 4e12},
-    "topics": [{"name": "orders", "partitions": 12, "replication_factor": 2, "ingress_bytes_per_s": 1e6}],
+    "topics": [
+        {"name": "orders", "partitions": 12, "replication_factor": 2, "ingress_bytes_per_s": 1e6, "retention_s": 3600}
+    ],
     "placement": {"algorithm": "admin_utils", "seed": 7},
 }
 SMALL_SWEEP = {"base": BASE, "axes": {"topology.brokers_per_rack": {"from": 2, "to": 3}}}

@@ -1,13 +1,12 @@
 """`docs/streams.md` agrees with the code, and shows the real output."""
 
-import re
-
 import httpx
 import pytest
 
 from app.core.streams.registry import STREAMS_ASSIGNORS
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
+from tests.warnings_made import codes_made
 
 DOC = Document(ROOT / "docs" / "streams.md")
 
@@ -28,13 +27,8 @@ def test_the_assignors_are_the_registrys() -> None:
 
 
 def test_every_warning_that_a_plan_can_carry_is_there() -> None:
-    """Codes stand in the source where a caution is made."""
-    made = re.compile(
-        r'(?:Caution|for code, what, named in)\(\s*"([a-z_]+)"|^\s*\("([a-z_]+)", "(?:had|say)', re.MULTILINE
-    )
-    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/streams").glob("*.py"))
-    made_codes = {first or second for source in sources for first, second in made.findall(source)}
-    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == made_codes
+    made = codes_made((ROOT / "app/services/streams").glob("*.py"))
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == made
 
 
 @pytest.mark.parametrize("path", DOC.links())

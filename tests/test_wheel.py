@@ -31,7 +31,15 @@ PLACED = {
 SWEPT = {
     "base": {
         "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 2},
-        "topics": [{"name": "orders", "partitions": 6, "replication_factor": 3, "ingress_bytes_per_s": 1e6}],
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": 6,
+                "replication_factor": 3,
+                "ingress_bytes_per_s": 1e6,
+                "retention_s": 3600,
+            }
+        ],
         "broker_profile": {"disk_bytes": 4e12, "nic_in_bytes_per_s": 6.25e8, "nic_out_bytes_per_s": 6.25e8},
     },
     "axes": {"topology.brokers_per_rack": [1, 2]},

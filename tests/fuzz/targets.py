@@ -56,6 +56,10 @@ _HOSTILE_JSON = (b"", b"{", b"[]", b"null", b"0", b'"\\ud800"', b"[" * 5_000, b'
 # These take more than the text; a value for each further parameter.
 _ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "clusters.ingress_rates.read_csv": [{"path": ("rates",)}],
+    "kafka_files.reassignment.read_between": [
+        {"after": "Current partition replica assignment", "until": "Proposed partition reassignment configuration"},
+        {"after": "Proposed partition reassignment configuration", "until": None},
+    ],
     "groups.group_tables.read": [{"required": ("GROUP",)}, {"required": ("GROUP", "TOPIC", "PARTITION")}],
 }
 
