@@ -63,10 +63,8 @@ class GroupAnswers:
             return
         item = LooseObject.of(document, document.root, ())
         if item.has("groups"):
-            self.described += [
-                described_groups.group_of(each, described_groups.name_of(each, "groupid"))
-                for each in item.each("groups")
-            ]
+            for each in item.each("groups"):
+                self.described.append(described_groups.group_of(each, described_groups.name_of(each, "groupid")))
         elif item.has("error"):
             self._take_burrow(item.child("status"))
         elif item.has("results"):
@@ -97,14 +95,8 @@ class GroupAnswers:
         named = [(line, member) for key, (line, member) in self._members.items() if key not in self._assigned]
         for (group, member), partitions in self._assigned.items():
             line, listed = self._members.get((group, member), (self._line, GroupMember(member, "", "", group=group)))
-            named.append(
-                (
-                    line,
-                    replace(
-                        listed, partitions=sum(len(one.partitions) for one in partitions), assignment=tuple(partitions)
-                    ),
-                )
-            )
+            count = sum(len(one.partitions) for one in partitions)
+            named.append((line, replace(listed, partitions=count, assignment=tuple(partitions))))
         return _section(named)
 
     def _take_group(self, group: LooseObject) -> None:

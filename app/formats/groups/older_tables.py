@@ -76,9 +76,7 @@ class _Reader:
         header = line[len(self._indent) :]
         self._has_commas = header.startswith("GROUP, ")
         if self._has_commas:
-            header = (
-                header.replace("T OFFSET", "T-OFFSET").replace("LOG END OFFSET", "LOG-END-OFFSET").replace(", ", " ")
-            )
+            header = re.sub(r"\b \b", "-", header).replace(", ", " ")  # "LOG END OFFSET" is one name
         self._header = header.replace("MEMBER-ID", "CONSUMER-ID")
         self._is_older = not header.startswith("GROUP")
         self._has_owner = re.search(r"\bOWNER\s*$", header) is not None

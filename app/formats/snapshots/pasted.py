@@ -176,9 +176,8 @@ def read(uploads: Sequence[Upload]) -> Pasted:
             text.encode()
         except UnicodeEncodeError as error:
             line = text.count("\n", 0, error.start) + 1
-            malformed = rejection(
-                line, expected="text in UTF-8", actual=f"byte 0x{ord(text[error.start]) - 0xDC00:02x}"
-            )
+            byte = ord(text[error.start]) - 0xDC00
+            malformed = rejection(line, expected="text in UTF-8", actual=f"byte 0x{byte:02x}")
             raise Pasted(tuple(uploads)).located(malformed, part) from None
     sources = {name: texts.pop(name) for name in SOURCES if name in texts}
     return Pasted(tuple(uploads), tuple(skipped), sources=sources, **texts)

@@ -160,9 +160,8 @@ def _capacities(document: Document, root: dict[str, object]) -> Contents:
 
 def _amount(document: Document, value: object, path: FieldPath) -> float:
     """A number that may be written as a text; 0 if it is missing."""
-    return document.number(
-        json.loads(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value or 0, path
-    )
+    amount = json.loads(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value or 0
+    return document.number(amount, path)
 
 
 def _state(document: Document, root: dict[str, object]) -> Contents:
