@@ -46,7 +46,15 @@ SWEEP = {
     "base": {
         "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 2},
         "broker_profile": {"disk_bytes": 4e12},
-        "topics": [{"name": "orders", "partitions": 12, "replication_factor": 2, "ingress_bytes_per_s": 1e6}],
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": 12,
+                "replication_factor": 2,
+                "ingress_bytes_per_s": 1e6,
+                "retention_s": 3600,
+            }
+        ],
         "placement": {"algorithm": "admin_utils", "seed": 7},
     },
     "axes": {"topology.brokers_per_rack": {"from": 2, "to": 3}},

@@ -44,6 +44,7 @@ def test_an_instance_of_each_kind_agrees() -> None:
     assert disagreements(Instance.of(seed) for seed in FEW) == []
 
 
+@pytest.mark.long
 def test_hard_instances_are_proven() -> None:
     assert [plan(instance.snapshot, instance.request).document["certificate"]["gap"] for instance in PROVEN] == [0, 0]
     assert disagreements(PROVEN) == []

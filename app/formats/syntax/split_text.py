@@ -17,7 +17,7 @@ from app.formats.syntax.documents import parsed
 from app.formats.syntax.lines import says_something
 
 # Not any brace or bracket: a group may be called {team}, and a log line starts with [2026.
-_DOCUMENT = re.compile(r'\s*(?:\{\s*(?:"|\}?\s*$)|\[\s*(?:[\[{]|\]?\s*$))')
+_DOCUMENT = re.compile(r'\s*(?:\{\s*(?:"|$|\}\s*$)|\[\s*(?:[\[{]|$|\]\s*$))')
 # The first key of a document, and whether its value is an object.
 _OPENING = re.compile(
     r'\s*(?P<document>(?P<array>\[)?)\s*(?:\{\s*(?:"(?P<key>(?:[^"\\]|\\.){0,249})"\s*:\s*(?P<object>\{)?)?)?'

@@ -179,7 +179,8 @@ def test_relief_is_near_the_best_of_all_placements(problem: ResourceProblem) -> 
     assert reached <= 3 * least + 3
 
 
-@pytest.mark.parametrize("rows", [16, *(pytest.param(rows, marks=pytest.mark.long) for rows in (40, 100))])
+@pytest.mark.long
+@pytest.mark.parametrize("rows", [16, 40, 100])
 def test_no_other_objective_moves_fewer_bytes(rows: int) -> None:
     """Within the same limits: bytes with a cost of each move, as by default, or replicas. Bytes are heavy-tailed.
 
