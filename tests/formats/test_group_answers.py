@@ -136,20 +136,17 @@ def test_groups_of_the_rest_api() -> None:
     assert assigned(billing(joined(texts[3]))) == ASSIGNED
 
 
+OF_KAFKA_UI = [
+    {"topic": "orders", "partition": p, "consumerId": f"m-{p % 2}"}
+    | {"currentOffset": 7, "endOffset": 9, "consumerLag": 2}
+    for p in range(3)
+]
+"""The partitions of the group as kafka-ui lists them."""
+
+
 def test_a_group_of_kafka_ui() -> None:
     group = {"groupId": "billing", "members": 2, "topics": 1, "partitionAssignor": "range", "state": "STABLE"}
-    rows = [
-        {
-            "topic": "orders",
-            "partition": p,
-            "currentOffset": 7,
-            "endOffset": 9,
-            "consumerLag": 2,
-            "consumerId": f"m-{p % 2}",
-        }
-        for p in range(3)
-    ]
-    assembled = joined(json.dumps(group | {"coordinator": {"id": 1, "host": "k"}, "partitions": rows}))
+    assembled = joined(json.dumps(group | {"coordinator": {"id": 1, "host": "k"}, "partitions": OF_KAFKA_UI}))
     assert (billing(assembled).state, billing(assembled).assignor) == ("Stable", "range")
     assert assigned(billing(assembled)) == ASSIGNED
     assert [(offset.log_end_offset, offset.lag) for offset in billing(assembled).offsets] == [(9, 2)] * 3
@@ -192,18 +189,7 @@ def test_groups_of_web_interfaces_and_kafkactl() -> None:
     common = {"partitionAssignor": "range", "state": "STABLE", "coordinator": {"id": 1}}
     rows = [{"topic": "orders", "partition": p, "offset": 7, "lastOffset": 9, "offsetLag": 2} for p in range(3)]
     akhq = {"id": "billing", **common, "members": members, "offsets": rows}
-    rows = [
-        {
-            "topic": "orders",
-            "partition": p,
-            "currentOffset": 7,
-            "endOffset": 9,
-            "consumerLag": 2,
-            "consumerId": f"m-{p % 2}",
-        }
-        for p in range(3)
-    ]
-    of_ui = {"groupId": "billing", **common, "members": 2, "topics": 1, "partitions": rows}
+    of_ui = {"groupId": "billing", **common, "members": 2, "topics": 1, "partitions": OF_KAFKA_UI}
     of_kafkactl = {
         "Group": {"Name": "billing", "ProtocolType": "consumer", "Topics": None},
         "Protocol": "range",

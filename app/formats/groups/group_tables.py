@@ -110,7 +110,7 @@ def is_usual_row(content: str, header: str) -> bool:
     """Whether a line has one word for each name of a header of offsets, with numbers where those have to be.
 
     The test takes a tenth of the time of `may_be_row` and of the marks of other tools. Tables without offsets have too
-    few numbers to be told from a command by them.
+    few numbers to be distinguished from a command.
     """
     width, numeric = _shape(header)
     words = content.split()

@@ -12,12 +12,12 @@ class ByteReader(ABC):
 
     @property
     def offset(self) -> int:
-        """How many bytes were read."""
+        """Number of bytes that were read."""
         return self._offset
 
     @property
     def left(self) -> int:
-        """How many bytes are left."""
+        """Number of bytes that are left."""
         return len(self._data) - self._offset
 
     def int8(self, what: str) -> int:

@@ -18,6 +18,7 @@ from app.core.model import Int64s
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.resource_problem import NO_LIMIT, Goal, ResourcePlacement, ResourceProblem
+from app.core.reassignment.solvers.flow.least_movement import narrowest
 
 
 def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
@@ -125,16 +126,12 @@ def _narrowest(
     budget: int,
     is_over: Callable[[], bool],
 ) -> list[ResourcePlacement]:
-    """The placements of the least share from 0 to 1 that were found within the budget, by bisection; else `best`."""
-    low, high = 0, 1 << STEPS
-    while high - low > 1 and not is_over():
-        middle = (low + high) // 2
-        found = reached(Fraction(middle, 1 << STEPS))
-        if _moved(found) <= budget:
-            best, high = found, middle
-        else:
-            low = middle
-    return best
+    """The placements of the least share between 0 and 1 that were found within the budget; else `best`."""
+    parts = 1 << STEPS
+    found = narrowest(
+        parts - 2, lambda step: reached(Fraction(step + 1, parts)), lambda made: _moved(made) <= budget, is_over
+    )
+    return found or best
 
 
 def _moved(placements: Sequence[ResourcePlacement]) -> int:

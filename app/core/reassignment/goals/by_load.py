@@ -10,7 +10,7 @@ from app.core.model import Int64s
 from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
 from app.core.reassignment.goals.answers import EXACT_SOLVER
 from app.core.reassignment.goals.balancing import CLOSE
-from app.core.reassignment.goals.exact import Stages, is_small
+from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
 from app.core.reassignment.model import TIGHT, Balance, Band, MovementProblem
@@ -73,7 +73,7 @@ def place_by_load(
     (5, 5, 5)
     """
     rules = load_rules(problem, load)
-    if is_small(rules) and (rules.floor_cap < 0).all():
+    if is_small_band(rules):
         try:
             return _exactly(problem, rules, base_load, balance, is_over)
         except NotProven:

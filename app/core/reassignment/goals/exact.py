@@ -60,6 +60,11 @@ def is_small(rules: LoadRules) -> bool:
     return 0 < len(rules.cost) * len(rules.rack_of) <= MAX_CELLS and bool(rules.factor.max(initial=0))
 
 
+def is_small_band(rules: LoadRules) -> bool:
+    """Whether a band of one load is reached exactly: the models do not state the capped floors of closed brokers."""
+    return is_small(rules) and bool((rules.floor_cap < 0).all())
+
+
 def exact_answer(
     problem: ResourceProblem,
     rules: LoadRules,

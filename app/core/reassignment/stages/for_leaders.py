@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.core.reassignment.goals.answers import EXACT_SOLVER
-from app.core.reassignment.goals.exact import Stages, is_small
+from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.model import KEEP, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.problem import BudgetConflict, Problem
@@ -65,7 +65,7 @@ def _exactly(problem: Problem, part: ProblemPart, moved: MovedForLeaders) -> Rep
     movement, objective, column = part.movement, problem.leaders, RESOURCES.index("leaders")
     none, placement = np.zeros(len(part.rows), np.int64), moved.placement
     rules = load_rules(movement, none)
-    if not is_small(rules):
+    if not is_small_band(rules):
         return placement
     resources = replace(
         ResourceProblem.of_one_load(movement, column, none + 1, none, objective.base_load),

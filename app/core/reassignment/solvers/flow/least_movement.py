@@ -210,10 +210,10 @@ def narrowest(
         tried = within(middle)
         if fits(tried):
             best, high = tried, middle - 1
-        elif is_over():
-            break
         else:
             low = middle + 1
+        if is_over():
+            break
     return best
 
 
@@ -233,7 +233,7 @@ class _Curve:
         self.widest = max((levels.width(counts(problem, each.replicas)) for problem, each, levels in kept), default=0)
 
     def within(self, width: int) -> Sequence[ReplicaPlacement]:
-        """The least movement of each within its narrowest band, wider by so many replicas at both ends."""
+        """The least movement of each within its narrowest band, wider by `width` replicas at both ends."""
         return [
             movement_within(problem, levels.bounds(below=width, above=width), is_over=self.is_over)
             for problem, levels in zip(self.problems, self.narrowest, strict=True)
@@ -241,7 +241,7 @@ class _Curve:
 
 
 def _spread_out(widest: int, points: int) -> list[int]:
-    """At most so many whole numbers from 0 to `widest`, in growing steps."""
+    """At most `points` whole numbers from 0 to `widest`, in growing steps."""
     steps = np.linspace(0, np.sqrt(widest), max(points, 2)) ** 2
     return sorted({round(step) for step in steps.tolist()})
 

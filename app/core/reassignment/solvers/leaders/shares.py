@@ -33,7 +33,7 @@ class Shares:
     table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `problem.NOT_A_CANDIDATE`.
     amounts : (rows, width) int64; they sum to the row's weight.
     target : (brokers,) bool. base : (brokers,) int64.
-    exact : (brokers,) int64, the load of nodes that lead exactly so much, −1 for brokers; None if there are none. It
+    exact : (brokers,) int64, the load that each node has exactly, −1 for brokers; None if there are none. It
         may be infeasible; the balance then leaves these loads as they are.
     brokers : their number if nodes of minimums follow them, for each topic one of each broker; 0 without any.
     """
