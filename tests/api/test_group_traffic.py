@@ -77,7 +77,9 @@ class TestTraffic:
         found = traffic(client, members=members, brokers=[{"id": 1}, *brokers()[1:]], assignor="roundrobin")
         assert pairs(found) == {(None, "a"): 9, ("b", None): 20, ("c", "c"): 34}
         assert (found["unknown_bytes_per_s"], found["cross_rack_bytes_per_s"]) == (29, 0)
-        assert found["replication_bytes_per_s"] is None
+        assert found["replication_bytes_per_s"] == 0
+        copied = traffic(client, members=members, brokers=[{"id": 1}, *brokers()[1:]], topics=[topic(replicas=2)])
+        assert copied["replication_bytes_per_s"] is None
 
     def test_topics_without_a_rate_are_named(self, client: httpx.Client) -> None:
         topics, members = [topic(), topic("u", 3)], [member("m-a", "a", "t", "u")]

@@ -53,7 +53,7 @@ def _racks_of_row(known: Reads, row: int, *, follower_fetching: bool) -> tuple[i
     if not follower_fetching:
         return racks[0], consumer
     if consumer == NO_RACK:
-        return NO_RACK, consumer
+        return (racks[0] if len(set(racks)) == 1 else NO_RACK), consumer
     if consumer in racks:
         return consumer, consumer
     return (NO_RACK if NO_RACK in racks else racks[0]), consumer
@@ -163,6 +163,15 @@ class TestExamples:
         known = replace(self._two(2, 1), rack_of=np.array([0, 1, NO_RACK], np.int32))
         assert known.traffic(follower_fetching=True).unknown.tolist() == [10, 0]
         assert known.traffic(follower_fetching=False).unknown.tolist() == [0, 0]
+
+    def test_one_rack_with_all_replicas_is_the_source_for_a_consumer_of_unknown_rack(self) -> None:
+        known = replace(self._two(NO_RACK, NO_RACK), rack_of=np.array([1, 0, 0], np.int32))
+        assert known.traffic(follower_fetching=True).from_rack.tolist() == [NO_RACK, 0]
+
+    def test_one_replica_in_an_unknown_rack_sends_nothing(self) -> None:
+        one = Reads(*(np.array([[0]], np.int32), np.array([NO_RACK], np.int32), np.zeros(1, np.int32), np.ones(1)))
+        found = one.traffic(follower_fetching=False)
+        assert (found.unknown.tolist(), found.replication.tolist()) == ([1], [0])
 
     def test_no_partition_is_no_traffic(self) -> None:
         none = Reads(stacked([]), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))

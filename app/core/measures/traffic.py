@@ -1,8 +1,7 @@
 """Bytes per second that consumers fetch from rack to rack, partition by partition.
 
 A consumer fetches from the leader. If brokers have a `RackAwareReplicaSelector` (KIP-392), it fetches from a replica in
-its own rack if there is one, else from the leader. Every replica counts as in sync. `loads_kernel.crossing`, the loop
-of capacity sweeps and of reassignments, decides which partitions cross.
+its own rack if there is one, else from the leader. Every replica counts as in sync.
 """
 
 from dataclasses import dataclass, field
@@ -10,8 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.capacity import loads_kernel
-from app.core.model import NO_RACK, NO_REPLICA, Float64s, Int32s
+from app.core.model import NO_RACK, Float64s, Int32s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +20,8 @@ class ReadTraffic:
     ----------
     from_rack, to_rack : (rows,) int32 rack of the broker and of the consumer; `NO_RACK` if it is unknown.
     bytes_per_s : (rows,) float64 bytes/s that the consumer fetches.
-    replication : (rows,) float64 bytes/s that the leader sends to followers in other racks; NaN if the rack of a
-        replica is unknown.
+    replication : (rows,) float64 bytes/s that the leader sends to followers in other racks; NaN if the rack of one
+        of several replicas is unknown.
     """
 
     from_rack: Int32s = field(repr=False)
@@ -64,7 +62,7 @@ def read_traffic(
     rack_of : (brokers,) int32 rack numbers, `NO_RACK` if unknown. consumer_rack : (rows,) int32 likewise.
     bytes_per_s : (rows,) float64.
 
-    Complexity: O(rows · factor² + racks²).
+    Complexity: O(rows · factor).
 
     Examples
     --------
@@ -75,27 +73,18 @@ def read_traffic(
     >>> read_traffic(replicas, racks, in_rack_0, rates, follower_fetching=True).cross_rack.tolist()
     [0.0, 0.0]
     """
-    racks = int(max(rack_of.max(initial=NO_RACK), consumer_rack.max(initial=NO_RACK))) + 1
-    # Brokers of unknown rack are in one more rack, which no consumer is in.
-    known = np.where(rack_of == NO_RACK, racks, rack_of).astype(np.int32)
-    placed = np.flatnonzero((replicas != NO_REPLICA).any(axis=1))
-    crossed = np.zeros((len(replicas), 3))
-    for rack in np.unique(consumer_rack[placed]).tolist():
-        rows = placed[consumer_rack[placed] == rack]
-        shares, ones = np.zeros(racks + 1), np.ones(len(rows))
-        shares[rack] = rack != NO_RACK
-        of_rack = np.zeros((len(rows), 3))
-        lists = np.ascontiguousarray(replicas[rows], np.int32)
-        bounds = np.arange(len(rows) + 1)
-        loads_kernel.crossing(lists, bounds, ones, ones, known, shares, shares, follower_fetching, of_rack)
-        crossed[rows] = of_rack
-    of_replicas = np.append(rack_of, racks)[replicas]  # the entry after the brokers is for padding
-    is_placed, is_uncertain = (replicas != NO_REPLICA).any(axis=1), (of_replicas == NO_RACK).any(axis=1)
-    from_leader = crossed[:, loads_kernel.CONSUMERS] > 0
-    from_rack = np.where(from_leader, NO_RACK, consumer_rack).astype(np.int32)
-    if follower_fetching:  # A replica of unknown rack may be in the consumer's.
-        from_leader &= ~is_uncertain & (consumer_rack != NO_RACK)
-    from_rack[from_leader] = of_replicas[from_leader][:, :1].ravel()
-    from_rack[~is_placed] = NO_RACK
-    replication = np.where(is_placed & ~is_uncertain, crossed[:, loads_kernel.FOLLOWERS] * bytes_per_s, np.nan)
+    padding = NO_RACK - 1
+    racks = np.append(rack_of, padding)[replicas] if replicas.shape[1] else np.full((len(replicas), 1), padding)
+    leader = np.where(racks[:, 0] == padding, NO_RACK, racks[:, 0])
+    is_unknown = (racks == NO_RACK).any(axis=1) | (leader == NO_RACK)
+    is_elsewhere = (racks != leader[:, None]) & (racks != padding)
+    is_led = np.full(len(racks), True)  # Whether the source is the leader, or in its rack.
+    is_in_rack = np.full(len(racks), False)
+    if follower_fetching:
+        is_in_rack = (consumer_rack != NO_RACK) & (racks == consumer_rack[:, None]).any(axis=1)
+        # A replica of unknown rack may be in the consumer's, and a consumer of unknown rack near any replica.
+        is_led = ~(is_unknown | (is_elsewhere.any(axis=1) & (consumer_rack == NO_RACK)))
+    from_rack = np.where(is_in_rack, consumer_rack, np.where(is_led, leader, NO_RACK)).astype(np.int32)
+    is_uncertain = is_unknown & ((racks != padding).sum(axis=1) != 1)  # One replica sends nothing.
+    replication = np.where(is_uncertain, np.nan, is_elsewhere.sum(axis=1) * bytes_per_s)
     return ReadTraffic(from_rack, consumer_rack, bytes_per_s, replication)
