@@ -8,6 +8,7 @@ import shlex
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import time
 import zipfile
@@ -63,6 +64,20 @@ def wait_for(condition: Callable[[], bool], *, within_s: float, what: str) -> No
         time.sleep(0.1)
 
 
+def topic_error(port: int, topic: str) -> int:
+    """The error of a topic in the metadata of one broker; clients and tools ask any of them.
+
+    By version 4 of the protocol's `Metadata`: an entry of a topic is its error, then its name.
+    """
+    name = struct.pack(">h", len(topic)) + topic.encode()
+    request = struct.pack(">hhihi", 3, 4, 0, -1, 1) + name + b"\0"  # no name of a client, one topic, do not create it
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection, connection.makefile("rb") as answers:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        answer = answers.read(*struct.unpack(">i", answers.read(4)))
+    (error,) = struct.unpack_from(">h", answer, answer.rindex(name) - 2)
+    return int(error)
+
+
 @dataclass(slots=True)
 class Node:
     """A controller or broker: its files, and its process while it runs."""
@@ -115,7 +130,11 @@ class Cluster:
     @property
     def bootstrap(self) -> str:
         """The addresses of the brokers that run."""
-        return ",".join(f"127.0.0.1:{node.port}" for node in self.brokers.values() if node.process is not None)
+        return ",".join(f"127.0.0.1:{port}" for port in self._ports)
+
+    @property
+    def _ports(self) -> list[int]:
+        return [node.port for node in self.brokers.values() if node.process is not None]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -139,6 +158,9 @@ class Cluster:
         options = [f"--config={key.replace('_', '.')}={value}" for key, value in configs.items()]
         counts = ["--partitions", str(partitions), "--replication-factor", str(factor)]
         self.tool("kafka-topics", "--create", "--topic", name, *counts, *options)
+        wait_for(
+            lambda: not any(map(partial(topic_error, topic=name), self._ports)), within_s=30, what=f"{name} is known"
+        )
 
     def fill(self, topic: str, *, records: int, size: int = 1000) -> None:
         """Produce records of some bytes to a topic, over all its partitions."""

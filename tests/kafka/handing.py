@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import zipfile
@@ -79,7 +80,7 @@ def run(kafka: Cluster, folder: Path, *options: str, **settings: str) -> subproc
 
 
 def started(kafka: Cluster, folder: Path, *options: str, batch: str = "", **settings: str) -> subprocess.Popen[str]:
-    """The script in a process group of its own, once it waits for a batch, `02` or any.
+    """The script in a process group of its own, once it waits for a batch: any, or one of the pattern `batch`.
 
     Raises `AssertionError` with its output if it ends before.
     """
@@ -91,7 +92,7 @@ def started(kafka: Cluster, folder: Path, *options: str, batch: str = "", **sett
     printed = []
     for line in script.stdout:
         printed.append(line)
-        if f"batch {batch}" in line and "in progress" in line:
+        if re.search(f"batch {batch}.*in progress", line):
             return script
     script.wait()
     raise AssertionError("".join(printed))

@@ -46,13 +46,15 @@ def test_progress_and_drift_in_mid_batch(full: Cluster, client: httpx.Client, tm
     plan = planned(client, snapshot(client, full), SLOW)
     folder = unpacked(client, plan, tmp_path / "plan")
     assert len(plan["batches"]) > 2
-    interrupt(started(full, folder, batch="02"))
+    # A small batch may be complete before the script looks.
+    interrupt(started(full, folder, batch="0[2-9]"))
     found = progress(client, full, plan)
     states = [batch["state"] for batch in found["batches"]]
-    assert states == ["done", "in_progress", *["not_started"] * (len(states) - 2)]
-    assert (found["state"], found["drift"], found["next"]) == ("in_progress", [], "batch/3")
+    done = states.index("in_progress")
+    assert states == [*["done"] * done, "in_progress", *["not_started"] * (len(states) - done - 1)]
+    assert (found["state"], found["drift"], found["next"]) == ("in_progress", [], f"batch/{done + 2}")
 
-    files = [folder / f"{each:02}-execute.json" for each in range(2, len(states) + 1)]
+    files = [folder / f"{each:02}-execute.json" for each in range(done + 1, len(states) + 1)]
     moving, *later = (
         {f"{row['topic']}-{row['partition']}" for row in json.loads(file.read_text())["partitions"]} for file in files
     )
