@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Domain, MovementProblem
 from app.core.replica_lists import distinct_rows
 
@@ -26,8 +25,8 @@ class PartitionKind:
     """
 
     factor: int
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
+    may_keep: Bools
+    may_receive: Bools
     repairs: bool = True
     to_span: int | None = None
     rack: int | None = None
@@ -64,8 +63,8 @@ class ProblemBrokers:
     ids: Int32s
     rack_of: Int32s
     base: Int64s
-    target: NDArray[np.bool_]
-    may_keep: NDArray[np.bool_]
+    target: Bools
+    may_keep: Bools
 
 
 class NoLegalPlacement(Exception):
@@ -184,7 +183,7 @@ def find_domains(
     return tuple(domains), domain_of
 
 
-def _per_rack(current: Int32s, counted: NDArray[np.bool_], rack_of: Int32s, racks: int) -> Int64s:
+def _per_rack(current: Int32s, counted: Bools, rack_of: Int32s, racks: int) -> Int64s:
     """(rows, racks) int64: the counted current replicas of each row in each rack."""
     row, column = np.nonzero(counted)
     numbers = row * racks + rack_of[current[row, column]]

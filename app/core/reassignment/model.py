@@ -12,11 +12,10 @@ from functools import cached_property
 from math import ceil, floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.measures.copysets import distinct_sets
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +35,8 @@ class Domain:
     """
 
     factor: int
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
+    may_keep: Bools
+    may_receive: Bools
     least: Int64s
     most: Int64s
 
@@ -54,8 +53,8 @@ class DomainTable:
     factor: Int64s
     least: Int64s
     most: Int64s
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
+    may_keep: Bools
+    may_receive: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +87,19 @@ class MovementProblem:
 
     broker_ids: Int32s
     rack_of: Int32s
-    target: NDArray[np.bool_]
+    target: Bools
     base: Int64s
     domains: tuple[Domain, ...]
     domain_of: Int32s = field(repr=False)
     current: Int32s = field(repr=False)
-    is_copied: NDArray[np.bool_] = field(repr=False)
+    is_copied: Bools = field(repr=False)
     must_keep: Int32s = field(repr=False)
     weight: Int64s = field(repr=False)
     share: Int64s | None = field(default=None, repr=False)
-    in_sync: NDArray[np.bool_] | None = field(default=None, repr=False)
+    in_sync: Bools | None = field(default=None, repr=False)
     floor_cap: Int64s | None = field(default=None, repr=False)
 
-    def freed(self, brokers: NDArray[np.bool_]) -> "MovementProblem":
+    def freed(self, brokers: Bools) -> "MovementProblem":
         """The problem in which nothing on some brokers, (brokers,) bool, has to stay, of partitions in sync."""
         is_freed = np.append(brokers, True)[self.must_keep]
         if self.in_sync is not None:
@@ -108,7 +107,7 @@ class MovementProblem:
         return replace(self, must_keep=np.where(is_freed, NO_REPLICA, self.must_keep).astype(np.int32))
 
     @property
-    def is_bounded(self) -> NDArray[np.bool_]:
+    def is_bounded(self) -> Bools:
         """(brokers,) bool, brokers that a band bounds: targets, and brokers with a capped floor."""
         return bounded(self.target, self.floor_cap)
 
@@ -158,12 +157,12 @@ class MovementProblem:
         return int(self.table.factor.max(initial=0))
 
 
-def bounded(target: NDArray[np.bool_], cap: Int64s | None) -> NDArray[np.bool_]:
+def bounded(target: Bools, cap: Int64s | None) -> Bools:
     """(brokers,) bool, targets and brokers with a capped floor. cap : (brokers,) int64, as of `MovementProblem`."""
     return target if cap is None else target | (cap >= 0)
 
 
-def capped_floors(low: int | Int64s, target: NDArray[np.bool_], cap: Int64s | None) -> Int64s:
+def capped_floors(low: int | Int64s, target: Bools, cap: Int64s | None) -> Int64s:
     """(brokers,) int64: the floor of targets, up to `cap` of the others. low : of all, or (brokers,) of each."""
     return np.asarray(np.where(target, low, 0 if cap is None else np.minimum(low, cap)), np.int64)
 

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int64s
+from app.core.model import NO_REPLICA, Bools, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -39,8 +38,8 @@ class Share:
 
     name: str | None
     rows: Int64s = field(repr=False)
-    brokers: NDArray[np.bool_] = field(repr=False)
-    target: NDArray[np.bool_] = field(repr=False)
+    brokers: Bools = field(repr=False)
+    target: Bools = field(repr=False)
     floor_cap: Int64s | None = field(repr=False)
 
 
@@ -86,7 +85,7 @@ def _topics_of(topics: TopicBalance, rows: Int64s) -> TopicBalance:
     )
 
 
-def part_of(problem: MovementProblem, rows: Int64s, target: NDArray[np.bool_]) -> MovementProblem:
+def part_of(problem: MovementProblem, rows: Int64s, target: Bools) -> MovementProblem:
     """The problem of some rows, balanced among these brokers; the other rows have nothing there.
 
     Parameters
@@ -151,9 +150,7 @@ class PlacedPart:
     placement: ResourcePlacement
 
 
-def part_of_resources(
-    problem: ResourceProblem, rows: Int64s, target: NDArray[np.bool_], inside: NDArray[np.bool_]
-) -> ResourceProblem:
+def part_of_resources(problem: ResourceProblem, rows: Int64s, target: Bools, inside: Bools) -> ResourceProblem:
     """The problem of some rows: the others have nothing on the brokers inside, or are part of the base.
 
     Parameters

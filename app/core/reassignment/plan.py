@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Bools, Int32s
 from app.core.reassignment.batches.model import Batches
 from app.core.reassignment.model import TIGHT, ReplicaPlacement
-from app.core.reassignment.problem import Bools, Infeasible, LimitsConflict, Problem, ResourceObjective, SetsConflict
+from app.core.reassignment.problem import Infeasible, LimitsConflict, Problem, ResourceObjective, SetsConflict
 from app.core.reassignment.solvers.leaders.problem import leader_violations
 from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
 from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources, place_and_lead

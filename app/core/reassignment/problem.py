@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s, LogDirectory
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
@@ -22,8 +21,6 @@ from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.resource_problem import Goal, Limits, ResourceLoads, ResourcePlacement
 from app.core.reassignment.solvers.flow.per_topic import TopicBalance
 from app.core.replica_lists import not_among, per_broker
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -371,7 +368,7 @@ class MinimumsConflict(Infeasible):
     """
 
     short: Int64s
-    brokers: NDArray[np.bool_]
+    brokers: Bools
 
 
 @dataclass(eq=False)

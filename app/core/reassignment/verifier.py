@@ -1,12 +1,10 @@
 """Violations of a placement, whichever solver made it; only the evaluation of loads is shared with the solvers."""
 
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, MovementProblem, ReplicaPlacement
 from app.core.reassignment.resource_problem import (
     RESOURCES,
@@ -20,7 +18,6 @@ from app.core.replica_lists import not_among, per_broker
 
 NAMED = 10
 """How many partitions, or brokers, are named for each violation."""
-Bools: TypeAlias = NDArray[np.bool_]
 
 
 def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:

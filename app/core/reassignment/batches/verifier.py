@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Bools, Int32s, Int64s
 from app.core.reassignment.batches.model import (
     Batches,
     BatchLimits,
@@ -15,7 +15,6 @@ from app.core.reassignment.batches.model import (
 from app.core.reassignment.batches.replay import (
     BatchTraffic,
     BatchViolation,
-    Bools,
     StepReplay,
     differ,
     disk_violations,

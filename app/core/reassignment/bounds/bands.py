@@ -13,10 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, Network, is_feasible
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Band, MovementProblem, bounded, capped_floors
 from app.core.replica_lists import distinct_rows, sums_by
 
@@ -55,7 +54,7 @@ class GroupedLoads:
     must: Int64s = field(repr=False)
     may: Int64s = field(repr=False)
     rack_of: Int32s
-    target: NDArray[np.bool_]
+    target: Bools
     base: Int64s
     floor_cap: Int64s | None
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.bounds.prices_kernel import PricedLoads, sum_of_cheapest_choices
 from app.core.reassignment.legal_sets_kernel import rows_legal_in_place
 from app.core.reassignment.resource_problem import MILLION, NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement
@@ -118,7 +117,7 @@ class _Dual:
     of_leader: Int64s = field(repr=False)
     of_follower: Int64s = field(repr=False)
     unit: Float64s = field(repr=False)
-    settled: NDArray[np.bool_] = field(repr=False)
+    settled: Bools = field(repr=False)
     added: Float64s = field(repr=False)
 
     @classmethod
@@ -226,7 +225,7 @@ class _Dual:
         return [shed, -received, both]
 
 
-def least_load(rules: LoadRules, group: NDArray[np.bool_]) -> float:
+def least_load(rules: LoadRules, group: Bools) -> float:
     """A lower bound on what all replicas load on some brokers and cost, added; brokers of `rules.load`."""
     load, nothing = rules.load[:, None], np.zeros((len(group), 1))
     priced = _priced(load, load, group.astype(np.float64)[:, None], nothing, nothing.copy())

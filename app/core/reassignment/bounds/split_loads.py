@@ -7,9 +7,8 @@ replicas that n brokers must have, some broker has k + 1.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.bands import GroupedLoads
 from app.core.reassignment.rules import LoadRules
 from app.core.replica_lists import sums_by
@@ -71,7 +70,7 @@ def _whole_replica_bound(rules: LoadRules, groups: GroupedLoads) -> int:
     """
     may = np.isin(np.arange(len(groups.base)), groups.broker)
     bounds = [0]
-    regions: list[tuple[NDArray[np.bool_], Int64s]] = [(np.full(len(may), True), rules.factor)]
+    regions: list[tuple[Bools, Int64s]] = [(np.full(len(may), True), rules.factor)]
     regions += [(np.asarray(rules.rack_of == rack), least) for rack, least in enumerate(rules.least.T)]
     for inside, of_domain in regions:
         receivers = may & inside & rules.target
@@ -84,9 +83,9 @@ def _whole_replica_bound(rules: LoadRules, groups: GroupedLoads) -> int:
     return max(bounds)
 
 
-def _may_leave_targets(rules: LoadRules, beside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _may_leave_targets(rules: LoadRules, beside: Bools) -> Bools:
     """(rows,) bool: whether a replica may be on one of these brokers, whose loads do not count."""
-    leaves: NDArray[np.bool_] = np.asarray((rules.may_receive & beside).any(axis=1))[rules.domain_of]
+    leaves: Bools = np.asarray((rules.may_receive & beside).any(axis=1))[rules.domain_of]
     for current_broker in rules.current.T:
         leaves |= (current_broker != NO_REPLICA) & beside[current_broker]
     return leaves

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem, capacity_weights
 from app.core.replica_lists import sums_by
 
@@ -36,7 +35,7 @@ class LeastLoads:
         table = movement.table
         self._eligible = table.may_receive | table.may_keep
 
-    def in_set(self, chosen: NDArray[np.bool_]) -> Int64s:
+    def in_set(self, chosen: Bools) -> Int64s:
         """(resources,) int64: the least load of the brokers that are chosen, (brokers,) bool, base included."""
         movement, loads = self._problem.movement, self._problem.loads
         total = loads.base[chosen].sum(axis=0).astype(np.int64)
@@ -49,7 +48,7 @@ class LeastLoads:
             total += least if fewest else 0
         return np.asarray(total, np.int64)
 
-    def fewest(self, domain: int, chosen: NDArray[np.bool_]) -> int:
+    def fewest(self, domain: int, chosen: Bools) -> int:
         """The fewest replicas of a partition of the domain on the brokers that are chosen."""
         movement = self._problem.movement
         least, most, factor = movement.table.least[domain], movement.table.most[domain], movement.domains[domain].factor
@@ -58,7 +57,7 @@ class LeastLoads:
         return max(missing, factor - int(np.minimum(most, outside).sum()), 0)
 
 
-def sets_of(problem: ResourceProblem, brokers: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+def sets_of(problem: ResourceProblem, brokers: Bools) -> Iterator[Bools]:
     """Distinct sets of brokers, by ascending size: each broker, those of each rack, and all of them."""
     racks = [brokers & (problem.movement.rack_of == rack) for rack in np.unique(problem.movement.rack_of[brokers])]
     for broker in np.flatnonzero(brokers):

@@ -13,9 +13,8 @@ from functools import partial
 from math import ceil, floor
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.shares import LARGEST_ADDED, LARGEST_SHARE, Share, sum_of
@@ -196,7 +195,7 @@ class Stages:
     def _loads(self) -> Int64s:
         return loads_of(self.problem.loads, self.problem.movement.rack_of, self.at, self.at[:, 0])
 
-    def _within_limits(self, columns: NDArray[np.bool_]) -> Fraction:
+    def _within_limits(self, columns: Bools) -> Fraction:
         """Bring loads below the limits of some resources, or as near as can be; the excess in shares of limits."""
         upper = np.where(columns, self.problem.limits.upper, NO_LIMIT)
         if not (upper < NO_LIMIT).any():

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.movement_bound import least_load
 from app.core.reassignment.goals.answers import LEGAL
 from app.core.reassignment.model import Band, MovementProblem, ReplicaPlacement
@@ -176,7 +175,7 @@ def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidateP
     return bound
 
 
-def _groups(rules: LoadRules, placement: CandidatePlacement) -> list[NDArray[np.bool_]]:
+def _groups(rules: LoadRules, placement: CandidatePlacement) -> list[Bools]:
     current = np.sort(rules.current, axis=1)
     receiving = np.zeros(len(placement.loads), np.bool_)
     for column in placement.at.T:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Float64s, Int32s, Int64s
+from app.core.model import Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
 from app.core.reassignment.bounds.movement_bound import moved_lower_bound
 from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
@@ -165,7 +164,7 @@ def highest_level(problem: ResourceProblem, column: int, ideal: Float64s, level:
     return max(level, Fraction(0))
 
 
-def _of_column(problem: ResourceProblem, column: int) -> tuple[LoadRules, NDArray[np.bool_], Int64s]:
+def _of_column(problem: ResourceProblem, column: int) -> tuple[LoadRules, Bools, Int64s]:
     movement = problem.movement
     return load_rules(movement, problem.loads.of_follower[:, column]), movement.target, problem.loads.base[:, column]
 

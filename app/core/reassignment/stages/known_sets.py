@@ -15,10 +15,9 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.goals.answers import GoalRange, answer
 from app.core.reassignment.model import NO_LIMIT, KnownSets, MovementProblem
 from app.core.reassignment.resource_problem import RESOURCES, ResourcePlacement, ResourceProblem
@@ -76,7 +75,7 @@ class SetChoice:
     known: KnownSets
     problem: MovementProblem
     replicas: Int32s = field(repr=False)
-    is_pinned: NDArray[np.bool_] = field(repr=False)
+    is_pinned: Bools = field(repr=False)
     loads: Sequence[BoundedLoad]
     topic_of: Int64s | None
     moves_others: bool

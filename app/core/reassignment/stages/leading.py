@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import TIGHT, Balance, Band, BrokerBounds
 from app.core.reassignment.parts import ProblemPart, summed
-from app.core.reassignment.problem import Bools, EvacuationConflict, Infeasible, MinimumsConflict, Problem
+from app.core.reassignment.problem import EvacuationConflict, Infeasible, MinimumsConflict, Problem
 from app.core.reassignment.solvers.leaders.choosing import by_count, choose_leaders
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
 from app.core.reassignment.solvers.leaders.problem import (
@@ -26,7 +25,7 @@ from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_f
 
 
 def spread_topic(
-    problem: LeaderProblem, rows: Int64s, is_ready: NDArray[np.bool_], base: Int64s
+    problem: LeaderProblem, rows: Int64s, is_ready: Bools, base: Int64s
 ) -> tuple[LeaderProblem, LeaderChoice]:
     """Choose the leaders of a topic in the narrowest feasible band with the fewest changes.
 

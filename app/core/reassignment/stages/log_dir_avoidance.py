@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from app.core.flow import InfeasibleFlow
-from app.core.model import NO_LOG_DIR, Int32s
+from app.core.model import NO_LOG_DIR, Bools, Int32s
 from app.core.reassignment.log_dirs import packing_conflict, place_in_log_dirs
 from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
-from app.core.reassignment.problem import Bools, BudgetConflict, Infeasible, LogDirTable, Problem
+from app.core.reassignment.problem import BudgetConflict, Infeasible, LogDirTable, Problem
 from app.core.reassignment.solvers.flow.least_movement import least_movement
 from app.core.reassignment.stages.leading import LeaderSolution, place_and_lead
 from app.core.reassignment.stages.log_dirs import MOST_OF_ONE, LogDirSolution, choose_log_dirs, problems_of

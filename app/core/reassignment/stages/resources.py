@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
@@ -85,7 +84,7 @@ class ResourceSolution:
         return ReplicaPlacement(self.placement.replicas[part.rows], None, summed([certificate, constant]))
 
     @property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Bools:
         """(rows,) bool, rows that are not pinned."""
         free = np.ones(len(self.placement.leaders), np.bool_)
         if self.pinned is not None:
@@ -197,7 +196,7 @@ def _stated(
     return replace(resources, loads=_with_pinned(problem, resources, pinned)), pinned
 
 
-def _is_led_behind(problem: Problem, placement: ResourcePlacement) -> NDArray[np.bool_]:
+def _is_led_behind(problem: Problem, placement: ResourcePlacement) -> Bools:
     """(rows,) bool, partitions that are led by a replica out of sync although another one is in sync."""
     is_ready = problem.ready(placement.replicas)
     leads = placement.replicas == placement.leaders[:, None]

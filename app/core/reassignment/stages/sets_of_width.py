@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.flow import Network, min_cost_flow
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import SOLVER, least_movement
 from app.core.reassignment.solvers.flow.places import in_order, moved_weight
 
-Bools = NDArray[np.bool_]
 _BLOCK = 1 << 21
 """Pairs of a partition and a set that are compared at once."""
 

@@ -13,10 +13,9 @@ from threading import Event, Thread
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds
 from app.core.reassignment.rules import LARGEST_SUM, LoadRules
 from app.core.reassignment.solvers.exact.placement_model import add_legal_set
@@ -44,7 +43,7 @@ class FreeCells:
 
     rows: Int64s = field(repr=False)
     brokers: Int64s
-    is_free: NDArray[np.bool_] = field(repr=False)
+    is_free: Bools = field(repr=False)
 
     def changing(self, at: Int32s) -> Int32s:
         """(rows, widest) int32: the replicas of free rows on free brokers, `NO_REPLICA` for the others."""

@@ -13,9 +13,8 @@ from fractions import Fraction
 from math import ceil, lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -75,7 +74,7 @@ def limit_conflicts(
     return tuple(_conflicts(problem, rules, _irreducible(problem, rules, limited, is_over)))
 
 
-def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_]) -> bool:
+def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: Bools) -> bool:
     """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
     solve = LimitModel(problem, rules)
     for broker, column in zip(*np.nonzero(limited), strict=True):
@@ -83,9 +82,7 @@ def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[n
     return bool(solve.status() == "INFEASIBLE")
 
 
-def _irreducible(
-    problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_], is_over: Callable[[], bool]
-) -> NDArray[np.bool_]:
+def _irreducible(problem: ResourceProblem, rules: LoadRules, limited: Bools, is_over: Callable[[], bool]) -> Bools:
     """(brokers, resources) bool limits that conflict, without those of any resource or broker that are not needed."""
     subset = limited.copy()
     for axis in (1, 0):
@@ -102,7 +99,7 @@ def _irreducible(
     return subset
 
 
-def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bool_]) -> list[LimitConflict]:
+def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: Bools) -> list[LimitConflict]:
     """The conflict, once for each of its resources: the least load above its limits if those of the others hold."""
     columns = np.flatnonzero(subset.any(axis=0)).tolist()
     brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())

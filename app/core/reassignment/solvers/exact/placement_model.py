@@ -11,10 +11,9 @@ from math import floor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import small_model_solver
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.rules import LoadRules
 
@@ -108,7 +107,7 @@ class PlacementModel:
     def __init__(
         self,
         rules: LoadRules,
-        may_lead: NDArray[np.bool_] | None,
+        may_lead: Bools | None,
         behind: Int32s,
         *,
         solver_time: float = SOLVER_TIME,

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.heavy_bound import heavy_places
 from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.rules import LoadRules, Region, regions_of
@@ -167,7 +166,7 @@ def merged_in(
     return candidate(rules, at[:, : best.at.shape[1]], np.where(inside, other.loads, best.loads))
 
 
-def _within(at: Int32s, inside: NDArray[np.bool_]) -> Int32s:
+def _within(at: Int32s, inside: Bools) -> Int32s:
     """The replicas on some brokers; `NO_REPLICA` for the others."""
     return np.where(inside[at] & (at != NO_REPLICA), at, NO_REPLICA).astype(np.int32)
 
@@ -191,7 +190,7 @@ def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Regi
     return FreeCells(chosen, region.brokers, is_free)
 
 
-def _moves(rules: LoadRules, start: CandidatePlacement) -> NDArray[np.bool_]:
+def _moves(rules: LoadRules, start: CandidatePlacement) -> Bools:
     """(rows,) bool: whether a replica is where none is now, or is copied in place."""
     moves = np.zeros(len(rules.load), np.bool_)
     for column in start.at.T:

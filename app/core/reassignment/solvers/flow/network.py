@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.flow import Network
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.places import PlaceCosts
 
@@ -54,7 +54,7 @@ def candidate_receivers(
     problem: MovementProblem,
     rows: Int64s,
     *,
-    underfull: NDArray[np.bool_] | None = None,
+    underfull: Bools | None = None,
     requested: Int64s | None = None,
     most_pairs: int | None = None,
 ) -> CandidateReceivers:
@@ -139,9 +139,7 @@ def band_capacity(problem: MovementProblem, band: BrokerBounds | None, frozen: I
     return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
 
 
-def tiers(
-    low: Int64s, high: Int64s, stock: Int64s, ends: NDArray[np.bool_], everything: int
-) -> tuple[Int64s, Int64s, Int64s]:
+def tiers(low: Int64s, high: Int64s, stock: Int64s, ends: Bools, everything: int) -> tuple[Int64s, Int64s, Int64s]:
     """How many more fit below a band, within it, and above it, where `stock` are. Shapes are those of the band.
 
     Parameters
@@ -286,10 +284,10 @@ class _Nodes:
     need: Int64s
     least: Int64s
     most: Int64s
-    is_current: NDArray[np.bool_]
+    is_current: Bools
     share: Int64s
     pool: Int64s
-    receivers: NDArray[np.bool_]
+    receivers: Bools
     topic_of_group: Int64s
     topic_of: Int64s
     first_pool: int

@@ -22,10 +22,9 @@ from functools import cache
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import (
     UNLIMITED,
     Balance,
@@ -95,7 +94,7 @@ class TopicBalance:
             low[topic, bounded], high[topic, bounded] = floors[bounded], bands[bounded, 1]
         return low, high
 
-    def _kept(self, problem: MovementProblem, closed: NDArray[np.bool_]) -> Int64s:
+    def _kept(self, problem: MovementProblem, closed: Bools) -> Int64s:
         """(topics, brokers) int64: what closed brokers may keep of each topic; `UNLIMITED` of the other brokers."""
         may_keep = closed & problem.table.may_keep
         stays = may_keep[problem.domain_of[:, None], problem.current] & (problem.current != NO_REPLICA)
@@ -208,13 +207,13 @@ class _Shares:
     """
 
     racks: int
-    bounded: NDArray[np.bool_]
+    bounded: Bools
     alike: tuple[tuple[int, int], ...]
     of_broker: Int64s
     means: Callable[..., list[Fraction]] = field(default_factory=lambda: cache(_rack_means))
     band: Callable[[Fraction, Fraction | None], tuple[int, int]] = field(default_factory=lambda: cache(_ends))
 
-    def of(self, total: int, least: Int64s, most: Int64s, kept: Int64s) -> tuple[NDArray[np.bool_], list[Fraction]]:
+    def of(self, total: int, least: Int64s, most: Int64s, kept: Int64s) -> tuple[Bools, list[Fraction]]:
         """(brokers,) bool, the brokers that share, and the mean on each kind of broker in `alike`.
 
         Parameters

@@ -15,9 +15,8 @@ topic in one rack that move are interchangeable, and so are their destinations; 
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import MovementProblem
 from app.core.reassignment.solvers.flow import places_kernel as kernel
 from app.core.replica_lists import per_broker
@@ -75,7 +74,7 @@ def place_rules(problem: MovementProblem) -> kernel.PlaceRules:
     )
 
 
-def settled(problem: MovementProblem) -> NDArray[np.bool_]:
+def settled(problem: MovementProblem) -> Bools:
     """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
     settles = np.zeros(len(problem.current), np.bool_)
     kernel.settled(place_rules(problem), settles)
@@ -104,7 +103,7 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
     return priced_costs, chosen
 
 
-def can_be_placed(problem: MovementProblem) -> NDArray[np.bool_]:
+def can_be_placed(problem: MovementProblem) -> Bools:
     """(rows,) bool: partitions with a legal placement."""
     free = np.zeros(len(problem.broker_ids), np.int64)
     return cheapest(problem, movement_costs(problem), free)[0] < kernel.NOTHING
@@ -131,7 +130,7 @@ def _ranked(problem: MovementProblem, prices: Int64s) -> tuple[Int32s, Int64s]:
     return ranked, ends
 
 
-def stay_put(problem: MovementProblem) -> tuple[Int32s, NDArray[np.bool_]]:
+def stay_put(problem: MovementProblem) -> tuple[Int32s, Bools]:
     """(rows, widest) int32 current brokers of settled partitions, padding elsewhere; (rows,) bool, settled or not."""
     stays = settled(problem)
     replicas = np.full((len(stays), problem.widest), NO_REPLICA, np.int32)
@@ -145,7 +144,7 @@ def counts(problem: MovementProblem, replicas: Int32s) -> Int64s:
     return problem.base + per_broker(replicas, len(problem.base))
 
 
-def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: NDArray[np.bool_]) -> Int64s:
+def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: Bools) -> Int64s:
     """(brokers,) int64 as `counts`, without the replicas that active partitions may move."""
     pinned = per_broker(problem.must_keep[is_active, None], len(problem.base))
     return counts(problem, replicas[~is_active]) + pinned
@@ -192,12 +191,12 @@ class Slots:
     rack: Int32s = field(repr=False)
     current_broker: Int32s = field(repr=False)
     column: Int64s = field(repr=False)
-    is_pinned: NDArray[np.bool_] = field(repr=False)
+    is_pinned: Bools = field(repr=False)
     receivers: Int64s = field(repr=False)
-    sets: NDArray[np.bool_] = field(repr=False)
+    sets: Bools = field(repr=False)
 
     @property
-    def is_free(self) -> NDArray[np.bool_]:
+    def is_free(self) -> Bools:
         """(slots,) bool: slots whose current broker may keep the replica and need not."""
         return np.asarray((self.current_broker != NO_REPLICA) & ~self.is_pinned, np.bool_)
 
@@ -217,7 +216,7 @@ class Slots:
         return lists
 
 
-def slots_of(problem: MovementProblem) -> tuple[Slots, NDArray[np.bool_]]:
+def slots_of(problem: MovementProblem) -> tuple[Slots, Bools]:
     """The slots of all partitions that consist of slots, and (rows,) bool which those are.
 
     A partition does if each rack has to have one of its replicas, or none, and has one broker at most that may keep

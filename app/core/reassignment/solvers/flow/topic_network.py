@@ -20,10 +20,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, Network
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.network import (
     CandidateReceivers,
@@ -65,7 +64,7 @@ class TopicNetwork:
 
     flow: Network
     excess: Int64s = field(repr=False)
-    leaving: NDArray[np.bool_] = field(repr=False)
+    leaving: Bools = field(repr=False)
     coming: Int64s = field(repr=False)
     _places: "TopicPlaces" = field(repr=False)
     _detailed: PlacementNetwork
@@ -236,9 +235,9 @@ class TopicPlaces:
     topic_of: Int64s
     topic: Int64s
     pool_of: Int64s
-    receives: NDArray[np.bool_]
+    receives: Bools
     topic_of_family: Int64s
-    is_node: NDArray[np.bool_]
+    is_node: Bools
     stock: Int64s
     low: Int64s
     high: Int64s

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.network import (
     BrokerArcs,
@@ -103,10 +102,10 @@ class _RestrictedProblem:
     problem: MovementProblem
     band: BrokerBounds
     replicas: Int32s
-    is_active: NDArray[np.bool_]
+    is_active: Bools
     requested: Int64s
     """Partition · brokers + broker, of each place that pricing requested for a partition."""
-    underfull: NDArray[np.bool_]
+    underfull: Bools
     """(brokers,) bool: targets below the band at the start."""
 
     def counts(self) -> Int64s:
@@ -149,7 +148,7 @@ class _RestrictedProblem:
         self.replicas[network.rows] = network.places(amounts, self.problem.must_keep, self.replicas.shape[1])
 
 
-def _lightest(state: _RestrictedProblem) -> NDArray[np.bool_]:
+def _lightest(state: _RestrictedProblem) -> Bools:
     """The lightest partitions on overfull brokers, and the lightest anywhere if some broker is underfull."""
     problem, counted = state.problem, state.counts()
     chosen = np.zeros(len(state.is_active), np.bool_)

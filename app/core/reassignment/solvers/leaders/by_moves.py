@@ -13,10 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Balance, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import (
     PLACEMENT_RULES,
@@ -31,8 +30,6 @@ from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_ord
 from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
 from app.core.replica_lists import not_among, per_broker
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

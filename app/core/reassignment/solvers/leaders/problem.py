@@ -10,10 +10,9 @@ earn by them. With optimal prices that is the optimum, since the flow has an int
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import KEEP, UNLIMITED, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 
@@ -21,9 +20,7 @@ NOT_A_CANDIDATE = -1
 """Cost of a replica that may not lead."""
 
 
-def leader_candidates(
-    replicas: Int32s, may_lead: NDArray[np.bool_], is_ready: NDArray[np.bool_] | None
-) -> NDArray[np.bool_]:
+def leader_candidates(replicas: Int32s, may_lead: Bools, is_ready: Bools | None) -> Bools:
     """(rows, width) bool: replicas of which one leads. They are ready and on brokers that may lead; of a partition
     without any, those that are ready, else those on brokers that may lead, else all.
 
@@ -31,7 +28,7 @@ def leader_candidates(
     ----------
     replicas : (rows, width) int32. may_lead : (brokers,) bool. is_ready : (rows, width) bool, as of `LeaderProblem`.
     """
-    may: NDArray[np.bool_] = replicas != NO_REPLICA
+    may: Bools = replicas != NO_REPLICA
     for is_fit in (is_ready, np.append(may_lead, False)[replicas]):
         if is_fit is not None:
             fit = np.logical_and(may, is_fit)
@@ -103,24 +100,24 @@ class LeaderProblem:
 
     replicas: Int32s = field(repr=False)
     leader: Int32s = field(repr=False)
-    may_change: NDArray[np.bool_] = field(repr=False)
-    may_lead: NDArray[np.bool_]
-    is_new: NDArray[np.bool_] = field(repr=False)
-    target: NDArray[np.bool_]
+    may_change: Bools = field(repr=False)
+    may_lead: Bools
+    is_new: Bools = field(repr=False)
+    target: Bools
     base: Int64s
     weight: Int64s = field(repr=False)
     rank: Int32s | None = field(default=None, repr=False)
     minimums: LeaderTopics | None = field(default=None, repr=False)
     topics: LeaderTopics | None = field(default=None, repr=False)
     share: Int64s | None = field(default=None, repr=False)
-    is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
+    is_ready: Bools | None = field(default=None, repr=False)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
         total = int(self.weight.sum()) + int(self.base[self.target].sum())
         return balance.band(total, int(np.count_nonzero(self.target)), tight)
 
-    def candidates(self) -> NDArray[np.bool_]:
+    def candidates(self) -> Bools:
         """(rows, width) bool: the replicas that may lead, as `leader_candidates`."""
         may = leader_candidates(self.replicas, self.may_lead, self.is_ready)
         if self.rank is not None and may.size:
@@ -133,17 +130,17 @@ class LeaderProblem:
         is_there = self.replicas != NO_REPLICA
         return int(np.count_nonzero(is_there.any(axis=1) & ~(is_there & self.may_lead[self.replicas]).any(axis=1)))
 
-    def is_kept(self) -> NDArray[np.bool_]:
+    def is_kept(self) -> Bools:
         """(rows,) bool: partitions whose present leader leads on with `KEEP`."""
         has_leader = (self.leader != NO_LEADER) & (self.replicas != NO_REPLICA).any(axis=1)
-        kept: NDArray[np.bool_] = has_leader & ~self.is_forced() & ~self.may_change
+        kept: Bools = has_leader & ~self.is_forced() & ~self.may_change
         # A minimum may need any leader of its topic.
         return kept if self.minimums is None else kept & (self.minimums.topic < 0)
 
-    def is_forced(self) -> NDArray[np.bool_]:
+    def is_forced(self) -> Bools:
         """(rows,) bool: partitions whose present leader cannot lead, whatever is chosen."""
         stays = (self.candidates() & (self.replicas == self.leader[:, None])).any(axis=1)
-        forced: NDArray[np.bool_] = (self.leader != NO_LEADER) & ~stays & (self.replicas != NO_REPLICA).any(axis=1)
+        forced: Bools = (self.leader != NO_LEADER) & ~stays & (self.replicas != NO_REPLICA).any(axis=1)
         return forced
 
     def part(self, rows: Int64s, leaders: Int32s) -> "LeaderProblem":
@@ -271,7 +268,7 @@ def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
     return _unfair(problem, leaders, is_open)
 
 
-def _unfair(problem: LeaderProblem, leaders: Int32s, is_open: NDArray[np.bool_]) -> list[str]:
+def _unfair(problem: LeaderProblem, leaders: Int32s, is_open: Bools) -> list[str]:
     """Brokers from which a leadership could pass, over others, to a broker that leads at least two fewer.
 
     Without any the choice is the fairest (decreasingly minimal). Brokers are searched by descending load; what a search

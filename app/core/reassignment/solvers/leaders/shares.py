@@ -15,9 +15,8 @@ so that the band and the changes are as exact as without minimums.
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Band
 from app.core.reassignment.solvers.leaders import shares_kernel as kernel
 from app.core.reassignment.solvers.leaders.problem import NOT_A_CANDIDATE, LeaderProblem, LeaderTopics, priced_bound
@@ -41,13 +40,13 @@ class Shares:
     table: Int32s = field(repr=False)
     costs: Int32s = field(repr=False)
     amounts: Int64s = field(repr=False)
-    target: NDArray[np.bool_]
+    target: Bools
     base: Int64s
     exact: Int64s | None = None
     brokers: int = 0
 
     @classmethod
-    def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
+    def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: Bools, base: Int64s) -> "Shares":
         """Every row led whole by a cheapest candidate, the least loaded one if there are several."""
         table = np.ascontiguousarray(table, np.int32)
         costs = np.ascontiguousarray(costs, np.int32)
@@ -222,7 +221,7 @@ class Shares:
         excess = loads - within
         return np.append(excess, -excess.sum()), high - within, within - low
 
-    def _blocking(self, low: Int64s, high: Int64s) -> NDArray[np.bool_]:
+    def _blocking(self, low: Int64s, high: Int64s) -> Bools:
         """Bring the loads within their bounds; (brokers,) bool: the brokers that prove what is infeasible.
 
         If excess is left, those that it can reach; if want is left, those that no broker with slack can reach.

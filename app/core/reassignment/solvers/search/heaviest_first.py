@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.core.reassignment.legal_sets_kernel import initial_places
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.rules import LoadRules, costs_saved, moved_weight
@@ -119,7 +118,7 @@ def _lower(rules: LoadRules, working: WorkingPlacement, ceiling: int, *, gathers
     redistribute(rules, working, shed[np.argsort(-of_slot[shed], kind="stable")], ceiling, keep_current)
 
 
-def _moves_already(rules: LoadRules, at: Int32s) -> NDArray[np.bool_]:
+def _moves_already(rules: LoadRules, at: Int32s) -> Bools:
     moved = at >= 0
     for current_broker in rules.current.T:
         moved &= at != current_broker[:, None]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s
 from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement, loads_of
 from app.core.reassignment.rules import LoadRules, costs_saved, load_rules, moved_weight
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
@@ -232,7 +232,7 @@ def first_leaders(problem: ResourceProblem, at: Int32s) -> Int32s:
     return leaders
 
 
-def candidates(problem: ResourceProblem, at: Int32s) -> NDArray[np.bool_]:
+def candidates(problem: ResourceProblem, at: Int32s) -> Bools:
     """(rows, widest) bool: replicas that may lead, as `leader_candidates`."""
     return leader_candidates(at, problem.may_lead, not_among(at, problem.behind))
 
