@@ -90,13 +90,7 @@ def _cheapest(rack_of: Int32Vector, never: Any, left: Costs, per_rack: Int64Vect
 
 @inlined
 def _take(
-    rack_of: Int32Vector,
-    never: Any,
-    left: Costs,
-    members: Int64Vector,
-    per_rack: Int64Vector,
-    count: int,
-    broker: int,
+    rack_of: Int32Vector, never: Any, left: Costs, members: Int64Vector, per_rack: Int64Vector, count: int, broker: int
 ) -> None:
     members[count] = broker
     per_rack[rack_of[broker]] += 1

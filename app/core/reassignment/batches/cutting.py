@@ -21,14 +21,7 @@ from app.core.reassignment.batches.model import (
     ReassignedPartitions,
     ReplicaLogDirs,
 )
-from app.core.reassignment.batches.scheduling import (
-    NO_LIMIT,
-    FinalOrders,
-    StepChains,
-    is_hottest_first,
-    pack,
-    steps,
-)
+from app.core.reassignment.batches.scheduling import NO_LIMIT, FinalOrders, StepChains, is_hottest_first, pack, steps
 from app.core.replica_lists import sums_by, widened
 
 

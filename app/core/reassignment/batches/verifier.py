@@ -5,13 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Bools, Int32s, Int64s
-from app.core.reassignment.batches.model import (
-    Batches,
-    BatchLimits,
-    BrokerDisks,
-    ReassignedPartitions,
-    ReplicaLogDirs,
-)
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions, ReplicaLogDirs
 from app.core.reassignment.batches.replay import (
     BatchTraffic,
     BatchViolation,

@@ -108,13 +108,7 @@ class _Shedding:
     """What brokers have beside heavy replicas, by ascending cost for the load."""
 
     def __init__(
-        self,
-        rules: LoadRules,
-        base_load: Int64s,
-        is_here: Bools,
-        heavy: Int64s,
-        is_spare: Bools,
-        bounded: Bools,
+        self, rules: LoadRules, base_load: Int64s, is_here: Bools, heavy: Int64s, is_spare: Bools, bounded: Bools
     ) -> None:
         others = is_here & (rules.load > 0)[:, None]
         others[heavy] = False

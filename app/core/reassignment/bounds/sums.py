@@ -126,10 +126,7 @@ def _of_heaviest(problem: ResourceProblem, least: LeastLoads, column: int, weigh
     followers = np.where(all_inside, loads.of_follower[:, column], lighter)
     heaviest = np.sort(
         np.concatenate(
-            [
-                np.repeat(followers, np.where(all_inside, per_row - 1, per_row)),
-                loads.of_leader[all_inside, column],
-            ]
+            [np.repeat(followers, np.where(all_inside, per_row - 1, per_row)), loads.of_leader[all_inside, column]]
         )
     )[::-1]
     brokers = len(weights)

@@ -55,10 +55,7 @@ class BudgetNotReached(Exception):
 
 
 def reach_within(
-    problems: Sequence[ResourceProblem],
-    priorities: Sequence[Sequence[Goal]],
-    budget: int,
-    is_over: Callable[[], bool],
+    problems: Sequence[ResourceProblem], priorities: Sequence[Sequence[Goal]], budget: int, is_over: Callable[[], bool]
 ) -> list[ResourcePlacement]:
     """Reach goals as nearly as a budget allows; without goals, bring brokers below their limits.
 

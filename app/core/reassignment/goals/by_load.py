@@ -14,12 +14,7 @@ from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
 from app.core.reassignment.model import TIGHT, Balance, Band, MovementProblem
-from app.core.reassignment.resource_problem import (
-    RESOURCES,
-    Goal,
-    ResourceProblem,
-    SearchedPlacement,
-)
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules, within_band
 from app.core.reassignment.solvers.exact.placement_model import NotProven
 from app.core.reassignment.solvers.search.heaviest_first import candidate, initial_placement
@@ -100,13 +95,7 @@ def search_by_load(
     band = _reached(rules, best, aimed)
     best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
     placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
-    return load_placement(
-        problem,
-        placement,
-        band=band,
-        bound=moved_bound,
-        largest_bound=min(bound, placement.largest),
-    )
+    return load_placement(problem, placement, band=band, bound=moved_bound, largest_bound=min(bound, placement.largest))
 
 
 def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:

@@ -148,10 +148,7 @@ def _with_others_fixed(problem: LogDirProblem, moved: int) -> LogDirProblem:
         return problem
     stays = np.where(forced, np.int32(NO_LOG_DIR), problem.current).astype(np.int32)
     return replace(
-        problem,
-        size_bytes=problem.size_bytes[forced],
-        current=problem.current[forced],
-        base_bytes=problem.loads(stays),
+        problem, size_bytes=problem.size_bytes[forced], current=problem.current[forced], base_bytes=problem.loads(stays)
     )
 
 

@@ -12,12 +12,7 @@ from app.core.reassignment.parts import ProblemPart, summed
 from app.core.reassignment.problem import EvacuationConflict, Infeasible, MinimumsConflict, Problem
 from app.core.reassignment.solvers.leaders.choosing import by_count, choose_leaders
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
-from app.core.reassignment.solvers.leaders.problem import (
-    LeaderChoice,
-    LeaderProblem,
-    LeaderTopics,
-    change_costs,
-)
+from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem, LeaderTopics, change_costs
 from app.core.reassignment.solvers.leaders.shares import Shares, attainable_minimums
 from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution

@@ -10,15 +10,7 @@ from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.goals.by_load import place_by_load
-from app.core.reassignment.model import (
-    KEEP,
-    NO_LIMIT,
-    Band,
-    BrokerBounds,
-    KnownSets,
-    MovementProblem,
-    ReplicaPlacement,
-)
+from app.core.reassignment.model import KEEP, NO_LIMIT, Band, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
 from app.core.reassignment.rules import load_rules, moved_weight

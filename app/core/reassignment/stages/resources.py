@@ -12,14 +12,7 @@ from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.goals.exact import is_small
 from app.core.reassignment.model import KEEP, KnownSets, ReplicaPlacement
-from app.core.reassignment.parts import (
-    PlacedPart,
-    ProblemPart,
-    joined_resources,
-    part_of,
-    part_of_resources,
-    summed,
-)
+from app.core.reassignment.parts import PlacedPart, ProblemPart, joined_resources, part_of, part_of_resources, summed
 from app.core.reassignment.problem import (
     GOAL_OF,
     BudgetConflict,

@@ -105,12 +105,7 @@ class PlacementModel:
     """
 
     def __init__(
-        self,
-        rules: LoadRules,
-        may_lead: Bools | None,
-        behind: Int32s,
-        *,
-        solver_time: float = SOLVER_TIME,
+        self, rules: LoadRules, may_lead: Bools | None, behind: Int32s, *, solver_time: float = SOLVER_TIME
     ) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 

@@ -209,13 +209,7 @@ def _at(weight: Int64s, low: Fraction, high: Fraction) -> BrokerBounds:
 
 
 def _first(
-    holds: Callable[[Fraction], bool],
-    start: Fraction,
-    end: Fraction,
-    step: Fraction,
-    weights: Int64s,
-    *,
-    rising: bool,
+    holds: Callable[[Fraction], bool], start: Fraction, end: Fraction, step: Fraction, weights: Int64s, *, rising: bool
 ) -> Fraction:
     """The first level from `start` to `end` for which a monotone predicate holds, given that it holds for `end`."""
     failing, level, size = start, start, step

@@ -25,14 +25,7 @@ import numpy as np
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.model import (
-    UNLIMITED,
-    Balance,
-    BrokerBounds,
-    MovementProblem,
-    ReplicaPlacement,
-    band_around,
-)
+from app.core.reassignment.model import UNLIMITED, Balance, BrokerBounds, MovementProblem, ReplicaPlacement, band_around
 from app.core.reassignment.solvers.flow.least_movement import never, placed
 from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers

@@ -22,11 +22,7 @@ from app.core.replica_lists import sums_by
 
 
 def topic_bands(
-    totals: Int64s,
-    tolerance: Sequence[Fraction | None],
-    target: Bools,
-    pinned: Int64s,
-    share: Int64s | None = None,
+    totals: Int64s, tolerance: Sequence[Fraction | None], target: Bools, pinned: Int64s, share: Int64s | None = None
 ) -> tuple[Int64s, Int64s]:
     """(topics, brokers) int64 twice: the fewest and the most leaders of each topic on a broker, besides pinned ones.
 

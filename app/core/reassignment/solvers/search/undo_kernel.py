@@ -118,10 +118,8 @@ def _return_in_exchange(rules: LoadRules, state: SearchState, slot: int, current
     width = state.at.shape[1]
     row = slot // width
     broker = state.at[row, slot % width]
-    saved, rank = (
-        -move_cost(rules, row, broker, current_broker),
-        _in_sync_rank(rules, state, row, current_broker),
-    )
+    saved = -move_cost(rules, row, broker, current_broker)
+    rank = _in_sync_rank(rules, state, row, current_broker)
     rise = rise_if_placed(rules, state, slot, current_broker)
     place(rules, state, slot, current_broker)
     partner = state.first[current_broker]
