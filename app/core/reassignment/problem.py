@@ -15,7 +15,8 @@ from app.core.model import NO_REPLICA, Bools, Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
-from app.core.reassignment.log_dirs import LogDirProblem, PackingConflict
+from app.core.reassignment.log_dirs.conflicts import PackingConflict
+from app.core.reassignment.log_dirs.model import LogDirProblem
 from app.core.reassignment.model import NO_LIMIT, Balance, KnownSets, MovementProblem
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.resource_problem import Goal, Limits, ResourceLoads, ResourcePlacement

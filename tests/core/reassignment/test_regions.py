@@ -7,10 +7,10 @@ import pytest
 from hypothesis import event, given
 
 from app.core.model import NO_REPLICA, Int64s
-from app.core.reassignment import TIGHT, place_by_load
 from app.core.reassignment.bounds.heavy_bound import heavy_places
 from app.core.reassignment.bounds.split_loads import lowest_ceiling
-from app.core.reassignment.model import Band, Domain, MovementProblem
+from app.core.reassignment.goals.by_load import place_by_load
+from app.core.reassignment.model import TIGHT, Band, Domain, MovementProblem
 from app.core.reassignment.rules import load_rules, regions_of, within_band
 from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.solvers.exact.regions import CLOSE, cells_worth_moving, search_regions

@@ -56,7 +56,8 @@ def place_by_load(
     Broker 1 joins broker 0, which has partitions of 4, 3, 2 and 1 bytes.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, place_by_load
+    >>> from app.core.reassignment.goals.by_load import place_by_load
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
     >>> both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([4, 3, 2, 1])
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=both,

@@ -7,7 +7,3 @@ greedy.py         placement under a ceiling, and its local improvement
 integer_model.py  exact placement of small brokers (CP-SAT)
 conflicts.py      the smallest set of replicas that cannot be packed
 """
-
-from app.core.reassignment.log_dirs.conflicts import PackingConflict, packing_conflict
-from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
-from app.core.reassignment.log_dirs.placing import place_in_log_dirs

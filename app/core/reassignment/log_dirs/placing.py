@@ -86,7 +86,8 @@ def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIM
     Directory 0 is drained; the replica of 5 bytes goes where less is.
 
     >>> import numpy as np
-    >>> from app.core.reassignment.log_dirs import LogDirProblem, place_in_log_dirs
+    >>> from app.core.reassignment.log_dirs.model import LogDirProblem
+    >>> from app.core.reassignment.log_dirs.placing import place_in_log_dirs
     >>> from app.core.reassignment.model import KEEP
     >>> problem = LogDirProblem(
     ...     size_bytes=np.array([5, 7, 3]), current=np.array([0, 1, 2], np.int32), base_bytes=np.zeros(3, np.int64),

@@ -15,7 +15,8 @@ import numpy as np
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_LOG_DIR, Bools, Int32s
-from app.core.reassignment.log_dirs import packing_conflict, place_in_log_dirs
+from app.core.reassignment.log_dirs.conflicts import packing_conflict
+from app.core.reassignment.log_dirs.placing import place_in_log_dirs
 from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
 from app.core.reassignment.problem import BudgetConflict, Infeasible, LogDirTable, Problem
 from app.core.reassignment.solvers.flow.least_movement import least_movement

@@ -6,13 +6,9 @@ import numpy as np
 
 from app.core.model import NO_LOG_DIR, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.batches.model import ReplicaLogDirs
-from app.core.reassignment.log_dirs import (
-    LogDirPlacement,
-    LogDirProblem,
-    log_dir_violations,
-    packing_conflict,
-    place_in_log_dirs,
-)
+from app.core.reassignment.log_dirs.conflicts import packing_conflict
+from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
+from app.core.reassignment.log_dirs.placing import place_in_log_dirs
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import ClosedLogDirs, FullLogDirs, LogDirTable, Problem
 

@@ -81,7 +81,10 @@ def spread_destinations(problem: MovementProblem, placement: ReplicaPlacement, t
     Broker 2 is removed. Its four replicas go to brokers 0 and 1, which have as many bytes each afterwards.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import KEEP, Domain, MovementProblem, TieBreaks, least_movement, spread_destinations
+    >>> from app.core.reassignment.solvers.flow.destinations import spread_destinations
+    >>> from app.core.reassignment.model import Domain, KEEP, MovementProblem
+    >>> from app.core.reassignment.solvers.flow.destinations import TieBreaks
+    >>> from app.core.reassignment.solvers.flow.least_movement import least_movement
     >>> stays, one = np.array([True, True, False]), np.ones(1, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=stays,

@@ -80,7 +80,8 @@ def least_movement(
     Broker 2 is added to brokers 0 and 1 in one rack; six partitions of one replica, one of them of weight 5.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, least_movement
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
+    >>> from app.core.reassignment.solvers.flow.least_movement import least_movement
     >>> every, one = np.ones(3, bool), np.ones(1, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=every,

@@ -142,7 +142,8 @@ def balance_topics(
 
     >>> import numpy as np
     >>> from fractions import Fraction
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, TopicBalance, balance_topics
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
+    >>> from app.core.reassignment.solvers.flow.per_topic import TopicBalance, balance_topics
     >>> every, one = np.ones(2, bool), np.ones(1, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=every,

@@ -88,7 +88,8 @@ def move_for_leaders(
     Broker 0 leads all four partitions, and broker 2 has no replica of any. The lightest gets one, in place of broker 1.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, move_for_leaders
+    >>> from app.core.reassignment.solvers.leaders.by_moves import move_for_leaders
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
     >>> every, two = np.ones(3, bool), np.full(1, 2, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=every,

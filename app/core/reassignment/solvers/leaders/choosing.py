@@ -163,7 +163,9 @@ def choose_leaders(problem: LeaderProblem, balance: Balance, *, within: BrokerBo
     Broker 0 leads all four partitions; two leaders have to change.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, LeaderProblem, choose_leaders
+    >>> from app.core.reassignment.model import TIGHT
+    >>> from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+    >>> from app.core.reassignment.solvers.leaders.problem import LeaderProblem
     >>> problem = LeaderProblem(
     ...     replicas=np.array([[0, 1]] * 4, np.int32), leader=np.zeros(4, np.int32), may_change=np.zeros(4, bool),
     ...     may_lead=np.ones(2, bool), is_new=np.zeros((4, 2), bool), target=np.ones(2, bool),
