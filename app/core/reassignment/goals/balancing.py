@@ -110,8 +110,7 @@ class _Aims:
         best = one.search(ends)
         reached = self.widened(wanted, best)
         best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
-        proof = ExcessProof((), Fraction(0), Fraction(0))
-        return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=proof)
+        return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=ExcessProof())
 
     def all_at_once(
         self, priorities: Sequence[Sequence[Goal]], is_over: Callable[[], bool]

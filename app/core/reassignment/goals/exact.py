@@ -31,12 +31,13 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.limit_model import ExcessProof, LimitModel, limit_conflicts
+from app.core.reassignment.solvers.exact.limit_model import ExcessProof, limit_conflicts
 from app.core.reassignment.solvers.exact.placement_model import (
     ATTEMPTS,
     MAX_CONFIGURED,
     Attempts,
     NotProven,
+    PlacementModel,
     Sum,
     subsets,
 )
@@ -44,8 +45,6 @@ from app.core.reassignment.solvers.flow.places import sync_costs
 
 MAX_CELLS = 160
 """The most pairs of a partition and a broker: the optima of most of these are proven within half a second."""
-SOLVER_TIME = 1.0
-"""Deterministic time of one solve, about seconds."""
 MAX_REFINEMENTS = 20
 """Solves that lower a largest share which rounding left above its minimum."""
 ORDERED = 2
@@ -103,7 +102,7 @@ class Stages:
     is_over: Callable[[], bool]
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
-    sums: list[tuple[Callable[[LimitModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
+    sums: list[tuple[Callable[[PlacementModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
     is_configured: bool = False
 
     def __post_init__(self) -> None:
@@ -141,11 +140,11 @@ class Stages:
             self.minimise(lambda model: model.kept(lost.other[:, None] - lost.current).times(-1))
         return moved
 
-    def _model(self, attempts: Attempts = ATTEMPTS) -> LimitModel:
+    def _model(self, attempts: Attempts = ATTEMPTS) -> PlacementModel:
         """The model of what earlier aims leave."""
         if self.is_over():
             raise NotProven
-        model = LimitModel(self.problem, self.rules, solver_time=SOLVER_TIME)
+        model = PlacementModel(self.problem, self.rules)
         model.attempts = attempts
         model.hint(self.at)
         for broker, column in zip(*np.nonzero((self.upper < NO_LIMIT) | (self.lower > 0)), strict=True):
@@ -162,13 +161,13 @@ class Stages:
             self._configure(model)
         return model
 
-    def minimise(self, expression: Callable[[LimitModel], Sum]) -> int:
+    def minimise(self, expression: Callable[[PlacementModel], Sum]) -> int:
         """Minimise an expression; its minimum bounds it from now on."""
         value = self._solved(lambda model: model.minimum(expression(model)))
         self.sums.append((lambda model: [expression(model)], value))
         return value
 
-    def _solved(self, aim: Callable[[LimitModel], int], attempts: Attempts = ATTEMPTS) -> int:
+    def _solved(self, aim: Callable[[PlacementModel], int], attempts: Attempts = ATTEMPTS) -> int:
         model = self._model(attempts)
         try:
             value = aim(model)
@@ -180,7 +179,7 @@ class Stages:
         self.at = model.placement()
         return value
 
-    def _configure(self, model: LimitModel) -> None:
+    def _configure(self, model: PlacementModel) -> None:
         """Add the configurations of brokers whose load by one resource is bounded. Raises `NotProven` without any."""
         loads, factor = self.problem.loads, self.rules.factor[self.rules.domain_of]
         for column in np.flatnonzero((loads.of_leader == loads.of_follower).all(axis=0)).tolist():
@@ -235,7 +234,7 @@ class Stages:
     def _least(self, share: Share) -> bool:
         """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
 
-        def minimum(model: LimitModel) -> int:
+        def minimum(model: PlacementModel) -> int:
             return model.minimum(*share.values(model), least=share.least)
 
         if share.is_minimised:
@@ -264,7 +263,7 @@ class Stages:
     def _add_up(self, shares: Sequence[Share]) -> None:
         """Minimise the sum of the largest values of shares, and keep it from now on."""
 
-        def minimum(model: LimitModel) -> int:
+        def minimum(model: PlacementModel) -> int:
             if shares and not self.sums:
                 self._order(model, shares[0].column)
             return model.minimum(sum_of(model, shares))
@@ -272,7 +271,7 @@ class Stages:
         value = self._solved(minimum)
         self.sums.append((lambda model: [sum_of(model, shares)], value))
 
-    def _order(self, model: LimitModel, column: int) -> None:
+    def _order(self, model: PlacementModel, column: int) -> None:
         """Put interchangeable brokers in order, so that a placement does not depend on their names."""
         rules, problem, brokers = self.rules, self.problem, np.arange(len(self.upper))
         lists = rules.current, problem.behind, rules.must_keep[:, None]
@@ -330,7 +329,7 @@ class Stages:
         aim = topic_range(self.problem, goal, topic_counts(self.problem, self.at))
         by_topic = [np.flatnonzero(self.problem.topic_of == topic) for topic in range(len(aim.ceiling))]
 
-        def distances(model: LimitModel) -> list[Sum]:
+        def distances(model: PlacementModel) -> list[Sum]:
             sums = [Sum(())]
             for rows, high, low in zip(by_topic, aim.ceiling.tolist(), aim.floor.tolist(), strict=True):
                 for broker in np.flatnonzero(self.problem.movement.target).tolist():

@@ -9,7 +9,6 @@ Brokers that are on no set, since they are added, need sets of their own: lists 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -316,8 +315,7 @@ def resources_on_known_sets(
         return None
     ranges = [GoalRange(each.goal, each.ceiling, each.floor, each.largest.lower_bound) for each in placement.goals]
     at, bound = led_by(lists, first_leaders(problem, lists)), max(placement.movement.lower_bound, choice.least[0])
-    proof = ExcessProof((), Fraction(0), Fraction(0))
-    return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=proof)
+    return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=ExcessProof())
 
 
 def _totals(topic_of: Int64s, replicas: Int32s, load: Int64s, brokers: int, topics: int) -> Int64s:

@@ -5,7 +5,7 @@ in the placement to start from. Solves are limited in deterministic time, so tha
 a deadline ends them earlier.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -18,7 +18,6 @@ from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds
 from app.core.reassignment.rules import LARGEST_SUM, LoadRules
-from app.core.reassignment.solvers.exact.placement_model import add_legal_set
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
 from app.core.replica_lists import per_broker, sums_by
 
@@ -29,6 +28,30 @@ PRECISION = 1_000
 NO_PRICE = np.int64(1 << 62)
 """Of a broker without replicas that may leave."""
 _POLL_S = 0.05
+
+
+def add_legal_set(
+    model: Any, rules: LoadRules, row: int, brokers: Sequence[int], others: Collection[int] = ()
+) -> dict[int, Any]:
+    """Booleans of a row by broker: those chosen, with its replicas on the other brokers given, are a legal set."""
+    domain = int(rules.domain_of[row])
+    cells = {broker: model.new_bool_var("") for broker in brokers}
+    count = int(rules.factor[domain]) - len(others)
+    if count == 1:
+        model.add_exactly_one(cells.values())
+    else:
+        model.add(sum(cells.values()) == count)
+    racks = {int(rules.rack_of[broker]) for broker in brokers}
+    for rack in sorted(racks) if len(racks) > 1 else ():
+        inside = [cell for broker, cell in cells.items() if rules.rack_of[broker] == rack]
+        there = sum(int(rules.rack_of[broker]) == rack for broker in others)
+        least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
+        if least > 0 or most < min(count, len(inside)):
+            model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
+    pinned = int(rules.must_keep[row])
+    if pinned in cells:
+        model.add(cells[pinned] == 1)
+    return cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)

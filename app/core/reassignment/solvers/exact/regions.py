@@ -4,22 +4,26 @@ A model has the partitions of a region that move, and those that shed the most l
 The other partitions stay, which gives a placement, or load brokers in fractions, which gives a bound on the movement of
 every placement. A model of all partitions gives both. Models grow.
 
-Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
+Before, replicas that load more than half of the ceiling are pinned to one broker after another. Such a replica
+determines the movement of all others on its broker, and local search and models of free cells rarely move it: all
+others would have to move at once. The brokers that `heavy_bound` finds cheapest come first; the rest is searched anew.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
+from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.bounds.heavy_bound import heavy_places
+from app.core.reassignment.bounds.heavy_bound import NOT_POSSIBLE, HeavyPlaces, heavy_places
 from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.rules import LoadRules, Region, regions_of
 from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
-from app.core.reassignment.solvers.exact.heavy_starts import HeavyStarts
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
 
 MOST_CELLS = 2_000_000
@@ -30,6 +34,10 @@ RELAXED_CELLS = 1_000
 """The size of models that also bound the movement, with the other partitions in fractions."""
 RELAXED_WORK, WORK = 0.2, 2.0
 """Deterministic time, about seconds, of the solve of a bound, and of all solves."""
+MOST_PINNED = 4
+"""Brokers that are tried for a heavy replica."""
+MOST_SEARCHED = 20_000_000
+"""Rows times brokers times searches with pinned replicas in a region, at most: some seconds."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
 
@@ -135,24 +143,56 @@ def pin_heavy(
 
     Parameters
     ----------
-    start : a legal placement within the bounds. searched : as of `HeavyStarts`.
+    start : a legal placement within the bounds. searched : a search of all partitions by some rules; it raises
+        `InfeasibleFlow` if some partition has no legal placement.
     """
     best = start
     for region in regions_of(rules):
-        heavy = heavy_places(rules, base_load, within.high, region)
+        heavy, pinned = heavy_places(rules, base_load, within.high, region), rules
         if heavy is None:
             continue
-        starts = HeavyStarts(rules, base_load, within, searched)
-        for row, broker in list(starts.places(heavy, _moved_within(rules, best, region))):
+        places = _worth_a_search(rules, heavy, _moved_within(rules, best, region))
+        for row, broker in [*islice(places, max(1, MOST_SEARCHED // (len(rules.load) * len(base_load))))]:
             if is_over():
                 return best
-            if starts.rules.must_keep[row] != NO_REPLICA or (best.at[row] == broker).any():
+            if pinned.must_keep[row] != NO_REPLICA or (best.at[row] == broker).any():
                 continue
-            pinned, other = starts.search(row, broker)
-            merged = None if other is None else merged_in(rules, best, other, region)
-            if merged is not None and merged.moved < best.moved:
-                best, starts.rules = merged, pinned
+            tried = _pinned(pinned, row, broker)
+            with suppress(InfeasibleFlow):
+                found = searched(tried)
+                merged = merged_in(rules, best, found, region) if within.hold(found.loads) else best
+                if merged.moved < best.moved:
+                    best, pinned = merged, tried
     return best
+
+
+def _worth_a_search(rules: LoadRules, heavy: HeavyPlaces, moved: int) -> Iterator[tuple[int, int]]:
+    """Rows and brokers that may be cheaper, if the movement within the region is known to be at most `moved`."""
+    for place, row in enumerate(heavy.heavy.tolist()):
+        if rules.must_keep[row] != NO_REPLICA:
+            continue
+        # A pin overrides the most replicas of its rack.
+        is_possible = rules.most[rules.domain_of[row], rules.rack_of] > 0
+        is_possible &= heavy.costs[place] != NOT_POSSIBLE
+        order = np.argsort(heavy.costs[place], kind="stable")
+        possible = order[is_possible[order]][:MOST_PINNED].tolist()
+        without = heavy.bound - int(heavy.least[place])
+        yield from ((row, broker) for broker in possible if without + int(heavy.costs[place, broker]) < moved)
+
+
+def _pinned(rules: LoadRules, row: int, broker: int) -> LoadRules:
+    """The same rules, but that the row has to have a replica on the broker: one that is copied, unless it is there."""
+    must_keep = rules.must_keep.copy()
+    must_keep[row] = broker
+    if broker in rules.current[row]:
+        return rules._replace(must_keep=must_keep)
+    column = np.full((len(rules.load), 1), NO_REPLICA, np.int32)
+    column[row] = broker
+    return rules._replace(
+        must_keep=must_keep,
+        current=np.ascontiguousarray(np.hstack([rules.current, column])),
+        stays_free=np.ascontiguousarray(np.hstack([rules.stays_free, np.zeros_like(column, np.bool_)])),
+    )
 
 
 def merged_in(
