@@ -14,7 +14,7 @@ from app.core.reassignment.resource_problem import (
     ResourceProblem,
     loads_of,
 )
-from app.core.replica_lists import not_among, per_broker
+from app.core.replica_lists import not_among, per_broker, per_group, per_rack
 
 NAMED = 10
 """How many partitions, or brokers, are named for each violation."""
@@ -65,9 +65,7 @@ def topic_violations(
     ----------
     topic_of : (rows,) int64. low, high : (topics, brokers) int64 replicas of each topic on a bounded broker.
     """
-    row, column = np.nonzero(placement.replicas != NO_REPLICA)
-    cells = topic_of[row] * low.shape[1] + placement.replicas[row, column]
-    on_each = np.bincount(cells, minlength=low.size).reshape(low.shape)
+    on_each = per_group(topic_of, placement.replicas, *low.shape)
     outside = int(np.abs(on_each - np.clip(on_each, low, high))[:, problem.is_bounded].sum())
     if outside == placement.topic_excess:
         return []
@@ -76,9 +74,7 @@ def topic_violations(
 
 def are_spread(problem: MovementProblem, replicas: Int32s) -> Bools:
     """(rows,) bool: whether each partition has between `least` and `most` replicas in every rack."""
-    row, column = np.nonzero(replicas != NO_REPLICA)
-    places = row * problem.racks + problem.rack_of[replicas[row, column]]
-    in_racks = np.bincount(places, minlength=len(replicas) * problem.racks).reshape(len(replicas), problem.racks)
+    in_racks = per_rack(replicas, problem.rack_of, problem.racks)
     spread = np.ones(len(replicas), np.bool_)
     for number, domain in enumerate(problem.domains):
         rows = np.flatnonzero(problem.domain_of == number)
@@ -186,9 +182,7 @@ def _of_goal(problem: ResourceProblem, answer: ResourcePlacement, reached: Balan
 def _of_topics(problem: ResourceProblem, answer: ResourcePlacement, reached: BalancedGoal) -> list[str]:
     if problem.topic_of is None:
         return ["no topics were given"]
-    counts = np.zeros((len(reached.ceiling), len(problem.movement.broker_ids)), np.int64)
-    rows, columns = np.nonzero(answer.replicas != NO_REPLICA)
-    np.add.at(counts, (problem.topic_of[rows], answer.replicas[rows, columns]), 1)
+    counts = per_group(problem.topic_of, answer.replicas, len(reached.ceiling), len(problem.movement.broker_ids))
     above = counts[:, problem.movement.target] > reached.ceiling[:, None]
     return [
         f"topic {topic} has more replicas on a broker than stated" for topic in np.flatnonzero(above.any(1))[:NAMED]

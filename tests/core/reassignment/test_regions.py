@@ -7,8 +7,8 @@ import pytest
 from hypothesis import event, given
 
 from app.core.model import NO_REPLICA, Int64s
+from app.core.reassignment.bounds.bands import lowest_ceiling
 from app.core.reassignment.bounds.heavy_bound import heavy_places
-from app.core.reassignment.bounds.split_loads import lowest_ceiling
 from app.core.reassignment.goals.by_load import place_by_load
 from app.core.reassignment.model import TIGHT, Band, Domain, MovementProblem
 from app.core.reassignment.rules import load_rules, regions_of, within_band

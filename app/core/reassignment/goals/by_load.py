@@ -7,7 +7,7 @@ from math import ceil, floor
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
+from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.goals.answers import EXACT_SOLVER
 from app.core.reassignment.goals.balancing import CLOSE
 from app.core.reassignment.goals.exact import Stages, is_small_band

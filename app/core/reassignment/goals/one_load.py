@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import Bools, Float64s, Int32s, Int64s
+from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
 from app.core.reassignment.bounds.movement_bound import moved_lower_bound
-from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds
 from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules

@@ -29,7 +29,7 @@ from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
 from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_order, moved_weight
 from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
-from app.core.replica_lists import not_among, per_broker
+from app.core.replica_lists import not_among, per_broker, per_rack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +186,7 @@ def leadership(
     ----------
     problem, lists, may_lead, base, is_ready : as in `move_for_leaders`.
     """
-    in_racks = _in_racks(problem, lists)
+    in_racks = per_rack(lists, problem.rack_of, problem.racks)
     reach = _reachable(problem, in_racks)
     reach &= (problem.must_keep == NO_REPLICA)[:, None] & ~_differs(problem, lists)[:, None]
     may = leader_candidates(lists, may_lead, is_ready)
@@ -224,13 +224,6 @@ def leadership(
         must_keep=np.full(len(lists), NO_REPLICA, np.int32),
         in_sync=None,
     )
-
-
-def _in_racks(problem: MovementProblem, lists: Int32s) -> Int64s:
-    """(rows, racks) int64 replicas of each partition in each rack."""
-    row, column = np.nonzero(lists != NO_REPLICA)
-    cells = row * problem.racks + problem.rack_of[lists[row, column]]
-    return np.bincount(cells, minlength=len(lists) * problem.racks).reshape(len(lists), problem.racks)
 
 
 def _reachable(problem: MovementProblem, in_racks: Int64s) -> Bools:
@@ -278,7 +271,7 @@ def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> In
     """
     replicas = lists.copy()
     on_each = problem.base + per_broker(lists, len(problem.base))
-    in_racks, table = _in_racks(problem, lists), problem.table
+    in_racks, table = per_rack(lists, problem.rack_of, problem.racks), problem.table
     out_of_sync = np.zeros(lists.shape, np.bool_)
     if problem.in_sync is not None:
         is_out = (problem.current != NO_REPLICA) & ~problem.in_sync
