@@ -123,12 +123,6 @@ class MovementProblem:
             return bounds
         return BrokerBounds(capped_floors(band.low, self.target, self.floor_cap), bounds.high)
 
-    def width(self, counts: Int64s, band: "Band") -> int:
-        """By how much a band has to be wider at both ends to have these counts; 0 without bounded brokers."""
-        lacks = self.target if self.floor_cap is None else self.target | (counts < self.floor_cap)
-        missing, surplus = band.low - counts[lacks], counts[self.is_bounded] - band.high
-        return max(int(missing.max(initial=0)), int(surplus.max(initial=0)))
-
     @property
     def racks(self) -> int:
         """Number of racks."""

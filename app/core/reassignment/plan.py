@@ -18,8 +18,7 @@ from app.core.reassignment.problem import Infeasible, LimitsConflict, Problem, R
 from app.core.reassignment.solvers.leaders.problem import leader_violations
 from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
 from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources, place_and_lead
-from app.core.reassignment.stages.log_dir_avoidance import place_with_log_dirs
-from app.core.reassignment.stages.log_dirs import LogDirSolution, choose_log_dirs
+from app.core.reassignment.stages.log_dirs import LogDirSolution, choose_log_dirs, place_with_log_dirs
 from app.core.reassignment.stages.placing import PlacedReplicas, trade_off_of
 from app.core.reassignment.stages.resources import ResourceSolution, led_afterwards, place_resources
 

@@ -8,6 +8,7 @@ A stage raises a conflict, or, if the problem relaxes conflicts, lists it and go
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import TypeVar
 
 import numpy as np
 
@@ -235,6 +236,9 @@ def without_deadline() -> float:
     return inf
 
 
+Conflict = TypeVar("Conflict", bound="Infeasible")
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Problem:
     """A change of a cluster: brokers by position, partitions by row.
@@ -317,6 +321,12 @@ class Problem:
         """(rows,) bool, partitions whose replicas are others in (rows, width) int32 positions than they are."""
         lost, gained = not_among(self.before, after), not_among(after, self.before)
         return np.asarray(lost.any(axis=1) | gained.any(axis=1), np.bool_)
+
+    def relax(self, conflict: Conflict) -> Conflict:
+        """The conflict, which is listed. Raises it unless the problem relaxes conflicts."""
+        if not self.relaxes:
+            raise conflict
+        return conflict
 
     def is_over(self) -> bool:
         """Whether the deadline has passed."""

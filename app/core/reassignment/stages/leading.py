@@ -242,12 +242,7 @@ def _require_leaders(problem: Problem, lists: Int32s) -> list[Infeasible]:
         return []
     can_lead = np.append(problem.leaders.may_lead | problem.is_offline, False)[lists].any(axis=1)
     stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_REPLICA))
-    if not len(stuck):
-        return []
-    conflict = EvacuationConflict(stuck)
-    if problem.relaxes:
-        return [conflict]
-    raise conflict
+    return [problem.relax(EvacuationConflict(stuck))] if len(stuck) else []
 
 
 def _with_topics(
@@ -297,7 +292,5 @@ def _with_minimums(
     short = minimums.low - attainable
     if not short.any():
         return replace(leaders, minimums=minimums), []
-    conflict = MinimumsConflict(short, stated.brokers & part.share.brokers)
-    if not problem.relaxes:
-        raise conflict
+    conflict = problem.relax(MinimumsConflict(short, stated.brokers & part.share.brokers))
     return replace(leaders, minimums=replace(minimums, low=attainable)), [conflict]

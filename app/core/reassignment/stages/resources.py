@@ -105,7 +105,6 @@ class ResourceSolution:
             certificate=Certificate("leader changes", n_changes, min(bound, n_changes), solver, constraints),
             largest=Certificate("leaders of a broker", largest, 0, solver, constraints),
             without_choice=leaders.without_choice(),
-            prices=np.zeros(len(leaders.base), np.int64),
         )
 
     def violations(self) -> list[str]:
@@ -150,10 +149,7 @@ def _on_known_sets(
     found = resources_on_known_sets(known, part, placement, problem.remaining_s())
     if found is not None and (found.moved <= placement.moved or problem.max_moved_bytes is None):
         return found, None
-    conflict = SetsConflict(rows[known.opened(placement.replicas)])
-    if not problem.relaxes:
-        raise conflict
-    return placement, conflict
+    return placement, problem.relax(SetsConflict(rows[known.opened(placement.replicas)]))
 
 
 def limits_are_infeasible(problem: Problem) -> bool:
@@ -225,9 +221,7 @@ def _reached(
         try:
             return reach_within(parts, objective.priorities, budget - fixed, problem.is_over), []
         except BudgetNotReached as short:
-            conflict = BudgetConflict(short.least + fixed, short.bound + fixed)
-            if not problem.relaxes:
-                raise conflict from None
+            conflict = problem.relax(BudgetConflict(short.least + fixed, short.bound + fixed))
         return [relieve(part, problem.is_over) for part in parts], [conflict]
     of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
     return of_parts, []
@@ -304,7 +298,4 @@ def _require_limits(problem: Problem, placement: ResourcePlacement) -> list[Limi
     if excess is None or not excess.hard.value:
         return []
     exceeded = np.flatnonzero((excess.above > 0).any(axis=0) & ~problem.limits.is_soft)
-    conflict = LimitsConflict(placement, tuple(exceeded.tolist()))
-    if problem.relaxes:
-        return [conflict]
-    raise conflict
+    return [problem.relax(LimitsConflict(placement, tuple(exceeded.tolist())))]

@@ -182,8 +182,6 @@ class LeaderChoice:
         with `keep`, among the fairest choices; with some that `may_change`, among those with the smallest maximum.
     largest : of the load of the target broker that leads most; with `keep`, among choices that keep what `is_kept`.
     without_choice : partitions of which no replica may lead; one of them leads all the same.
-    prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
-        `changes_bound`. All 0 by ingress, where `fewest_to_leave` counts it, or forced changes with `keep`.
     topic_excess : by how many leaders topics are outside their bands, the fewest possible; None if they have none.
     bounds : of each broker if they differ by its share, or are given; `band` then is from the smallest to the largest.
     """
@@ -193,7 +191,6 @@ class LeaderChoice:
     certificate: Certificate[int]
     largest: Certificate[int]
     without_choice: int
-    prices: Int64s = field(repr=False)
     topic_excess: int | None = None
     bounds: BrokerBounds | None = field(default=None, repr=False)
 
@@ -359,18 +356,6 @@ def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int6
     return leaders, np.flatnonzero(number > 1)
 
 
-def changes_bound(problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s) -> int:
-    """A lower bound on the leader changes of choices whose loads, without `base`, are within low and high.
-
-    Parameters
-    ----------
-    low, high : (brokers,) int64.
-    prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
-    """
-    least = priced_bound(problem.replicas, change_costs(problem), problem.weight, low, high, prices)
-    return changes_of_costs(problem, least)
-
-
 def changes_of_costs(problem: LeaderProblem, least: int) -> int:
     """A lower bound on the leader changes from one on the costs of `change_costs`.
 
@@ -439,14 +424,13 @@ def answer(
     band: Band | None,
     changes_bound: int,
     largest_bound: int,
-    prices: Int64s | None = None,
 ) -> LeaderChoice:
     """The choice with its two certificates.
 
     Parameters
     ----------
     band : None with `keep`. changes_bound, largest_bound : lower bounds on the leader changes, and on the largest
-        load of a target broker. prices : (brokers,) int64 that prove the changes; None if there are none.
+        load of a target broker.
     """
     unbanded = _OF_CHANGED if problem.may_change.any() else _KEPT
     limit = unbanded if band is None else method.limit.format(band.low, band.high)
@@ -458,5 +442,4 @@ def answer(
         certificate=Certificate("leader changes", problem.changes(leaders), changes_bound, method.solver, constraints),
         largest=Certificate(method.largest, largest, largest_bound, method.solver, constraints),
         without_choice=problem.without_choice(),
-        prices=np.zeros(len(problem.base), np.int64) if prices is None else prices,
     )

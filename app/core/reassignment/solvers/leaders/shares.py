@@ -96,15 +96,15 @@ class Shares:
         leaders[is_led] = self.table[is_led, self.columns()[is_led]] % (self.brokers or len(self.base))
         return leaders
 
-    def settle(self, low: Int64s, high: Int64s) -> tuple[Int64s, int]:
+    def settle(self, low: Int64s, high: Int64s) -> int:
         """Bring every load of brokers, without `base`, within its bounds at the least cost.
 
         The shares have to be as `of` returns them, and the bounds feasible.
 
         Returns
         -------
-        (nodes,) int64 dual prices: with `costs` + prices, each row is led by a cheapest candidate; a broker above its
-        minimum has a price >= 0, one below its maximum a price <= 0. And the lower bound on the costs that they prove.
+        The lower bound on the costs that dual prices prove: with `costs` + prices, each row is led by a cheapest
+        candidate; a broker above its minimum has a price >= 0, one below its maximum a price <= 0.
         """
         low, high = self._of_nodes(low, high)
         excess, up, down = self._excess(low, high)
@@ -112,8 +112,8 @@ class Shares:
         kernel.settle(flow)
         if (excess > 0).any():
             raise RuntimeError(f"{int(excess[excess > 0].sum())} of what brokers lead is outside all bounds")
-        prices: Int64s = flow.prices[-1] - flow.prices[:-1]
-        return prices, priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, prices)
+        prices = flow.prices[-1] - flow.prices[:-1]
+        return priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, prices)
 
     def _of_nodes(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s]:
         """Bounds of all nodes, from those of the brokers: what nodes of minimums lead is part of these."""
