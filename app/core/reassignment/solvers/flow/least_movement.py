@@ -30,7 +30,7 @@ from app.core.flow import cheapest_amounts
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import KEEP, Balance, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
-from app.core.reassignment.solvers.flow.network import BrokerArcs, candidate_receivers, placement_network
+from app.core.reassignment.solvers.flow.network import BrokerArcs, PlacementNetwork, candidate_receivers
 from app.core.reassignment.solvers.flow.places import (
     PlaceCosts,
     cheapest,
@@ -261,7 +261,7 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         capacity = _unit_capacities(problem, frozen, rows)
         underfull = problem.target & (frozen <= np.median(frozen))
         candidates = candidate_receivers(problem, rows, underfull=underfull)
-        network = placement_network(problem, rows, capacity, candidates)
+        network = PlacementNetwork(problem, rows, capacity, candidates)
         amounts = cheapest_amounts(network.flow, network.fixed + network.costs(_avoidable(problem, capacity)))
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     return replicas, forced_weight(problem)

@@ -30,9 +30,9 @@ from app.core.reassignment.solvers.flow.least_movement import never, placed
 from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers
 from app.core.reassignment.solvers.flow.places import movement_costs
-from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, TopicPlaces, topic_network
+from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, TopicPlaces
 from app.core.reassignment.solvers.flow.within_band import scaled_costs, tie_costs
-from app.core.replica_lists import sums_by
+from app.core.replica_lists import per_group, sums_by
 
 LARGEST_PAIRS = 4_000_000
 """Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
@@ -106,9 +106,7 @@ class TopicBalance:
 
     def table(self, replicas: Int32s, brokers: int) -> Int64s:
         """(topics, brokers) int64: the replicas of each topic on each broker."""
-        row, column = np.nonzero(replicas != NO_REPLICA)
-        cells = self.topic_of[row] * brokers + replicas[row, column]
-        return np.bincount(cells, minlength=self.topics * brokers).reshape(self.topics, brokers).astype(np.int64)
+        return per_group(self.topic_of, replicas, self.topics, brokers)
 
     def excess(self, problem: MovementProblem, replicas: Int32s) -> int:
         """By how many replicas topics are outside their bands."""
@@ -167,14 +165,14 @@ def _least(
 
     The bands of topics are hard at first, which leaves a small network; if they cannot hold, their excess is minimised.
     """
-    places = TopicPlaces.of(problem, topics.grouped(problem))
+    places = TopicPlaces(problem, topics.grouped(problem))
     candidates = _all_candidates(problem, places.rows)
     with suppress(InfeasibleFlow):
-        network = topic_network(places, within, candidates, is_hard=True)
+        network = TopicNetwork(places, within, candidates, is_hard=True)
         replicas, bound = _solved(problem, network, is_over)
         if not network.excess.any() or not topics.excess(problem, replicas):
             return replicas, bound
-    return _solved(problem, topic_network(places, within, candidates, is_hard=False), is_over)
+    return _solved(problem, TopicNetwork(places, within, candidates, is_hard=False), is_over)
 
 
 def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:

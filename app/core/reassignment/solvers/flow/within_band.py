@@ -27,7 +27,6 @@ from app.core.reassignment.solvers.flow.network import (
     PlacementNetwork,
     band_capacity,
     candidate_receivers,
-    placement_network,
     tiers,
 )
 from app.core.reassignment.solvers.flow.places import (
@@ -185,7 +184,7 @@ def _reach_band(state: _RestrictedProblem) -> None:
 
 def _network(state: _RestrictedProblem, capacity: BrokerArcs) -> PlacementNetwork:
     rows = np.flatnonzero(state.is_active)
-    return placement_network(state.problem, rows, capacity, state.candidate_receivers(rows))
+    return PlacementNetwork(state.problem, rows, capacity, state.candidate_receivers(rows))
 
 
 def _relaxed_capacity(state: _RestrictedProblem) -> BrokerArcs:
