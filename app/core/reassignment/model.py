@@ -5,17 +5,21 @@ replication factor raised, a topic restricted to some brokers, a pinned partitio
 partitions that it concerns. Solvers read domains only, so that no kind of change is a special case.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
+from typing import TypeAlias
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.measures.copysets import distinct_sets
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+
+Deadline: TypeAlias = Callable[[], bool]
+"""Whether the time of a solver has passed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +143,12 @@ class MovementProblem:
             may_keep=np.array([domain.may_keep for domain in domains], np.bool_).reshape(len(domains), brokers),
             may_receive=np.array([domain.may_receive for domain in domains], np.bool_).reshape(len(domains), brokers),
         )
+
+    @property
+    def may_stay(self) -> Bools:
+        """(rows, widest) bool: current brokers that may keep their replica."""
+        may_keep = self.table.may_keep[self.domain_of[:, None], self.current]
+        return np.asarray((self.current != NO_REPLICA) & may_keep, np.bool_)
 
     @property
     def factors(self) -> Int64s:

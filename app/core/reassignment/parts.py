@@ -7,6 +7,7 @@ of those of the parts, and so is the lower bound. Each part has its own band.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from app.core.reassignment.resource_problem import (
 )
 from app.core.reassignment.solvers.flow.destinations import TieBreaks
 from app.core.reassignment.solvers.flow.per_topic import TopicBalance
+
+Pinned: TypeAlias = tuple[Int64s, ReplicaPlacement]
+"""Rows and their placement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +113,7 @@ def part_of(problem: MovementProblem, rows: Int64s, target: Bools) -> MovementPr
     )
 
 
-def joined(parts: Sequence[tuple[Int64s, ReplicaPlacement]]) -> ReplicaPlacement:
+def joined(parts: Sequence[Pinned]) -> ReplicaPlacement:
     """One placement of all parts, which have all rows; without a band, since each part has its own.
 
     Parameters
@@ -171,9 +175,7 @@ def part_of_resources(problem: ResourceProblem, rows: Int64s, target: Bools, ins
     )
 
 
-def joined_resources(
-    problem: ResourceProblem, parts: Sequence[PlacedPart], fixed: tuple[Int64s, ReplicaPlacement] | None
-) -> ResourcePlacement:
+def joined_resources(problem: ResourceProblem, parts: Sequence[PlacedPart], fixed: Pinned | None) -> ResourcePlacement:
     """One placement of all parts: loads and certificates are sums, each goal is that of the part farthest from it.
 
     Parameters

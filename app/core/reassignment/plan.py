@@ -194,11 +194,7 @@ def _certificates(
 def _unavoidable_bytes(problem: Problem) -> int:
     """Lower bound on moved bytes if something else is minimised: the replicas that cannot stay."""
     movement = problem.movement
-    may_keep = np.array([[*domain.may_keep, False] for domain in movement.domains], np.bool_)
-    if not len(may_keep):
-        return 0
-    stays = may_keep[movement.domain_of[:, None], movement.current]
-    stays &= (movement.current != NO_REPLICA) & ~movement.is_copied
+    stays = movement.may_stay & ~movement.is_copied
     lacking = np.maximum(movement.factors - stays.sum(axis=1), 0)
     lacking[problem.is_new] = 0
     return int((lacking * np.maximum(problem.batches.size_bytes, 0)).sum())

@@ -16,9 +16,9 @@ from app.core.model import NO_REPLICA, Bools, Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
-from app.core.reassignment.log_dirs.conflicts import PackingConflict
+from app.core.reassignment.log_dirs.integer_model import PackingConflict
 from app.core.reassignment.log_dirs.model import LogDirProblem
-from app.core.reassignment.model import NO_LIMIT, Balance, KnownSets, MovementProblem
+from app.core.reassignment.model import NO_LIMIT, Balance, Deadline, KnownSets, MovementProblem
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.resource_problem import Goal, Limits, ResourceLoads, ResourcePlacement
 from app.core.reassignment.solvers.flow.per_topic import TopicBalance
@@ -332,7 +332,7 @@ class Problem:
         """Whether the deadline has passed."""
         return self.remaining_s() <= 0
 
-    def ends_search(self) -> Callable[[], bool]:
+    def ends_search(self) -> Deadline:
         """Whether the time of a search that begins now has passed: `SEARCH_SHARE` of the time until the deadline."""
         left = (1 - SEARCH_SHARE) * self.remaining_s()
         return lambda: left < inf and self.remaining_s() <= left

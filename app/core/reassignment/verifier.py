@@ -1,7 +1,5 @@
 """Violations of a placement, whichever solver made it; only the evaluation of loads is shared with the solvers."""
 
-from fractions import Fraction
-
 import numpy as np
 
 from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
@@ -12,6 +10,7 @@ from app.core.reassignment.resource_problem import (
     BalancedGoal,
     ResourcePlacement,
     ResourceProblem,
+    excess_of,
     loads_of,
 )
 from app.core.replica_lists import not_among, per_broker, per_group, per_rack
@@ -39,17 +38,16 @@ def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) 
     Sentences that name broker ids; empty if the placement is legal and its figures are right. At most `NAMED` for each
     constraint.
     """
+    replicas = placement.replicas
     broken_rules = {
-        "the brokers are not distinct, or not as many as the factor": ~_are_distinct_and_enough(
-            problem, placement.replicas
-        ),
-        "a broker may not have it": ~_may_be_there(problem, placement.replicas),
-        "a rack has too few of its replicas, or too many": ~are_spread(problem, placement.replicas),
-        "what must be kept is not": ~_keeps(problem, placement.replicas),
-        "no replica in sync stays, and none is added": ~_has_source(problem, placement.replicas),
+        "the brokers are not distinct, or not as many as the factor": ~_are_distinct_and_enough(problem, replicas),
+        "a broker may not have it": ~_may_be_there(problem, replicas),
+        "a rack has too few of its replicas, or too many": ~are_spread(problem, replicas),
+        "what must be kept is not": ~_keeps(problem, replicas),
+        "no replica in sync stays, and none is added": ~_has_source(problem, replicas),
     }
     violations = [
-        f"partition {row}, {_brokers(problem, placement.replicas[row])}: {violation}"
+        f"partition {row}, {_brokers(problem, replicas[row])}: {violation}"
         for violation, rows in broken_rules.items()
         for row in np.flatnonzero(rows)[:NAMED]
     ]
@@ -199,14 +197,7 @@ def _of_limits(problem: ResourceProblem, answer: ResourcePlacement) -> list[str]
         (answer.excess.hard, ~problem.limits.is_soft),
         (answer.excess.soft, problem.limits.is_soft),
     ):
-        total = sum(
-            (
-                Fraction(int(above[at]), max(1, int(upper[at])))
-                for at in zip(*np.nonzero(above), strict=True)
-                if columns[at[1]]
-            ),
-            Fraction(0),
-        )
+        total = excess_of(answer.loads, np.where(columns, upper, NO_LIMIT))
         if total != certificate.value or certificate.lower_bound > certificate.value:
             violations.append(f"{certificate.minimised}: {certificate.value} said, {total} counted")
     if any(conflict.available >= conflict.required for conflict in answer.excess.conflicts):

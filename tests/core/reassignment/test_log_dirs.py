@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LOG_DIR
-from app.core.reassignment.log_dirs.conflicts import packing_conflict
+from app.core.reassignment.log_dirs.integer_model import packing_conflict
 from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
 from app.core.reassignment.log_dirs.placing import largest_share_lower_bound, moved_bytes_lower_bound, place_in_log_dirs
 from app.core.reassignment.model import KEEP, TIGHT, Balance

@@ -135,8 +135,7 @@ def grouped_counts(problem: MovementProblem) -> GroupedLoads:
     """
     table, current = problem.table, problem.current
     domain, must = problem.domain_of, problem.must_keep
-    only = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
-    only &= ~table.may_receive[domain[:, None], current]
+    only = problem.may_stay & ~table.may_receive[domain[:, None], current]
     only_current = np.sort(np.where(only, current, NO_REPLICA), axis=1)
     first, group_of = distinct_rows(np.column_stack([domain, must, only_current]))
     size = np.bincount(group_of, minlength=len(first))

@@ -13,7 +13,6 @@ is added at most, whatever its sign.
 Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974); Kingma and Ba, "Adam" (2015).
 """
 
-from collections.abc import Callable
 from math import ceil
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.bounds.prices_kernel import PricedLoads, sum_of_cheapest_choices
 from app.core.reassignment.legal_sets_kernel import rows_legal_in_place
+from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import MILLION, NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, moved_weight
 
@@ -45,7 +45,7 @@ def moved_lower_bound(
     start: Int32s,
     bounds: Bounds,
     placement: SearchedPlacement,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
     *,
     known: int = 0,
 ) -> int:
@@ -74,7 +74,7 @@ def _ascended(
     steps: int,
     ascent: tuple[float, float, float, float],
     moved: int,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
 ) -> float:
     """The best bound on the way from some prices, by one of `ASCENTS`; ends near `moved`, and at the deadline.
 

@@ -83,9 +83,8 @@ def share_bounds(problem: ResourceProblem, totals: Int64s) -> list[Fraction]:
             if totals[column] > 0:
                 share = Fraction(int(loads[column]) * of_all, of_set * int(totals[column]))
                 if column >= COUNTS:
-                    share = _of_whole(
-                        int(loads[column]), weights[chosen, column], Fraction(of_all, int(totals[column]))
-                    )
+                    unit = Fraction(of_all, int(totals[column]))
+                    share = _of_whole(int(loads[column]), weights[chosen, column], unit)
                 bounds[column] = max(bounds[column], share)
     for column in range(len(RESOURCES)):
         if totals[column] > 0:
@@ -124,11 +123,8 @@ def _of_heaviest(problem: ResourceProblem, least: LeastLoads, column: int, weigh
     all_inside = (per_row == movement.factors) & (per_row > 0)
     lighter = np.minimum(loads.of_leader[:, column], loads.of_follower[:, column])
     followers = np.where(all_inside, loads.of_follower[:, column], lighter)
-    heaviest = np.sort(
-        np.concatenate(
-            [np.repeat(followers, np.where(all_inside, per_row - 1, per_row)), loads.of_leader[all_inside, column]]
-        )
-    )[::-1]
+    followers = np.repeat(followers, np.where(all_inside, per_row - 1, per_row))
+    heaviest = np.sort(np.append(followers, loads.of_leader[all_inside, column]))[::-1]
     brokers = len(weights)
     each = heaviest[::brokers]
     sums = each * np.arange(1, len(each) + 1)
@@ -143,12 +139,9 @@ def topic_ranges(problem: ResourceProblem, counts: Int64s) -> tuple[Int64s, Frac
     ----------
     counts : (topics, brokers) int64 of a legal placement, whose sums are those of every placement.
     """
-    brokers = max(1, int(np.count_nonzero(problem.movement.target)))
-    totals = (
-        counts[:, problem.movement.target].sum(axis=1)
-        if not _may_leave_targets(problem)
-        else np.zeros(len(counts), np.int64)
-    )
+    target = problem.movement.target
+    brokers = max(1, int(np.count_nonzero(target)))
+    totals = counts[:, target].sum(axis=1) * (not _may_leave_targets(problem))
     fewest = -(-totals // brokers)
     ratios = [Fraction(int(few) * brokers, int(total)) for few, total in zip(fewest, totals, strict=True) if total]
     return fewest, max(ratios, default=Fraction(0))

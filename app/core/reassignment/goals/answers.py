@@ -147,14 +147,9 @@ def _reached(problem: ResourceProblem, at: Int32s, loads: Int64s, of: GoalRange)
         counts = topic_counts(problem, at)[:, target]
         totals = np.maximum(counts.sum(axis=1), 1)
         brokers = max(1, int(np.count_nonzero(target)))
-        pairs = [
-            (Fraction(int(high) * brokers, int(total)), Fraction(int(low) * brokers, int(total)))
-            for high, low, total in zip(
-                counts.max(axis=1, initial=0), counts.min(axis=1, initial=1 << 40), totals, strict=True
-            )
-        ]
-        largest = max((high for high, _ in pairs), default=Fraction(0))
-        smallest = min((low for _, low in pairs), default=Fraction(0))
+        ends = counts.max(axis=1, initial=0), counts.min(axis=1, initial=1 << 40)
+        most, least = ([Fraction(int(n) * brokers, int(of)) for n, of in zip(end, totals, strict=True)] for end in ends)
+        largest, smallest = max(most, default=Fraction(0)), min(least, default=Fraction(0))
     else:
         column = RESOURCES.index(of.goal.name)
         weight = capacity_weights(problem.loads, target)[:, column]

@@ -1,6 +1,5 @@
 """Balance replicas by one load: exactly if the problem is small, else by searches (`one_load`)."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor
 
@@ -13,7 +12,7 @@ from app.core.reassignment.goals.balancing import CLOSE
 from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
-from app.core.reassignment.model import TIGHT, Balance, Band, MovementProblem
+from app.core.reassignment.model import TIGHT, Balance, Band, Deadline, MovementProblem
 from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules, within_band
 from app.core.reassignment.solvers.exact.placement_model import NotProven
@@ -23,7 +22,7 @@ from app.core.replica_lists import per_broker
 
 
 def place_by_load(
-    problem: MovementProblem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Deadline
 ) -> LoadPlacement:
     """Balance replicas by load.
 
@@ -78,7 +77,7 @@ def place_by_load(
 
 
 def search_by_load(
-    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Deadline
 ) -> LoadPlacement:
     """Balance replicas by load, as problems that are not small; `rules` have the load."""
     if balance.tolerance is None:
@@ -106,7 +105,7 @@ def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:
 
 
 def _exactly(
-    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Deadline
 ) -> LoadPlacement:
     start = initial_placement(rules, base_load).at
     stages = Stages(ResourceProblem.of_one_load(problem, 0, rules.load, rules.load, base_load), rules, start, is_over)

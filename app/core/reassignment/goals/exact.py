@@ -18,7 +18,7 @@ from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.shares import LARGEST_ADDED, LARGEST_SHARE, Share, sum_of
-from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     TOPIC_REPLICAS,
@@ -64,11 +64,7 @@ def is_small_band(rules: LoadRules) -> bool:
 
 
 def exact_answer(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    priorities: Sequence[Sequence[Goal]],
-    is_over: Callable[[], bool],
+    problem: ResourceProblem, rules: LoadRules, start: Int32s, priorities: Sequence[Sequence[Goal]], is_over: Deadline
 ) -> ResourcePlacement | None:
     """The best placement by hard limits, soft limits, goals, moved weight, moved replicas and leader changes, in this
     order; with conflicts if hard limits cannot all hold.
@@ -99,7 +95,7 @@ class Stages:
     problem: ResourceProblem
     rules: LoadRules
     at: Int32s
-    is_over: Callable[[], bool]
+    is_over: Deadline
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
     sums: list[tuple[Callable[[PlacementModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)

@@ -9,7 +9,7 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
 from app.core.reassignment.log_dirs.greedy import lowered, placed_under
-from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel, Solved
+from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel, any_placement
 from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
 
 
@@ -105,14 +105,6 @@ def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIM
     if problem.balance.tolerance is None:
         return _fewest_bytes_first(problem, start, solver_time)
     return _smallest_share_first(problem, start, solver_time, problem.balance.tolerance)
-
-
-def any_placement(problem: LogDirProblem, solver_time: float) -> Solved:
-    """A placement under the limits: the greedy one, or one of an integer model of at most `MAX_CELLS`."""
-    greedy = placed_under(problem, problem.limit)
-    if greedy is not None or not solver_time or len(problem.size_bytes) * len(problem.capacity) > MAX_CELLS:
-        return Solved(greedy, False, Fraction(0))
-    return PackingModel(problem, problem.limit, solver_time).feasible()
 
 
 def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: float) -> LogDirPlacement:

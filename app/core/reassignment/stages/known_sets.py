@@ -123,7 +123,7 @@ class SetChoice:
         problem, table, (rows, cheapest) = self.problem, self.problem.table, self._cheapest
         may_open = table.may_receive[:, self.known.unused].any()
         has = problem.current != NO_REPLICA
-        kept = (has & table.may_keep[problem.domain_of[:, None], problem.current]).sum(axis=1)
+        kept = problem.may_stay.sum(axis=1)
         loses = (kept < has.sum(axis=1)) & (kept < problem.factors) & ~self.is_pinned & ~problem.is_copied.any(axis=1)
         if may_open or not self.moves_others:
             return 0, 0

@@ -17,18 +17,11 @@ import numpy as np
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_LOG_DIR, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.batches.model import ReplicaLogDirs
-from app.core.reassignment.log_dirs.conflicts import packing_conflict
+from app.core.reassignment.log_dirs.integer_model import packing_conflict
 from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
 from app.core.reassignment.log_dirs.placing import place_in_log_dirs
 from app.core.reassignment.model import KEEP, NO_LIMIT, MovementProblem, ReplicaPlacement
-from app.core.reassignment.problem import (
-    BudgetConflict,
-    ClosedLogDirs,
-    FullLogDirs,
-    Infeasible,
-    LogDirTable,
-    Problem,
-)
+from app.core.reassignment.problem import BudgetConflict, ClosedLogDirs, FullLogDirs, Infeasible, LogDirTable, Problem
 from app.core.reassignment.solvers.flow.least_movement import least_movement
 from app.core.reassignment.stages.leading import LeaderSolution, place_and_lead
 from app.core.reassignment.stages.placing import PlacedReplicas

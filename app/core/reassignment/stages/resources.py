@@ -12,7 +12,15 @@ from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.goals.exact import is_small
 from app.core.reassignment.model import KEEP, KnownSets, ReplicaPlacement
-from app.core.reassignment.parts import PlacedPart, ProblemPart, joined_resources, part_of, part_of_resources, summed
+from app.core.reassignment.parts import (
+    Pinned,
+    PlacedPart,
+    ProblemPart,
+    joined_resources,
+    part_of,
+    part_of_resources,
+    summed,
+)
 from app.core.reassignment.problem import (
     GOAL_OF,
     BudgetConflict,
@@ -55,7 +63,7 @@ class ResourceSolution:
     """
 
     parts: tuple[PlacedPart, ...]
-    pinned: tuple[Int64s, ReplicaPlacement] | None
+    pinned: Pinned | None
     placement: ResourcePlacement
 
     def placed(self, problem: Problem) -> PlacedReplicas:
@@ -161,9 +169,7 @@ def limits_are_infeasible(problem: Problem) -> bool:
     return any(limits_conflict(_split(resources, part, pinned)[1]) for part in problem.parts)
 
 
-def _stated(
-    problem: Problem, objective: ResourceObjective
-) -> tuple[ResourceProblem, tuple[Int64s, ReplicaPlacement] | None]:
+def _stated(problem: Problem, objective: ResourceObjective) -> tuple[ResourceProblem, Pinned | None]:
     """The problem over resources, in which pinned rows are part of the base and current leaders stay ready with `keep`;
     and the pinned rows.
     """
@@ -209,10 +215,7 @@ def led_afterwards(
 
 
 def _reached(
-    problem: Problem,
-    objective: ResourceObjective,
-    parts: Sequence[ResourceProblem],
-    pinned: tuple[Int64s, ReplicaPlacement] | None,
+    problem: Problem, objective: ResourceObjective, parts: Sequence[ResourceProblem], pinned: Pinned | None
 ) -> tuple[Sequence[ResourcePlacement], list[BudgetConflict]]:
     """The placements of all parts, within the budget if there is one. Raises `BudgetConflict`."""
     budget = problem.max_moved_bytes
@@ -258,9 +261,7 @@ def _weighted(problem: Problem, loads: ResourceLoads) -> ResourceLoads:
     return replace(loads, capacity=capacity)
 
 
-def _split(
-    resources: ResourceProblem, part: ProblemPart, pinned: tuple[Int64s, ReplicaPlacement] | None
-) -> tuple[Int64s, ResourceProblem]:
+def _split(resources: ResourceProblem, part: ProblemPart, pinned: Pinned | None) -> tuple[Int64s, ResourceProblem]:
     """The rows of a part that are not pinned, and their problem."""
     rows = part.rows if pinned is None else np.setdiff1d(part.rows, pinned[0])
     if len(rows) == len(resources.leader):
@@ -268,7 +269,7 @@ def _split(
     return rows, part_of_resources(resources, rows, part.movement.target, part.share.brokers)
 
 
-def _pinned(problem: Problem) -> tuple[Int64s, ReplicaPlacement] | None:
+def _pinned(problem: Problem) -> Pinned | None:
     """The pinned rows and their lists, in the order of their pins; None without pins."""
     if not problem.pins:
         return None
@@ -281,9 +282,7 @@ def _pinned(problem: Problem) -> tuple[Int64s, ReplicaPlacement] | None:
     return rows, replace(placement, replicas=lists)
 
 
-def _with_pinned(
-    problem: Problem, resources: ResourceProblem, pinned: tuple[Int64s, ReplicaPlacement]
-) -> ResourceLoads:
+def _with_pinned(problem: Problem, resources: ResourceProblem, pinned: Pinned) -> ResourceLoads:
     """The loads, with those of pinned rows in the base."""
     rows, placement = pinned
     every = np.ones_like(problem.movement.target)

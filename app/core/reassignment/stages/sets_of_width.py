@@ -6,14 +6,14 @@ most one. So sets are balanced instead of brokers, and the least movement is a t
 sets, which a minimum-cost flow solves exactly. Its dual prices are prices of sets.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.flow import Network, min_cost_flow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, Deadline, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import SOLVER, least_movement
 from app.core.reassignment.solvers.flow.places import in_order, moved_weight
 from app.core.replica_lists import per_rack
@@ -23,7 +23,7 @@ _BLOCK = 1 << 21
 
 
 def place_on_sets(
-    problem: MovementProblem, sets: Mapping[int, Int32s], is_pinned: Bools, is_over: Callable[[], bool]
+    problem: MovementProblem, sets: Mapping[int, Int32s], is_pinned: Bools, is_over: Deadline
 ) -> ReplicaPlacement:
     """Minimise the moved weight, then the moved replicas, with equally many partitions on each set.
 

@@ -5,7 +5,7 @@ in the placement to start from. Solves are limited in deterministic time, so tha
 a deadline ends them earlier.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -16,7 +16,7 @@ import numpy as np
 
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.model import NO_LIMIT, BrokerBounds
+from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
 from app.core.reassignment.rules import LARGEST_SUM, LoadRules
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
 from app.core.replica_lists import per_broker, sums_by
@@ -106,7 +106,7 @@ class CellModel:
         self._others: Int64s = start.loads - per_broker(changing, len(start.loads), rules.load)
         self._fixed = start.moved - movement_of(rules, changing)
 
-    def less_movement(self, within: BrokerBounds, work: float, is_over: Callable[[], bool]) -> Solved:
+    def less_movement(self, within: BrokerBounds, work: float, is_over: Deadline) -> Solved:
         """Minimise the movement within bounds of the loads, which the start is within."""
         for broker in self._free.brokers.tolist():
             self._bound(within, broker, self._load(broker))
@@ -119,7 +119,7 @@ class CellModel:
         if within.low[broker] > 0:
             self._model.add(load >= int(within.low[broker]))
 
-    def movement_lower_bound(self, within: BrokerBounds, work: float, is_over: Callable[[], bool]) -> tuple[int, float]:
+    def movement_lower_bound(self, within: BrokerBounds, work: float, is_over: Deadline) -> tuple[int, float]:
         """A lower bound on the movement within bounds of all placements that differ from the start on free brokers, and
         the work that it took.
 
@@ -188,7 +188,7 @@ class CellModel:
             costs += [int(rules.cost[row])] * len(elsewhere)
         return self._sum(moves, costs)
 
-    def _solve(self, work: float, is_over: Callable[[], bool]) -> Solved:
+    def _solve(self, work: float, is_over: Deadline) -> Solved:
         """Solve. The movement of other cells is added afterwards: sums are exact in 64 bits without constants alone."""
         solver, is_solved, bound, used = self._run(work, is_over)
         if not is_solved:
@@ -203,7 +203,7 @@ class CellModel:
         loads = self._others + per_broker(free.changing(at), len(self._others), self._rules.load)
         return Solved(candidate(self._rules, at, loads), bound + self._fixed, used)
 
-    def _run(self, work: float, is_over: Callable[[], bool]) -> tuple[Any, bool, int, float]:
+    def _run(self, work: float, is_over: Deadline) -> tuple[Any, bool, int, float]:
         """The solver, whether it has a solution, the bound on the objective, exact in 64 bits, and the work."""
         solver: Any = integer_solver()
         solver.parameters.max_deterministic_time = work
@@ -235,7 +235,7 @@ def _scale(costs: Int64s, loads: Int64s, total_cost: int) -> int:
 
 
 @contextmanager
-def _stopped_when(is_over: Callable[[], bool], solver: Any) -> Iterator[None]:
+def _stopped_when(is_over: Deadline, solver: Any) -> Iterator[None]:
     """End the solve at the deadline, which the solver itself does not know."""
     ended = Event()
 

@@ -6,7 +6,6 @@ leader. If no placement is within all hard limits, those of a resource, then tho
 there is still none (a deletion filter). The same model finds the least total excess.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
@@ -15,6 +14,7 @@ import numpy as np
 
 from app.core.model import Bools, Int32s
 from app.core.reassignment.bounds.sums import conflicts_of
+from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -45,7 +45,7 @@ class LeastExcess:
     bound: Fraction
 
 
-def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]) -> LeastExcess | None:
+def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Deadline) -> LeastExcess | None:
     """The hard limits that conflict, and the placement with the least excess; None if the problem is too large, if
     consumers fetch from followers, or if that there is no placement within the limits is not proven.
     """
@@ -63,9 +63,7 @@ def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[
     return LeastExcess(tuple(_conflicts(problem, rules, subset)), at, max(any_limit, bound))
 
 
-def limit_conflicts(
-    problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]
-) -> tuple[LimitConflict, ...]:
+def limit_conflicts(problem: ResourceProblem, rules: LoadRules, is_over: Deadline) -> tuple[LimitConflict, ...]:
     """An irreducible subset of hard limits that conflict, once for each of its resources; all of them do conflict."""
     limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
     return tuple(_conflicts(problem, rules, _irreducible(problem, rules, limited, is_over)))
@@ -79,7 +77,7 @@ def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: Bools) ->
     return bool(solve.status() == "INFEASIBLE")
 
 
-def _irreducible(problem: ResourceProblem, rules: LoadRules, limited: Bools, is_over: Callable[[], bool]) -> Bools:
+def _irreducible(problem: ResourceProblem, rules: LoadRules, limited: Bools, is_over: Deadline) -> Bools:
     """(brokers, resources) bool limits that conflict, without those of any resource or broker that are not needed."""
     subset = limited.copy()
     for axis in (1, 0):
@@ -126,11 +124,7 @@ class ExcessProof:
 
 
 def proven_excess(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    bounds: Bounds,
-    placement: SearchedPlacement,
-    is_over: Callable[[], bool],
+    problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement, is_over: Deadline
 ) -> tuple[ExcessProof, SearchedPlacement]:
     """What is proven of the excess of a placement, and the placement: another one if the model finds a smaller excess.
 

@@ -13,7 +13,6 @@ Solves are limited in deterministic time, so that the same problem has the same 
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -21,7 +20,7 @@ import numpy as np
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.heavy_bound import NOT_POSSIBLE, HeavyPlaces, heavy_places
-from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.rules import LoadRules, Region, regions_of
 from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
@@ -42,7 +41,6 @@ CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
 
 
-@dataclass(slots=True, eq=False)
 class RegionSearch:
     """The search, region by region.
 
@@ -53,19 +51,18 @@ class RegionSearch:
     bound : known so far. bounds : of each region's movement. work : deterministic time that is left.
     """
 
-    rules: LoadRules = field(repr=False)
-    base_load: Int64s = field(repr=False)
-    within: BrokerBounds
-    best: CandidatePlacement = field(repr=False)
-    bound: int
-    is_over: Callable[[], bool]
-    regions: list[Region] = field(init=False, repr=False)
-    bounds: list[int] = field(init=False)
-    work: float = WORK
-
-    def __post_init__(self) -> None:
-        self.regions = regions_of(self.rules)
-        heavy = [heavy_places(self.rules, self.base_load, self.within.high, region) for region in self.regions]
+    def __init__(
+        self,
+        rules: LoadRules,
+        base_load: Int64s,
+        within: BrokerBounds,
+        best: CandidatePlacement,
+        bound: int,
+        is_over: Deadline,
+    ) -> None:
+        self.rules, self.within, self.best, self.bound, self.is_over = rules, within, best, bound, is_over
+        self.regions, self.work = regions_of(rules), WORK
+        heavy = [heavy_places(rules, base_load, within.high, region) for region in self.regions]
         self.bounds = [0 if each is None else each.bound for each in heavy]
 
     @property
@@ -90,14 +87,17 @@ class RegionSearch:
 
     def _open_regions(self) -> Iterator[int]:
         """Regions that are far from their bounds, those with the largest gap first."""
-        gaps = [self._moved(region) - bound for region, bound in zip(self.regions, self.bounds, strict=True)]
+        gaps = [
+            _moved_within(self.rules, self.best, region) - bound
+            for region, bound in zip(self.regions, self.bounds, strict=True)
+        ]
         for place in np.argsort(-np.array(gaps), kind="stable").tolist():
             if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
                 yield place
 
     def _solve(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
-        elsewhere = self.best.moved - self._moved(region)
+        elsewhere = self.best.moved - _moved_within(self.rules, self.best, region)
         free = cells_worth_moving(self.rules, self.best, region, cells)
         if free is None:
             return
@@ -110,7 +110,7 @@ class RegionSearch:
 
     def _relax(self, place: int) -> None:
         region = self.regions[place]
-        elsewhere = self.best.moved - self._moved(region)
+        elsewhere = self.best.moved - _moved_within(self.rules, self.best, region)
         free = cells_worth_moving(self.rules, self.best, region, RELAXED_CELLS)
         if free is None or len(free.rows) == len(self.rules.load):
             return
@@ -119,9 +119,6 @@ class RegionSearch:
         )
         self.work -= work
         self.bounds[place] = max(self.bounds[place], bound - elsewhere)
-
-    def _moved(self, region: Region) -> int:
-        return _moved_within(self.rules, self.best, region)
 
 
 def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Region) -> int:
@@ -136,7 +133,7 @@ def pin_heavy(
     start: CandidatePlacement,
     within: BrokerBounds,
     searched: Callable[[LoadRules], CandidatePlacement],
-    is_over: Callable[[], bool],
+    is_over: Deadline,
 ) -> CandidatePlacement:
     """The placement that moves least, of searches with each heavy replica pinned to the brokers where it may be
     cheaper, one after another; the start if there are none.
@@ -240,12 +237,7 @@ def _moves(rules: LoadRules, start: CandidatePlacement) -> Bools:
 
 
 def search_regions(
-    rules: LoadRules,
-    base_load: Int64s,
-    start: CandidatePlacement,
-    within: BrokerBounds,
-    bound: int,
-    is_over: Callable[[], bool],
+    rules: LoadRules, base_load: Int64s, start: CandidatePlacement, within: BrokerBounds, bound: int, is_over: Deadline
 ) -> tuple[CandidatePlacement, int]:
     """The placement with the least movement that is found, and a lower bound on that of every placement within bounds.
 

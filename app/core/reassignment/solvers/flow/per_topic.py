@@ -25,7 +25,16 @@ import numpy as np
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.model import UNLIMITED, Balance, BrokerBounds, MovementProblem, ReplicaPlacement, band_around
+from app.core.reassignment.model import (
+    UNLIMITED,
+    Balance,
+    Band,
+    BrokerBounds,
+    Deadline,
+    MovementProblem,
+    ReplicaPlacement,
+    band_around,
+)
 from app.core.reassignment.solvers.flow.least_movement import never, placed
 from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers
@@ -82,15 +91,15 @@ class TopicBalance:
         low, high = np.zeros((topics, len(bounded)), np.int64), np.full((topics, len(bounded)), UNLIMITED)
         for topic, tolerance in enumerate(self.tolerance):
             sharing, means = shares.of(int(totals[topic]), least[topic], most[topic], kept[topic])
-            bands = np.array([shares.band(mean, tolerance) for mean in means], np.int64)[shares.of_broker]
+            of_means = [shares.band(mean, tolerance) for mean in means]
+            bands = np.array([(band.low, band.high) for band in of_means], np.int64)[shares.of_broker]
             floors = np.where(sharing, bands[:, 0], np.minimum(bands[:, 0], kept[topic]))
             low[topic, bounded], high[topic, bounded] = floors[bounded], bands[bounded, 1]
         return low, high
 
     def _kept(self, problem: MovementProblem, closed: Bools) -> Int64s:
         """(topics, brokers) int64: what closed brokers may keep of each topic; `UNLIMITED` of the other brokers."""
-        may_keep = closed & problem.table.may_keep
-        stays = may_keep[problem.domain_of[:, None], problem.current] & (problem.current != NO_REPLICA)
+        stays = problem.may_stay & closed[problem.current]
         kept = self.table(np.where(stays, problem.current, NO_REPLICA), len(closed))
         return np.where(closed, kept, UNLIMITED)
 
@@ -116,7 +125,7 @@ class TopicBalance:
 
 
 def balance_topics(
-    problem: MovementProblem, balance: Balance, topics: TopicBalance, *, is_over: Callable[[], bool] = never
+    problem: MovementProblem, balance: Balance, topics: TopicBalance, *, is_over: Deadline = never
 ) -> ReplicaPlacement:
     """Minimise the movement that brings each topic within its band, together with the band of the cluster.
 
@@ -159,7 +168,7 @@ def balance_topics(
 
 
 def _least(
-    problem: MovementProblem, within: BrokerBounds | None, topics: TopicBalance, is_over: Callable[[], bool]
+    problem: MovementProblem, within: BrokerBounds | None, topics: TopicBalance, is_over: Deadline
 ) -> tuple[Int32s, int]:
     """(rows, widest) int32 placement, unordered, and a lower bound on the weight moved with its excess.
 
@@ -175,7 +184,7 @@ def _least(
     return _solved(problem, TopicNetwork(places, within, candidates, is_hard=False), is_over)
 
 
-def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Deadline) -> tuple[Int32s, int]:
     """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
     movement = movement_costs(problem)
     costs, scale = scaled_costs(problem, movement)
@@ -203,7 +212,7 @@ class _Shares:
     alike: tuple[tuple[int, int], ...]
     of_broker: Int64s
     means: Callable[..., list[Fraction]] = field(default_factory=lambda: cache(_rack_means))
-    band: Callable[[Fraction, Fraction | None], tuple[int, int]] = field(default_factory=lambda: cache(_ends))
+    band: Callable[[Fraction, Fraction | None], Band] = field(default_factory=lambda: cache(band_around))
 
     def of(self, total: int, least: Int64s, most: Int64s, kept: Int64s) -> tuple[Bools, list[Fraction]]:
         """(brokers,) bool, the brokers that share, and the mean on each kind of broker in `alike`.
@@ -245,12 +254,6 @@ def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Se
     level = below + (Fraction(total) - placed(below)) / free if free and placed(below) < total else below
     bounded = zip(sizes, least, most, strict=True)
     return [_share(level, size, low, max(low, high)) / size if size else level for size, low, high in bounded]
-
-
-def _ends(mean: Fraction, tolerance: Fraction | None) -> tuple[int, int]:
-    """The band around a mean."""
-    band = band_around(mean, tolerance)
-    return band.low, band.high
 
 
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:

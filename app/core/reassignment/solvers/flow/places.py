@@ -77,10 +77,10 @@ def place_rules(problem: MovementProblem) -> kernel.PlaceRules:
 def settled(problem: MovementProblem) -> Bools:
     """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
     table, domain, is_there = problem.table, problem.domain_of, problem.current != NO_REPLICA
-    is_legal = (table.may_keep[domain[:, None], problem.current] | ~is_there).all(axis=1)
     in_racks = per_rack(problem.current, problem.rack_of, problem.racks)
-    is_legal &= ((in_racks >= table.least[domain]) & (in_racks <= table.most[domain])).all(axis=1)
-    return np.asarray(is_legal & (is_there.sum(axis=1) == problem.factors), np.bool_)
+    is_spread = ((in_racks >= table.least[domain]) & (in_racks <= table.most[domain])).all(axis=1)
+    is_legal = is_spread & (problem.may_stay == is_there).all(axis=1) & (is_there.sum(axis=1) == problem.factors)
+    return np.asarray(is_legal, np.bool_)
 
 
 def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tuple[Int64s, Int32s]:
@@ -199,8 +199,7 @@ class Slots:
         most = np.minimum(table.most, factor - table.least.sum(axis=1)[:, None] + table.least)
         least = np.maximum(table.least, factor - table.most.sum(axis=1)[:, None] + table.most)
         is_settled = ((least == most) & (most <= 1)).all(axis=1)
-        may_keep = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
-        may_keep |= (current != NO_REPLICA) & (current == problem.must_keep[:, None])
+        may_keep = problem.may_stay | ((current != NO_REPLICA) & (current == problem.must_keep[:, None]))
         row, column = np.nonzero(may_keep)
         cell = row * racks + problem.rack_of[current[row, column]]
         has_one = np.bincount(cell, minlength=len(current) * racks).reshape(-1, racks).max(axis=1, initial=0) <= 1

@@ -4,14 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.core.compiled.arrays import (
-    BoolMatrix,
-    Int32Cube,
-    Int32Matrix,
-    Int32Vector,
-    Int64Matrix,
-    Int64Vector,
-)
+from app.core.compiled.arrays import BoolMatrix, Int32Cube, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.legal_sets_kernel import contains
 

@@ -13,14 +13,13 @@ one replica on each that is outside; the second minimises the movement.
 Source: column generation, after Dantzig and Wolfe, "Decomposition principle for linear programs" (1960).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.model import BrokerBounds, MovementProblem
+from app.core.reassignment.model import BrokerBounds, Deadline, MovementProblem
 from app.core.reassignment.solvers.flow.network import (
     BrokerArcs,
     CandidateReceivers,
@@ -50,7 +49,7 @@ def least_within(
     problem: MovementProblem,
     band: BrokerBounds,
     *,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
     start: Int32s | None = None,
     costs: PlaceCosts | None = None,
 ) -> tuple[Int32s, int]:

@@ -9,14 +9,13 @@ partitions span the racks that they did; else one whose rack may have fewer.
 Replica counts and bytes of brokers are not balanced by it: a broker that gets a leader loses no replica for it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
-from app.core.reassignment.model import Balance, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import Balance, BrokerBounds, Deadline, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import (
     PLACEMENT_RULES,
     SOLVER,
@@ -56,7 +55,7 @@ def move_for_leaders(
     budget: int | None = None,
     fewest_changes: bool = False,
     is_ready: Bools | None = None,
-    is_over: Callable[[], bool] = never,
+    is_over: Deadline = never,
 ) -> MovedForLeaders:
     """Minimise the movement, or the leader changes, with which leaders are within a balance.
 
@@ -127,12 +126,7 @@ class _Search:
     """The least movement of a leadership problem within bounds of different width."""
 
     def __init__(
-        self,
-        alone: MovementProblem,
-        balance: Balance,
-        start: Int32s,
-        is_over: Callable[[], bool],
-        costs: PlaceCosts | None,
+        self, alone: MovementProblem, balance: Balance, start: Int32s, is_over: Deadline, costs: PlaceCosts | None
     ) -> None:
         self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
         self.balance, self.levels = balance, narrowest_levels(alone)

@@ -418,12 +418,7 @@ BY_INGRESS = Method(
 
 
 def answer(
-    problem: LeaderProblem,
-    leaders: Int32s,
-    method: Method,
-    band: Band | None,
-    changes_bound: int,
-    largest_bound: int,
+    problem: LeaderProblem, leaders: Int32s, method: Method, band: Band | None, changes_bound: int, largest_bound: int
 ) -> LeaderChoice:
     """The choice with its two certificates.
 

@@ -4,7 +4,6 @@ Replicas that move in any case, and the cheapest that brokers above the ceiling 
 eligible brokers, heaviest first; repeatedly while that lowers the loads above the ceiling.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from app.core.flow import InfeasibleFlow
 from app.core.model import Bools, Int32s, Int64s
 from app.core.reassignment.legal_sets_kernel import initial_places
-from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT, Deadline
 from app.core.reassignment.rules import LoadRules, costs_saved, moved_weight
 from app.core.reassignment.solvers.search.moves_kernel import WorkingPlacement, redistribute, shed_load
 
@@ -59,7 +58,7 @@ def initial_placement(rules: LoadRules, base_load: Int64s) -> CandidatePlacement
 
 
 def redistributed(
-    rules: LoadRules, start: CandidatePlacement, ceiling: int, is_over: Callable[[], bool], *, keep_current: bool
+    rules: LoadRules, start: CandidatePlacement, ceiling: int, is_over: Deadline, *, keep_current: bool
 ) -> CandidatePlacement:
     """Lower the loads of target brokers to a ceiling, or near it.
 
