@@ -173,11 +173,8 @@ def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidateP
 
 
 def _groups(rules: LoadRules, placement: CandidatePlacement) -> list[Bools]:
-    current = np.sort(rules.current, axis=1)
     receiving = np.zeros(len(placement.loads), np.bool_)
-    for column in placement.at.T:
-        new = (column >= 0) & ~(current == column[:, None]).any(axis=1)
-        receiving[column[new]] = True
+    receiving[placement.at[not_among(placement.at, rules.current)]] = True
     most_loaded = np.where(rules.target, placement.loads, -1).argmax()
     groups = [rules.target, np.arange(len(placement.loads)) == most_loaded]
     for rack in range(rules.least.shape[1]):

@@ -17,7 +17,7 @@ import numpy as np
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
-from app.core.reassignment.rules import LARGEST_SUM, LoadRules
+from app.core.reassignment.rules import LARGEST_SUM, LoadRules, moved_weight
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
 from app.core.replica_lists import per_broker, sums_by
 
@@ -104,7 +104,7 @@ class CellModel:
         self._cells = [self._add_row(place) for place in range(len(free.rows))]
         changing = free.changing(start.at)
         self._others: Int64s = start.loads - per_broker(changing, len(start.loads), rules.load)
-        self._fixed = start.moved - movement_of(rules, changing)
+        self._fixed = start.moved - moved_weight(rules, changing)
 
     def less_movement(self, within: BrokerBounds, work: float, is_over: Deadline) -> Solved:
         """Minimise the movement within bounds of the loads, which the start is within."""
@@ -213,13 +213,6 @@ class CellModel:
         bound = 0 if status == "UNKNOWN" else int(solver.response_proto.inner_objective_lower_bound)
         used = float(solver.response_proto.deterministic_time)
         return solver, status in {"OPTIMAL", "FEASIBLE"}, max(0, bound), used
-
-
-def movement_of(rules: LoadRules, at: Int32s) -> int:
-    """The movement of (rows, widest) int32 replicas, padded with `NO_REPLICA`; other replicas do not count."""
-    rows, columns = np.nonzero(at != NO_REPLICA)
-    stays = ((rules.current[rows] == at[rows, columns][:, None]) & rules.stays_free[rows]).any(axis=1)
-    return int(rules.cost[rows[~stays]].sum())
 
 
 def _scale(costs: Int64s, loads: Int64s, total_cost: int) -> int:

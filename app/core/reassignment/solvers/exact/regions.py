@@ -21,9 +21,10 @@ from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.heavy_bound import NOT_POSSIBLE, HeavyPlaces, heavy_places
 from app.core.reassignment.model import BrokerBounds, Deadline
-from app.core.reassignment.rules import LoadRules, Region, regions_of
-from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
+from app.core.reassignment.rules import LoadRules, Region, moved_weight, regions_of
+from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
+from app.core.replica_lists import not_among
 
 MOST_CELLS = 2_000_000
 """Rows times brokers of a region, at most."""
@@ -124,7 +125,7 @@ class RegionSearch:
 def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Region) -> int:
     """The movement within a region."""
     inside = np.isin(placement.at, region.brokers)
-    return movement_of(rules, np.where(inside, placement.at, NO_REPLICA))
+    return moved_weight(rules, np.where(inside, placement.at, NO_REPLICA))
 
 
 def pin_heavy(
@@ -215,7 +216,8 @@ def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Regi
     ----------
     most : cells, about; None if the former have more, or if there are no partitions.
     """
-    is_moved = _moves(rules, start)
+    in_place = np.where(rules.stays_free, rules.current, NO_REPLICA)
+    is_moved = np.asarray(not_among(start.at, in_place).any(axis=1))
     rows = most // max(1, len(region.brokers))
     if np.count_nonzero(is_moved) > rows or not len(is_moved):
         return None
@@ -225,15 +227,6 @@ def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Regi
     for column in rules.current[chosen].T:
         is_free |= column[:, None] == region.brokers
     return FreeCells(chosen, region.brokers, is_free)
-
-
-def _moves(rules: LoadRules, start: CandidatePlacement) -> Bools:
-    """(rows,) bool: whether a replica is where none is now, or is copied in place."""
-    moves = np.zeros(len(rules.load), np.bool_)
-    for column in start.at.T:
-        is_new = ~((rules.current == column[:, None]) & rules.stays_free).any(axis=1)
-        moves |= (column != NO_REPLICA) & is_new
-    return moves
 
 
 def search_regions(
