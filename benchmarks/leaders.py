@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from app.core.flow import Network, is_feasible, min_cost_flow
 from app.core.model import Int64s
-from app.core.reassignment import TIGHT, LeaderChoice, LeaderProblem, choose_leaders
-from app.core.reassignment.solvers.leaders.problem import change_costs, change_unit
+from app.core.reassignment.model import TIGHT
+from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem, change_costs, change_unit
 from benchmarks.measure import Floor, Result, interleaved
 from benchmarks.reassignments import REMOVED, cluster_of
 

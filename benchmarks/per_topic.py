@@ -11,16 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from app.core.reassignment import (
-    TIGHT,
-    MovementProblem,
-    PartitionKind,
-    RackRule,
-    ReplicaPlacement,
-    TopicBalance,
-    balance_topics,
-    find_domains,
-)
+from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import TIGHT, MovementProblem, ReplicaPlacement
+from app.core.reassignment.solvers.flow.per_topic import TopicBalance, balance_topics
 from benchmarks.measure import Floor, Result, interleaved
 from benchmarks.reassignments import BROKERS
 

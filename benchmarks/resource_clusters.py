@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import Domain, MovementProblem
+from app.core.reassignment.model import Domain, MovementProblem
 from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, Limits, ResourceLoads, ResourceProblem
 
 UNIT = 1_000

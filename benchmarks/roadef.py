@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import Domain, MovementProblem
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, ReassignedPartitions
 from app.core.reassignment.goals.budget import relieve
+from app.core.reassignment.model import Domain, MovementProblem
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,

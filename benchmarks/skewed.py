@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment import TIGHT, Domain, LoadPlacement, MovementProblem, place_by_load
+from app.core.reassignment.goals.by_load import place_by_load
+from app.core.reassignment.goals.forced import LoadPlacement
+from app.core.reassignment.model import TIGHT, Domain, MovementProblem
 from benchmarks.measure import Result, interleaved
 
 RACKS = 3

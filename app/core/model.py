@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from app.core.kafka_versions import Controller, KafkaVersion, controller_of
 from app.core.recorded import RecordedGroup
 
+Bools: TypeAlias = NDArray[np.bool_]
 Int32s: TypeAlias = NDArray[np.int32]
 Int64s: TypeAlias = NDArray[np.int64]
 Float64s: TypeAlias = NDArray[np.float64]

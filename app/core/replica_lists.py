@@ -69,6 +69,22 @@ def per_broker(replicas: Int32s, brokers: int, load: Int64s | None = None) -> In
     return sums_by(replicas[is_replica], np.repeat(load, is_replica.sum(axis=1)), brokers)
 
 
+def per_rack(replicas: Int32s, rack_of: Int32s, racks: int) -> Int64s:
+    """(rows, racks) int64: the number of replicas of each row in each rack; `rack_of` are the racks of positions."""
+    row, column = np.nonzero(replicas != NO_REPLICA)
+    cells = row * racks + rack_of[replicas[row, column]]
+    return np.bincount(cells, minlength=len(replicas) * racks).reshape(len(replicas), racks).astype(np.int64)
+
+
+def per_group(
+    group_of: Int32s | Int64s, replicas: Int32s, groups: int, brokers: int, load: Int64s | None = None
+) -> Int64s:
+    """(groups, brokers) int64: the number of replicas of the rows of each group at each position, or their loads."""
+    row, column = np.nonzero(replicas != NO_REPLICA)
+    cells = group_of[row].astype(np.int64) * brokers + replicas[row, column]
+    return sums_by(cells, 1 if load is None else load[row], groups * brokers).reshape(groups, brokers)
+
+
 def with_leader_first(replicas: Int32s, leaders: Int32s) -> Int32s:
     """Move each partition's leader to the front of its replica list; the others keep their order, padding goes to the
     end.

@@ -1,17 +1,14 @@
 """The current state of a cluster: numbers of unavailable, fragile or unbalanced partitions and brokers."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures import tally_kernel as kernel
 from app.core.measures.tally import BrokerArrays, Tally, tally, tally_over
-from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
+from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Bools, Cluster, Int32s, Int64s, Topic
 from app.core.replica_lists import stacked
 
-Bools: TypeAlias = NDArray[np.bool_]
 STATES = (
     *("offline", "under_replicated", "not_rack_safe", "not_preferred", "reassigning", "illegal"),
     *("under_min_isr", "at_min_isr", "min_isr_unknown"),

@@ -4,14 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures.losses import ReplicaStates
 from app.core.measures.tally import BrokerArrays, positions_of
-from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Cluster, Float64s, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Bools, Cluster, Float64s, Int32s, Int64s
 from app.core.replica_lists import not_among, per_broker, stacked, widened
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

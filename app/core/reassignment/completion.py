@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.kafka_versions import Controller, KafkaVersion, controller_of
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.replica_lists import not_among
-
-Bools = NDArray[np.bool_]
 
 REQUIRES_TARGETS_SINCE = KafkaVersion(3, 8)
 """With KRaft, all target replicas have to be in the ISR (KAFKA-15665); with ZooKeeper they always had to."""

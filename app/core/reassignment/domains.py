@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import Domain, MovementProblem
-from app.core.replica_lists import distinct_rows
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.model import Domain
+from app.core.replica_lists import distinct_rows, per_rack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +25,8 @@ class PartitionKind:
     """
 
     factor: int
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
+    may_keep: Bools
+    may_receive: Bools
     repairs: bool = True
     to_span: int | None = None
     rack: int | None = None
@@ -50,24 +49,6 @@ class RackRule:
     known: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProblemBrokers:
-    """The brokers of a problem in which all partitions have the same eligible ones.
-
-    Parameters
-    ----------
-    ids : (brokers,) int32, rack_of : (brokers,) int32, base : (brokers,) int64, as in `MovementProblem`.
-    target : (brokers,) bool, brokers that may receive replicas and are balanced.
-    may_keep : (brokers,) bool, brokers that may keep their replicas.
-    """
-
-    ids: Int32s
-    rack_of: Int32s
-    base: Int64s
-    target: NDArray[np.bool_]
-    may_keep: NDArray[np.bool_]
-
-
 class NoLegalPlacement(Exception):
     """No legal placement exists for some partitions, whatever moves.
 
@@ -82,37 +63,6 @@ class NoLegalPlacement(Exception):
     def __init__(self, what: str, *, needed: int, there: int, kind: int, row: int) -> None:
         super().__init__(f"{what}: {needed} needed, {there} there")
         self.what, self.needed, self.there, self.kind, self.row = what, needed, there, kind, row
-
-
-def problem_by_factor(
-    brokers: ProblemBrokers, current: Int32s, factors: Int64s, weight: Int64s, rule: RackRule
-) -> MovementProblem:
-    """A problem whose partitions differ in their replication factor alone: no successors, no pinned replicas.
-
-    Parameters
-    ----------
-    brokers : of the problem. current : (rows, widest) int32, factors, weight : (rows,) int64, as in `MovementProblem`.
-    rule : the spread over racks.
-
-    Raises
-    ------
-    NoLegalPlacement : for the first partition without any.
-    """
-    distinct, kind_of = np.unique(factors, return_inverse=True)
-    kinds = [PartitionKind(int(factor), brokers.may_keep, brokers.target) for factor in distinct]
-    domains, domain_of = find_domains(kinds, kind_of.reshape(-1).astype(np.int32), current, brokers.rack_of, rule)
-    return MovementProblem(
-        broker_ids=brokers.ids,
-        rack_of=brokers.rack_of,
-        target=brokers.target,
-        base=brokers.base,
-        domains=domains,
-        domain_of=domain_of,
-        current=current,
-        is_copied=np.zeros(current.shape, np.bool_),
-        must_keep=np.full(len(current), NO_REPLICA, np.int32),
-        weight=weight,
-    )
 
 
 def find_domains(
@@ -161,10 +111,10 @@ def find_domains(
         if not len(rows):
             continue
         may_stay = kind.may_keep[current[rows]] & (current[rows] != NO_REPLICA)
-        current_per_rack = _per_rack(current[rows], may_stay, rack_of, racks)
+        current_per_rack = per_rack(np.where(may_stay, current[rows], NO_REPLICA), rack_of, racks)
         may_only_stay = may_stay & ~kind.may_receive[current[rows]]
         # Rows that are equal in all that matters share a domain; most have no broker that may only keep.
-        alike = _per_rack(current[rows], may_only_stay, rack_of, racks)
+        alike = per_rack(np.where(may_only_stay, current[rows], NO_REPLICA), rack_of, racks)
         if not kind.repairs:
             alike = np.concatenate([alike, current_per_rack], axis=1)
         firsts, place = distinct_rows(alike)
@@ -182,13 +132,6 @@ def find_domains(
             domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first], eligible))
         domain_of[rows] = len(domains) - len(firsts) + place
     return tuple(domains), domain_of
-
-
-def _per_rack(current: Int32s, counted: NDArray[np.bool_], rack_of: Int32s, racks: int) -> Int64s:
-    """(rows, racks) int64: the counted current replicas of each row in each rack."""
-    row, column = np.nonzero(counted)
-    numbers = row * racks + rack_of[current[row, column]]
-    return np.bincount(numbers, minlength=len(current) * racks).reshape(len(current), racks).astype(np.int64)
 
 
 def _spread(factor: int, sizes: Int64s, rule: RackRule, origin: tuple[int, int]) -> tuple[Int64s, Int64s]:

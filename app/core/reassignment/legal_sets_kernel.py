@@ -20,6 +20,15 @@ NEVER = np.int64(1 << 62)
 """The cost of a broker that may not have a replica."""
 
 
+@subroutine
+def contains(lists: Int32Matrix, row: int, broker: int) -> bool:
+    """Whether a broker is in the list of a row."""
+    for column in range(lists.shape[1]):  # noqa: SIM110 — numba compiles no any() over a generator
+        if lists[row, column] == broker:
+            return True
+    return False
+
+
 @compiled
 def cheapest_legal_set(
     costs: Int64Vector,
@@ -90,13 +99,7 @@ def _cheapest(rack_of: Int32Vector, never: Any, left: Costs, per_rack: Int64Vect
 
 @inlined
 def _take(
-    rack_of: Int32Vector,
-    never: Any,
-    left: Costs,
-    members: Int64Vector,
-    per_rack: Int64Vector,
-    count: int,
-    broker: int,
+    rack_of: Int32Vector, never: Any, left: Costs, members: Int64Vector, per_rack: Int64Vector, count: int, broker: int
 ) -> None:
     members[count] = broker
     per_rack[rack_of[broker]] += 1

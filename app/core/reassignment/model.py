@@ -5,18 +5,21 @@ replication factor raised, a topic restricted to some brokers, a pinned partitio
 partitions that it concerns. Solvers read domains only, so that no kind of change is a special case.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.measures.copysets import distinct_sets
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+
+Deadline: TypeAlias = Callable[[], bool]
+"""Whether the time of a solver has passed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +39,8 @@ class Domain:
     """
 
     factor: int
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
+    may_keep: Bools
+    may_receive: Bools
     least: Int64s
     most: Int64s
 
@@ -54,8 +57,8 @@ class DomainTable:
     factor: Int64s
     least: Int64s
     most: Int64s
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
+    may_keep: Bools
+    may_receive: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +91,19 @@ class MovementProblem:
 
     broker_ids: Int32s
     rack_of: Int32s
-    target: NDArray[np.bool_]
+    target: Bools
     base: Int64s
     domains: tuple[Domain, ...]
     domain_of: Int32s = field(repr=False)
     current: Int32s = field(repr=False)
-    is_copied: NDArray[np.bool_] = field(repr=False)
+    is_copied: Bools = field(repr=False)
     must_keep: Int32s = field(repr=False)
     weight: Int64s = field(repr=False)
     share: Int64s | None = field(default=None, repr=False)
-    in_sync: NDArray[np.bool_] | None = field(default=None, repr=False)
+    in_sync: Bools | None = field(default=None, repr=False)
     floor_cap: Int64s | None = field(default=None, repr=False)
 
-    def freed(self, brokers: NDArray[np.bool_]) -> "MovementProblem":
+    def freed(self, brokers: Bools) -> "MovementProblem":
         """The problem in which nothing on some brokers, (brokers,) bool, has to stay, of partitions in sync."""
         is_freed = np.append(brokers, True)[self.must_keep]
         if self.in_sync is not None:
@@ -108,7 +111,7 @@ class MovementProblem:
         return replace(self, must_keep=np.where(is_freed, NO_REPLICA, self.must_keep).astype(np.int32))
 
     @property
-    def is_bounded(self) -> NDArray[np.bool_]:
+    def is_bounded(self) -> Bools:
         """(brokers,) bool, brokers that a band bounds: targets, and brokers with a capped floor."""
         return bounded(self.target, self.floor_cap)
 
@@ -123,12 +126,6 @@ class MovementProblem:
         if self.floor_cap is None:
             return bounds
         return BrokerBounds(capped_floors(band.low, self.target, self.floor_cap), bounds.high)
-
-    def width(self, counts: Int64s, band: "Band") -> int:
-        """By how much a band has to be wider at both ends to have these counts; 0 without bounded brokers."""
-        lacks = self.target if self.floor_cap is None else self.target | (counts < self.floor_cap)
-        missing, surplus = band.low - counts[lacks], counts[self.is_bounded] - band.high
-        return max(int(missing.max(initial=0)), int(surplus.max(initial=0)))
 
     @property
     def racks(self) -> int:
@@ -148,6 +145,12 @@ class MovementProblem:
         )
 
     @property
+    def may_stay(self) -> Bools:
+        """(rows, widest) bool: current brokers that may keep their replica."""
+        may_keep = self.table.may_keep[self.domain_of[:, None], self.current]
+        return np.asarray((self.current != NO_REPLICA) & may_keep, np.bool_)
+
+    @property
     def factors(self) -> Int64s:
         """(rows,) int64 replication factor of each partition after the change."""
         return self.table.factor[self.domain_of]
@@ -158,12 +161,12 @@ class MovementProblem:
         return int(self.table.factor.max(initial=0))
 
 
-def bounded(target: NDArray[np.bool_], cap: Int64s | None) -> NDArray[np.bool_]:
+def bounded(target: Bools, cap: Int64s | None) -> Bools:
     """(brokers,) bool, targets and brokers with a capped floor. cap : (brokers,) int64, as of `MovementProblem`."""
     return target if cap is None else target | (cap >= 0)
 
 
-def capped_floors(low: int | Int64s, target: NDArray[np.bool_], cap: Int64s | None) -> Int64s:
+def capped_floors(low: int | Int64s, target: Bools, cap: Int64s | None) -> Int64s:
     """(brokers,) int64: the floor of targets, up to `cap` of the others. low : of all, or (brokers,) of each."""
     return np.asarray(np.where(target, low, 0 if cap is None else np.minimum(low, cap)), np.int64)
 

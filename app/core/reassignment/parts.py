@@ -7,12 +7,12 @@ of those of the parts, and so is the lower bound. Each part has its own band.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int64s
+from app.core.model import NO_REPLICA, Bools, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -24,6 +24,9 @@ from app.core.reassignment.resource_problem import (
 )
 from app.core.reassignment.solvers.flow.destinations import TieBreaks
 from app.core.reassignment.solvers.flow.per_topic import TopicBalance
+
+Pinned: TypeAlias = tuple[Int64s, ReplicaPlacement]
+"""Rows and their placement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +42,8 @@ class Share:
 
     name: str | None
     rows: Int64s = field(repr=False)
-    brokers: NDArray[np.bool_] = field(repr=False)
-    target: NDArray[np.bool_] = field(repr=False)
+    brokers: Bools = field(repr=False)
+    target: Bools = field(repr=False)
     floor_cap: Int64s | None = field(repr=False)
 
 
@@ -86,7 +89,7 @@ def _topics_of(topics: TopicBalance, rows: Int64s) -> TopicBalance:
     )
 
 
-def part_of(problem: MovementProblem, rows: Int64s, target: NDArray[np.bool_]) -> MovementProblem:
+def part_of(problem: MovementProblem, rows: Int64s, target: Bools) -> MovementProblem:
     """The problem of some rows, balanced among these brokers; the other rows have nothing there.
 
     Parameters
@@ -110,7 +113,7 @@ def part_of(problem: MovementProblem, rows: Int64s, target: NDArray[np.bool_]) -
     )
 
 
-def joined(parts: Sequence[tuple[Int64s, ReplicaPlacement]]) -> ReplicaPlacement:
+def joined(parts: Sequence[Pinned]) -> ReplicaPlacement:
     """One placement of all parts, which have all rows; without a band, since each part has its own.
 
     Parameters
@@ -151,9 +154,7 @@ class PlacedPart:
     placement: ResourcePlacement
 
 
-def part_of_resources(
-    problem: ResourceProblem, rows: Int64s, target: NDArray[np.bool_], inside: NDArray[np.bool_]
-) -> ResourceProblem:
+def part_of_resources(problem: ResourceProblem, rows: Int64s, target: Bools, inside: Bools) -> ResourceProblem:
     """The problem of some rows: the others have nothing on the brokers inside, or are part of the base.
 
     Parameters
@@ -174,9 +175,7 @@ def part_of_resources(
     )
 
 
-def joined_resources(
-    problem: ResourceProblem, parts: Sequence[PlacedPart], fixed: tuple[Int64s, ReplicaPlacement] | None
-) -> ResourcePlacement:
+def joined_resources(problem: ResourceProblem, parts: Sequence[PlacedPart], fixed: Pinned | None) -> ResourcePlacement:
     """One placement of all parts: loads and certificates are sums, each goal is that of the part farthest from it.
 
     Parameters

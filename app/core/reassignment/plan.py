@@ -11,15 +11,14 @@ from typing import Literal
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Bools, Int32s
 from app.core.reassignment.batches.model import Batches
 from app.core.reassignment.model import TIGHT, ReplicaPlacement
-from app.core.reassignment.problem import Bools, Infeasible, LimitsConflict, Problem, ResourceObjective, SetsConflict
+from app.core.reassignment.problem import Infeasible, LimitsConflict, Problem, ResourceObjective, SetsConflict
 from app.core.reassignment.solvers.leaders.problem import leader_violations
 from app.core.reassignment.stages.cutting import Executions, cut, cut_violations, executions_of
 from app.core.reassignment.stages.leading import LeaderSolution, lead, leaders_with_resources, place_and_lead
-from app.core.reassignment.stages.log_dir_avoidance import place_with_log_dirs
-from app.core.reassignment.stages.log_dirs import LogDirSolution, choose_log_dirs
+from app.core.reassignment.stages.log_dirs import LogDirSolution, choose_log_dirs, place_with_log_dirs
 from app.core.reassignment.stages.placing import PlacedReplicas, trade_off_of
 from app.core.reassignment.stages.resources import ResourceSolution, led_afterwards, place_resources
 
@@ -195,11 +194,7 @@ def _certificates(
 def _unavoidable_bytes(problem: Problem) -> int:
     """Lower bound on moved bytes if something else is minimised: the replicas that cannot stay."""
     movement = problem.movement
-    may_keep = np.array([[*domain.may_keep, False] for domain in movement.domains], np.bool_)
-    if not len(may_keep):
-        return 0
-    stays = may_keep[movement.domain_of[:, None], movement.current]
-    stays &= (movement.current != NO_REPLICA) & ~movement.is_copied
+    stays = movement.may_stay & ~movement.is_copied
     lacking = np.maximum(movement.factors - stays.sum(axis=1), 0)
     lacking[problem.is_new] = 0
     return int((lacking * np.maximum(problem.batches.size_bytes, 0)).sum())

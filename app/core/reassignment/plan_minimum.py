@@ -8,10 +8,9 @@ the band that the plan leaves.
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.domains import NoLegalPlacement, ProblemBrokers, RackRule, problem_by_factor
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, Band, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import least_movement, movement_within
 from app.core.reassignment.verifier import are_spread
@@ -32,7 +31,7 @@ class ProposedPlan:
 
     broker_ids: Int32s
     rack_of: Int32s
-    is_listed: NDArray[np.bool_]
+    is_listed: Bools
     base: Int64s
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
@@ -51,7 +50,7 @@ class PlanMinimum:
 
     forced: ReplicaPlacement
     as_balanced: ReplicaPlacement
-    emptied: NDArray[np.bool_]
+    emptied: Bools
     spreads_racks: bool
 
 
@@ -76,13 +75,26 @@ def least_movement_for(plan: ProposedPlan) -> PlanMinimum:
     return PlanMinimum(least_movement(problem, KEEP), as_balanced, emptied, spreads_racks)
 
 
-def _problem(plan: ProposedPlan, target: NDArray[np.bool_], *, spreads_racks: bool) -> MovementProblem | None:
+def _problem(plan: ProposedPlan, target: Bools, *, spreads_racks: bool) -> MovementProblem | None:
     """The problem that the plan solves; None if no placement satisfies the rack rule."""
     rack_of = plan.rack_of if spreads_racks else np.zeros_like(plan.rack_of)
     listed = rack_of[plan.is_listed]
     rule = RackRule(len(np.unique(listed)), known=int(listed.max(initial=-1)) + 1)
-    brokers = ProblemBrokers(plan.broker_ids, rack_of, plan.base, target, may_keep=target)
+    factors, kind_of = np.unique((plan.after != NO_REPLICA).sum(axis=1), return_inverse=True)
+    kinds = [PartitionKind(int(factor), target, target) for factor in factors]
     try:
-        return problem_by_factor(brokers, plan.before, (plan.after != NO_REPLICA).sum(axis=1), plan.weight, rule)
+        domains, domain_of = find_domains(kinds, kind_of.reshape(-1).astype(np.int32), plan.before, rack_of, rule)
     except NoLegalPlacement:
         return None
+    return MovementProblem(
+        broker_ids=plan.broker_ids,
+        rack_of=rack_of,
+        target=target,
+        base=plan.base,
+        domains=domains,
+        domain_of=domain_of,
+        current=plan.before,
+        is_copied=np.zeros(plan.before.shape, np.bool_),
+        must_keep=np.full(len(plan.before), NO_REPLICA, np.int32),
+        weight=plan.weight,
+    )

@@ -8,22 +8,21 @@ A stage raises a conflict, or, if the problem relaxes conflicts, lists it and go
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s, LogDirectory
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s, LogDirectory
 from app.core.reassignment.batches.execution import Cordons
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks
 from app.core.reassignment.completion import CompletionRules
-from app.core.reassignment.log_dirs import LogDirProblem, PackingConflict
-from app.core.reassignment.model import NO_LIMIT, Balance, KnownSets, MovementProblem
+from app.core.reassignment.log_dirs.integer_model import PackingConflict
+from app.core.reassignment.log_dirs.model import LogDirProblem
+from app.core.reassignment.model import NO_LIMIT, Balance, Deadline, KnownSets, MovementProblem
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.resource_problem import Goal, Limits, ResourceLoads, ResourcePlacement
 from app.core.reassignment.solvers.flow.per_topic import TopicBalance
 from app.core.replica_lists import not_among, per_broker
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,6 +236,9 @@ def without_deadline() -> float:
     return inf
 
 
+Conflict = TypeVar("Conflict", bound="Infeasible")
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Problem:
     """A change of a cluster: brokers by position, partitions by row.
@@ -320,11 +322,17 @@ class Problem:
         lost, gained = not_among(self.before, after), not_among(after, self.before)
         return np.asarray(lost.any(axis=1) | gained.any(axis=1), np.bool_)
 
+    def relax(self, conflict: Conflict) -> Conflict:
+        """The conflict, which is listed. Raises it unless the problem relaxes conflicts."""
+        if not self.relaxes:
+            raise conflict
+        return conflict
+
     def is_over(self) -> bool:
         """Whether the deadline has passed."""
         return self.remaining_s() <= 0
 
-    def ends_search(self) -> Callable[[], bool]:
+    def ends_search(self) -> Deadline:
         """Whether the time of a search that begins now has passed: `SEARCH_SHARE` of the time until the deadline."""
         left = (1 - SEARCH_SHARE) * self.remaining_s()
         return lambda: left < inf and self.remaining_s() <= left
@@ -371,7 +379,7 @@ class MinimumsConflict(Infeasible):
     """
 
     short: Int64s
-    brokers: NDArray[np.bool_]
+    brokers: Bools
 
 
 @dataclass(eq=False)

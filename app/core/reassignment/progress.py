@@ -18,10 +18,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Bools, Float64s, Int32s, Int64s
 from app.core.replica_lists import not_among, sums_by, widened
-
-Bools = NDArray[np.bool_]
 
 
 class StepState(IntEnum):

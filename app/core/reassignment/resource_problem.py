@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, TIGHT, Balance, MovementProblem, ReplicaPlacement
 
 RESOURCES = ("disk", "nic_in", "nic_out", "cpu", "replicas", "leaders")
@@ -74,14 +73,14 @@ class Limits:
     """
 
     upper: Int64s = field(repr=False)
-    is_soft: NDArray[np.bool_]
+    is_soft: Bools
 
     @classmethod
     def none(cls, brokers: int) -> "Limits":
         """No limit for any broker."""
         return cls(np.full((brokers, len(RESOURCES)), NO_LIMIT, np.int64), np.zeros(len(RESOURCES), np.bool_))
 
-    def without_removed(self, is_removed: NDArray[np.bool_], base: Int64s) -> "Limits":
+    def without_removed(self, is_removed: Bools, base: Int64s) -> "Limits":
         """The limits, those of removed brokers lowered to what stays there: nothing of the problem does, so that their
         limits are no capacity for the others.
 
@@ -113,9 +112,9 @@ class ResourceProblem:
     loads: ResourceLoads
     limits: Limits
     leader: Int32s = field(repr=False)
-    may_lead: NDArray[np.bool_]
+    may_lead: Bools
     topic_of: Int32s | None = field(default=None, repr=False)
-    is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
+    is_ready: Bools | None = field(default=None, repr=False)
 
     @classmethod
     def of_one_load(
@@ -390,7 +389,7 @@ def _served(reads: FollowerReads, rack_of: Int32s, replicas: Int32s, leaders: In
     return served
 
 
-def ideal_loads(loads: ResourceLoads, target: NDArray[np.bool_], total: Int64s) -> Float64s:
+def ideal_loads(loads: ResourceLoads, target: Bools, total: Int64s) -> Float64s:
     """(brokers, resources) float64: each target broker's share of the total by capacity; 0 for the others.
 
     Parameters
@@ -401,7 +400,7 @@ def ideal_loads(loads: ResourceLoads, target: NDArray[np.bool_], total: Int64s) 
     return np.asarray(weight / np.maximum(weight.sum(axis=0), 1) * total, np.float64)
 
 
-def capacity_weights(loads: ResourceLoads, target: NDArray[np.bool_]) -> Int64s:
+def capacity_weights(loads: ResourceLoads, target: Bools) -> Int64s:
     """(brokers, resources) int64 > 0 for target brokers, 0 for others: capacities, or 1 if one of them is unknown."""
     capacity = np.where(target[:, None], loads.capacity, 0)
     unknown = (capacity[target] <= NO_CAPACITY).any(axis=0)

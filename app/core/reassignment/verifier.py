@@ -1,12 +1,8 @@
 """Violations of a placement, whichever solver made it; only the evaluation of loads is shared with the solvers."""
 
-from fractions import Fraction
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, MovementProblem, ReplicaPlacement
 from app.core.reassignment.resource_problem import (
     RESOURCES,
@@ -14,13 +10,13 @@ from app.core.reassignment.resource_problem import (
     BalancedGoal,
     ResourcePlacement,
     ResourceProblem,
+    excess_of,
     loads_of,
 )
-from app.core.replica_lists import not_among, per_broker
+from app.core.replica_lists import not_among, per_broker, per_group, per_rack
 
 NAMED = 10
 """How many partitions, or brokers, are named for each violation."""
-Bools: TypeAlias = NDArray[np.bool_]
 
 
 def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:
@@ -42,17 +38,16 @@ def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) 
     Sentences that name broker ids; empty if the placement is legal and its figures are right. At most `NAMED` for each
     constraint.
     """
+    replicas = placement.replicas
     broken_rules = {
-        "the brokers are not distinct, or not as many as the factor": ~_are_distinct_and_enough(
-            problem, placement.replicas
-        ),
-        "a broker may not have it": ~_may_be_there(problem, placement.replicas),
-        "a rack has too few of its replicas, or too many": ~are_spread(problem, placement.replicas),
-        "what must be kept is not": ~_keeps(problem, placement.replicas),
-        "no replica in sync stays, and none is added": ~_has_source(problem, placement.replicas),
+        "the brokers are not distinct, or not as many as the factor": ~_are_distinct_and_enough(problem, replicas),
+        "a broker may not have it": ~_may_be_there(problem, replicas),
+        "a rack has too few of its replicas, or too many": ~are_spread(problem, replicas),
+        "what must be kept is not": ~_keeps(problem, replicas),
+        "no replica in sync stays, and none is added": ~_has_source(problem, replicas),
     }
     violations = [
-        f"partition {row}, {_brokers(problem, placement.replicas[row])}: {violation}"
+        f"partition {row}, {_brokers(problem, replicas[row])}: {violation}"
         for violation, rows in broken_rules.items()
         for row in np.flatnonzero(rows)[:NAMED]
     ]
@@ -68,9 +63,7 @@ def topic_violations(
     ----------
     topic_of : (rows,) int64. low, high : (topics, brokers) int64 replicas of each topic on a bounded broker.
     """
-    row, column = np.nonzero(placement.replicas != NO_REPLICA)
-    cells = topic_of[row] * low.shape[1] + placement.replicas[row, column]
-    on_each = np.bincount(cells, minlength=low.size).reshape(low.shape)
+    on_each = per_group(topic_of, placement.replicas, *low.shape)
     outside = int(np.abs(on_each - np.clip(on_each, low, high))[:, problem.is_bounded].sum())
     if outside == placement.topic_excess:
         return []
@@ -79,9 +72,7 @@ def topic_violations(
 
 def are_spread(problem: MovementProblem, replicas: Int32s) -> Bools:
     """(rows,) bool: whether each partition has between `least` and `most` replicas in every rack."""
-    row, column = np.nonzero(replicas != NO_REPLICA)
-    places = row * problem.racks + problem.rack_of[replicas[row, column]]
-    in_racks = np.bincount(places, minlength=len(replicas) * problem.racks).reshape(len(replicas), problem.racks)
+    in_racks = per_rack(replicas, problem.rack_of, problem.racks)
     spread = np.ones(len(replicas), np.bool_)
     for number, domain in enumerate(problem.domains):
         rows = np.flatnonzero(problem.domain_of == number)
@@ -189,9 +180,7 @@ def _of_goal(problem: ResourceProblem, answer: ResourcePlacement, reached: Balan
 def _of_topics(problem: ResourceProblem, answer: ResourcePlacement, reached: BalancedGoal) -> list[str]:
     if problem.topic_of is None:
         return ["no topics were given"]
-    counts = np.zeros((len(reached.ceiling), len(problem.movement.broker_ids)), np.int64)
-    rows, columns = np.nonzero(answer.replicas != NO_REPLICA)
-    np.add.at(counts, (problem.topic_of[rows], answer.replicas[rows, columns]), 1)
+    counts = per_group(problem.topic_of, answer.replicas, len(reached.ceiling), len(problem.movement.broker_ids))
     above = counts[:, problem.movement.target] > reached.ceiling[:, None]
     return [
         f"topic {topic} has more replicas on a broker than stated" for topic in np.flatnonzero(above.any(1))[:NAMED]
@@ -208,14 +197,7 @@ def _of_limits(problem: ResourceProblem, answer: ResourcePlacement) -> list[str]
         (answer.excess.hard, ~problem.limits.is_soft),
         (answer.excess.soft, problem.limits.is_soft),
     ):
-        total = sum(
-            (
-                Fraction(int(above[at]), max(1, int(upper[at])))
-                for at in zip(*np.nonzero(above), strict=True)
-                if columns[at[1]]
-            ),
-            Fraction(0),
-        )
+        total = excess_of(answer.loads, np.where(columns, upper, NO_LIMIT))
         if total != certificate.value or certificate.lower_bound > certificate.value:
             violations.append(f"{certificate.minimised}: {certificate.value} said, {total} counted")
     if any(conflict.available >= conflict.required for conflict in answer.excess.conflicts):

@@ -4,17 +4,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.jvm.hashes import JAVA_UUID, TaskId, TopicPartition
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.errors.kafka import InconsistentTasks, KafkaError, NoClients, UnknownTaskLag
-
-Bools: TypeAlias = NDArray[np.bool_]
 
 RUNNING_ACTIVE = -2
 """The lag of a client on which the task is active: `Task.LATEST_OFFSET`."""

@@ -7,7 +7,8 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment import ProposedPlan, ReplicaPlacement, least_movement_for
+from app.core.reassignment.model import ReplicaPlacement
+from app.core.reassignment.plan_minimum import ProposedPlan, least_movement_for
 from app.services.bodies import AnswerRecord
 
 

@@ -11,7 +11,7 @@ from app.core.measures.losses import LoweredFactors, factors_of, lowered_factors
 from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Cluster, Int32s, Topic, cordoned_brokers
-from app.core.reassignment import completion_rule, incomplete
+from app.core.reassignment.completion import completion_rule, incomplete
 from app.core.replica_lists import not_among
 from app.errors import Json
 from app.errors.quotation import quoted

@@ -13,9 +13,11 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import Tally
 from app.core.measures.violations import Violation, violations
 from app.core.model import Int64s
-from app.core.reassignment import KEEP, Batches, TooManyPairs
+from app.core.reassignment.batches.model import Batches
+from app.core.reassignment.model import KEEP
 from app.core.reassignment.plan import Moves, Plan, bytes_bound, plan
 from app.core.reassignment.problem import Infeasible
+from app.core.reassignment.solvers.flow.per_topic import TooManyPairs
 from app.core.reassignment.stages.resources import limits_are_infeasible
 from app.core.replicas.generate_movement import STRIPED_SINCE, CurrentTopic, movement_by_seed
 from app.errors import Failure

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment import BatchCopies, ReplicationRates, batch_durations, recommended_throttle, throttled
-from app.core.reassignment.batches.execution import FETCH_BYTES
+from app.core.reassignment.batches.execution import (
+    FETCH_BYTES,
+    BatchCopies,
+    ReplicationRates,
+    batch_durations,
+    recommended_throttle,
+    throttled,
+)
 from tests import draws as st
 from tests.core.reassignment.simulated_replication import simulated_seconds
 from tests.profiles import costly, examples

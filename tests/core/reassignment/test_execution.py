@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 
 from app.core.model import Int32s, padded
-from app.core.reassignment import (
+from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.execution import (
     Action,
-    BatchLimits,
     Cordons,
     ExecutionStep,
-    ReassignedPartitions,
-    cut_batches,
     execution_steps,
     execution_violations,
 )
+from app.core.reassignment.batches.model import BatchLimits, ReassignedPartitions
 from tests import draws as st
 from tests.core.reassignment.small_reassignments import all_limits, reassignments
 

@@ -10,22 +10,15 @@ from hypothesis import given
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import (
-    KEEP,
-    TIGHT,
-    Balance,
-    LeaderProblem,
-    MovementProblem,
-    TopicBalance,
-    balance_topics,
-    choose_leaders,
-    leader_violations,
-    least_movement,
-    place_by_load,
-)
 from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.goals.by_load import place_by_load
+from app.core.reassignment.model import KEEP, TIGHT, Balance, MovementProblem
 from app.core.reassignment.resource_problem import RESOURCES, Goal, Limits, ResourceLoads, ResourceProblem
+from app.core.reassignment.solvers.flow.least_movement import least_movement
+from app.core.reassignment.solvers.flow.per_topic import TopicBalance, balance_topics
 from app.core.reassignment.solvers.flow.places import LAST_IN_SYNC
+from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+from app.core.reassignment.solvers.leaders.problem import LeaderProblem, leader_violations
 from app.core.reassignment.verifier import placement_violations, resource_violations
 from tests import draws as st
 from tests.core.reassignment.small_problems import current_brokers, is_moved, legal_sets

@@ -11,7 +11,14 @@ from hypothesis import example, given
 from app.core.model import NO_LEADER, Int32s
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.solvers.leaders.choosing import choose_leaders
-from app.core.reassignment.solvers.leaders.problem import LeaderProblem, bounds, changes_bound, leader_violations
+from app.core.reassignment.solvers.leaders.problem import (
+    LeaderProblem,
+    bounds,
+    change_costs,
+    changes_of_costs,
+    leader_violations,
+    priced_bound,
+)
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 
@@ -118,8 +125,9 @@ class TestLaws:
         assert answer.band is not None
         prices = data.draw(st.lists(st.integers(-9, 9), min_size=len(instance.base), max_size=len(instance.base)))
         low, high = bounds(instance, answer.band)
-        guessed = changes_bound(instance, np.maximum(low, 0), high, np.array(prices, np.int64))
-        assert guessed <= answer.certificate.lower_bound == changes_bound(instance, low, high, answer.prices)
+        costs, guess = change_costs(instance), np.array(prices, np.int64)
+        least = priced_bound(instance.replicas, costs, instance.weight, np.maximum(low, 0), high, guess)
+        assert changes_of_costs(instance, least) <= answer.certificate.lower_bound
 
     @pytest.mark.parametrize("evacuated", [0, 3])
     @pytest.mark.parametrize("is_crowded", [False, True])

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment import attainable_minimums
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.solvers.leaders.choosing import choose_leaders
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
 from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics, leader_violations
+from app.core.reassignment.solvers.leaders.shares import attainable_minimums
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 from tests.profiles import examples

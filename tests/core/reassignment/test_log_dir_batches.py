@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 
 from app.core.model import Int32s, padded
-from app.core.reassignment import (
+from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.model import (
     Batches,
     BatchLimits,
     BrokerDisks,
     LogDirMoves,
     ReassignedPartitions,
     ReplicaLogDirs,
-    batch_violations,
-    cut_batches,
 )
+from app.core.reassignment.batches.verifier import batch_violations
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 from tests import draws as st
 from tests.core.reassignment.small_reassignments import MOST_BYTES, all_limits, reassignments

@@ -10,14 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LOG_DIR
-from app.core.reassignment.log_dirs import (
-    LogDirPlacement,
-    LogDirProblem,
-    log_dir_violations,
-    packing_conflict,
-    place_in_log_dirs,
-)
-from app.core.reassignment.log_dirs.placing import largest_share_lower_bound, moved_bytes_lower_bound
+from app.core.reassignment.log_dirs.integer_model import packing_conflict
+from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
+from app.core.reassignment.log_dirs.placing import largest_share_lower_bound, moved_bytes_lower_bound, place_in_log_dirs
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from tests.profiles import costly, examples
 

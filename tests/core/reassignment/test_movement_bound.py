@@ -36,7 +36,7 @@ def test_the_dual_is_the_least_cost_of_all_placements_at_its_prices(
     found = search(problem, rules, start, free, lambda: False)
     ceiling = np.maximum(found.loads, CEILING)
     bounds = replace(free, ceiling=ceiling, floor=found.loads // 2, unit=np.ones(found.loads.shape))
-    dual = _Dual.of(problem, rules, bounds, found)
+    dual = _Dual(problem, rules, bounds, found)
     prices = np.array([[round(random.uniform(-3, 3), 2) for _ in row] for row in ceiling])
     prices = dual.allowed(np.zeros_like(prices), prices)
     bound = np.where(prices > 0, ceiling, bounds.floor)

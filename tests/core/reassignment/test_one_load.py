@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 
 from app.core.model import NO_LEADER
-from app.core.reassignment import TIGHT, Balance, place_by_load
 from app.core.reassignment.goals import balancing
 from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.goals.by_load import place_by_load
+from app.core.reassignment.model import TIGHT, Balance
 from app.core.reassignment.resource_problem import (
     RESOURCES,
     Goal,

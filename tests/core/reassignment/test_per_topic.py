@@ -15,7 +15,7 @@ from app.core.reassignment.solvers.flow import per_topic, topic_network
 from app.core.reassignment.solvers.flow.least_movement import least_movement
 from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.per_topic import TooManyPairs, TopicBalance, balance_topics
-from app.core.reassignment.solvers.flow.places import slots_of
+from app.core.reassignment.solvers.flow.places import Slots
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
 from tests.core.reassignment.test_least_movement import (
@@ -132,14 +132,12 @@ def test_slots_or_partitions_as_nodes_come_to_the_same(
 ) -> None:
     problem, topics = case
     as_slots = balance_topics(problem, balance, topics)
-    slots, _ = slots_of(problem)
-    nothing = replace(
-        slots, row=slots.row[:0], rack=slots.rack[:0], current_broker=slots.current_broker[:0], column=slots.column[:0]
-    )
-    nothing = replace(nothing, is_pinned=slots.is_pinned[:0], receivers=slots.receivers[:0])
-    none_consists = np.zeros(len(problem.current), np.bool_)
+    nothing = Slots(problem)
+    nothing.consists = np.zeros(len(problem.current), np.bool_)
+    for name in ("row", "rack", "current_broker", "column", "is_pinned", "receivers"):
+        setattr(nothing, name, getattr(nothing, name)[:0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topic_network, "slots_of", lambda _: (nothing, none_consists))
+        patch.setattr(topic_network, "Slots", lambda _: nothing)
         as_nodes = balance_topics(problem, balance, topics)
     assert (as_slots.topic_excess, as_slots.moved) == (as_nodes.topic_excess, as_nodes.moved)
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from app.core.model import NO_REPLICA
-from app.core.reassignment import KEEP, TIGHT, Balance, BatchLimits, Cordons, Domain, MovementProblem, TieBreaks
+from app.core.reassignment.batches.execution import Cordons
+from app.core.reassignment.batches.model import BatchLimits
 from app.core.reassignment.completion import CompletionRule, CompletionRules
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Domain, MovementProblem
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.plan import plan, verify
 from app.core.reassignment.problem import (
@@ -20,6 +22,7 @@ from app.core.reassignment.problem import (
     ReplicaObjective,
 )
 from app.core.reassignment.resource_problem import Limits
+from app.core.reassignment.solvers.flow.destinations import TieBreaks
 from app.core.reassignment.stages.sets_of_width import sets_of_width_violations
 
 ROWS, BROKERS = 4, 4

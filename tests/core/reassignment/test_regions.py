@@ -7,12 +7,13 @@ import pytest
 from hypothesis import event, given
 
 from app.core.model import NO_REPLICA, Int64s
-from app.core.reassignment import TIGHT, place_by_load
+from app.core.reassignment import rules as of_rules
+from app.core.reassignment.bounds.bands import lowest_ceiling
 from app.core.reassignment.bounds.heavy_bound import heavy_places
-from app.core.reassignment.bounds.split_loads import lowest_ceiling
-from app.core.reassignment.model import Band, Domain, MovementProblem
+from app.core.reassignment.goals.by_load import place_by_load
+from app.core.reassignment.model import TIGHT, Band, Domain, MovementProblem
 from app.core.reassignment.rules import load_rules, regions_of, within_band
-from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
+from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells
 from app.core.reassignment.solvers.exact.regions import CLOSE, cells_worth_moving, search_regions
 from app.core.reassignment.solvers.search.heaviest_first import (
     CandidatePlacement,
@@ -87,7 +88,7 @@ def test_relaxations_bound_every_placement(case: Case, below: int, above: int, m
     bound = 0
     for region in regions_of(rules):
         inside = np.isin(start.at, region.brokers)
-        of_region = movement_of(rules, np.where(inside, start.at, NO_REPLICA))
+        of_region = of_rules.moved_weight(rules, np.where(inside, start.at, NO_REPLICA))
         free = cells_worth_moving(rules, start, region, most)
         event("too many move" if free is None else "all are free" if len(free.rows) == len(load) else "some are free")
         if free is not None:

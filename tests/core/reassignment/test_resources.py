@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from app.core.model import NO_LEADER
-from app.core.reassignment import Domain, MovementProblem
 from app.core.reassignment.goals.balancing import _Aims, reach_goals
 from app.core.reassignment.goals.budget import relieve
+from app.core.reassignment.model import Domain, MovementProblem
 from app.core.reassignment.resource_problem import (
     GOALS,
     NO_LIMIT,

@@ -8,10 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int64s
-from app.core.reassignment import KEEP, Balance, place_by_load
 from app.core.reassignment.goals.answers import totals_of
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import reach_within, relieve
+from app.core.reassignment.goals.by_load import place_by_load
+from app.core.reassignment.model import KEEP, Balance
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment import KEEP, TIGHT, Balance, Domain, MovementProblem, least_movement, within_budget
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Domain, MovementProblem
+from app.core.reassignment.solvers.flow.least_movement import least_movement, within_budget
 from app.core.reassignment.solvers.flow.levels import LARGEST_WEIGHT, narrowest_levels, whole_weights
 from app.core.reassignment.solvers.flow.places import counts
 from app.core.reassignment.verifier import placement_violations

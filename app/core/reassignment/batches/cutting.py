@@ -21,14 +21,7 @@ from app.core.reassignment.batches.model import (
     ReassignedPartitions,
     ReplicaLogDirs,
 )
-from app.core.reassignment.batches.scheduling import (
-    NO_LIMIT,
-    FinalOrders,
-    StepChains,
-    is_hottest_first,
-    pack,
-    steps,
-)
+from app.core.reassignment.batches.scheduling import NO_LIMIT, FinalOrders, StepChains, is_hottest_first, pack, steps
 from app.core.replica_lists import sums_by, widened
 
 
@@ -143,7 +136,8 @@ def cut_batches(
     Two partitions move from broker 0 to broker 1, which may receive one replica in a batch.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import BatchLimits, ReassignedPartitions, cut_batches
+    >>> from app.core.reassignment.batches.cutting import cut_batches
+    >>> from app.core.reassignment.batches.model import BatchLimits, ReassignedPartitions
     >>> reassigned = ReassignedPartitions(
     ...     before=np.array([[0], [0]], np.int32), after=np.array([[1], [1]], np.int32), size_bytes=np.array([5, 7]),
     ...     heat=np.array([2, 1]), broker_ids=np.array([101, 102], np.int32))

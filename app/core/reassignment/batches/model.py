@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_RACK, Int32s, Int64s
+from app.core.model import NO_RACK, Bools, Int32s, Int64s
 from app.core.replica_lists import not_among, widened
 
 
@@ -53,8 +53,8 @@ class ReassignedPartitions:
     heat: Int64s = field(repr=False)
     broker_ids: Int32s
     rack_of: Int32s | None = None
-    is_barred: NDArray[np.bool_] | None = None
-    waits: NDArray[np.bool_] | None = None
+    is_barred: Bools | None = None
+    waits: Bools | None = None
     stored_bytes: Int64s | None = field(default=None, repr=False)
 
     @property
@@ -166,7 +166,7 @@ class Batches:
     offsets: Int64s = field(repr=False)
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
-    moves_data: NDArray[np.bool_] = field(repr=False)
+    moves_data: Bools = field(repr=False)
     waiting: int
     moved_replicas: Int64s = field(repr=False)
     moved_bytes: Int64s = field(repr=False)
@@ -189,7 +189,7 @@ class Batches:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
-def changes_racks(before: Int32s, after: Int32s, rack_of: Int32s) -> NDArray[np.bool_]:
+def changes_racks(before: Int32s, after: Int32s, rack_of: Int32s) -> Bools:
     """(rows,) bool: whether the racks of the replicas, sorted, with repeats, differ between two lists.
 
     Parameters
@@ -203,7 +203,7 @@ def changes_racks(before: Int32s, after: Int32s, rack_of: Int32s) -> NDArray[np.
     return np.asarray((sorted_racks[0] != sorted_racks[1]).any(axis=1), np.bool_)
 
 
-def changes_racks_meanwhile(before: Int32s, after: Int32s, rack_of: Int32s) -> NDArray[np.bool_]:
+def changes_racks_meanwhile(before: Int32s, after: Int32s, rack_of: Int32s) -> Bools:
     """(rows,) bool: whether they differ while the step copies, as they do if any added replica has a rack."""
     added = not_among(after, before)
     return np.asarray((added & (np.append(rack_of, np.int32(NO_RACK))[after] != NO_RACK)).any(axis=1), np.bool_)

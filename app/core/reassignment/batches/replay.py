@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.batches.model import Batches, BrokerDisks, LogDirMoves, ReassignedPartitions, ReplicaLogDirs
 from app.core.replica_lists import not_among, sums_by, widened
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

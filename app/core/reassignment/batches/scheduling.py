@@ -32,9 +32,8 @@ order that full disks allow, there may still be one.
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, spreading_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.model import NO_LIMIT
@@ -122,9 +121,7 @@ def steps(
     return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final], waiting)
 
 
-def _without_barred_lists(
-    chains: StepChains, goals: Int32s, is_barred: NDArray[np.bool_], most_adds: int
-) -> StepChains:
+def _without_barred_lists(chains: StepChains, goals: Int32s, is_barred: Bools, most_adds: int) -> StepChains:
     """Join the steps whose lists have a barred broker that leaves with the step after them.
 
     A broker leaves once, so that these are the first steps of a chain, and never its last.
@@ -156,7 +153,7 @@ def _without_barred_lists(
     )
 
 
-def _ordered(reassigned: ReassignedPartitions, chosen: NDArray[np.bool_], *, hottest_first: bool) -> tuple[Int64s, int]:
+def _ordered(reassigned: ReassignedPartitions, chosen: Bools, *, hottest_first: bool) -> tuple[Int64s, int]:
     """Returns (the chosen rows by heat, ties by row, those that wait last; number of rows that wait)."""
     rows = np.flatnonzero(chosen)
     heat = reassigned.heat[rows]

@@ -4,18 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches.model import (
-    Batches,
-    BatchLimits,
-    BrokerDisks,
-    ReassignedPartitions,
-    ReplicaLogDirs,
-)
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Bools, Int32s, Int64s
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions, ReplicaLogDirs
 from app.core.reassignment.batches.replay import (
     BatchTraffic,
     BatchViolation,
-    Bools,
     StepReplay,
     differ,
     disk_violations,

@@ -6,19 +6,21 @@ group puts on racks and brokers is a flow, with at most one replica of each part
 - Counts: every integral flow decomposes into legal placements. A fractional placement of each partition exists, hence
   an integral one, since transportation polytopes are integral. So the narrowest band of a million partitions is exact.
 - Other loads: the flow may split replicas. Every placement is such a flow, so that none has a smaller maximum, nor,
-  below that maximum, a larger minimum.
+  below that maximum, a larger minimum. Partitions of a domain are a group; a broker that may only keep replicas has no
+  more than its current ones. The ceiling is raised to what whole replicas require: of the heaviest k · n + 1 replicas
+  that n brokers must have, some broker has k + 1.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, Network, is_feasible
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Band, MovementProblem, bounded, capped_floors
-from app.core.replica_lists import distinct_rows, sums_by
+from app.core.reassignment.rules import LoadRules
+from app.core.replica_lists import distinct_rows, per_group, sums_by
 
 
 def narrowest_band(problem: MovementProblem) -> Band:
@@ -55,7 +57,7 @@ class GroupedLoads:
     must: Int64s = field(repr=False)
     may: Int64s = field(repr=False)
     rack_of: Int32s
-    target: NDArray[np.bool_]
+    target: Bools
     base: Int64s
     floor_cap: Int64s | None
 
@@ -133,8 +135,7 @@ def grouped_counts(problem: MovementProblem) -> GroupedLoads:
     """
     table, current = problem.table, problem.current
     domain, must = problem.domain_of, problem.must_keep
-    only = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
-    only &= ~table.may_receive[domain[:, None], current]
+    only = problem.may_stay & ~table.may_receive[domain[:, None], current]
     only_current = np.sort(np.where(only, current, NO_REPLICA), axis=1)
     first, group_of = distinct_rows(np.column_stack([domain, must, only_current]))
     size = np.bincount(group_of, minlength=len(first))
@@ -162,3 +163,84 @@ def grouped_counts(problem: MovementProblem) -> GroupedLoads:
         base=problem.base + sums_by(at, size[pinned], len(problem.base)),
         floor_cap=problem.floor_cap,
     )
+
+
+def lowest_ceiling(rules: LoadRules, base_load: Int64s) -> int:
+    """A lower bound on the largest load of a target broker.
+
+    Complexity: O(log(total load)) maximum flows over domains, racks and brokers.
+
+    Raises
+    ------
+    InfeasibleFlow : if some partition has no legal placement.
+    """
+    groups = _grouped_loads(rules, base_load)
+    return max(groups.lowest_ceiling(), _whole_replica_bound(rules, groups))
+
+
+def highest_floor(rules: LoadRules, base_load: Int64s, ceiling: int) -> int:
+    """An upper bound on the smallest load of a target broker, among placements below the ceiling; 0 if there are
+    none.
+    """
+    return _grouped_loads(rules, base_load).highest_floor(ceiling)
+
+
+def _grouped_loads(rules: LoadRules, base_load: Int64s) -> GroupedLoads:
+    """The load that each domain spreads."""
+    domains, brokers = rules.may_receive.shape
+    partitions = sums_by(rules.domain_of, rules.load, domains)
+    must, may = (
+        per_group(rules.domain_of, lists, domains, brokers, rules.load)
+        for lists in (rules.must_keep[:, None], rules.current)
+    )
+    may = np.where(rules.may_receive, partitions[:, None], may)
+    total = partitions * rules.factor
+    domain, broker = np.nonzero(may)
+    return GroupedLoads(
+        total=total,
+        least=rules.least * partitions[:, None],
+        most=np.minimum(rules.most * partitions[:, None], total[:, None]),
+        group=domain,
+        broker=broker,
+        must=must[domain, broker],
+        may=may[domain, broker],
+        rack_of=rules.rack_of,
+        target=rules.target,
+        base=base_load,
+        floor_cap=rules.floor_cap,
+    )
+
+
+def _whole_replica_bound(rules: LoadRules, groups: GroupedLoads) -> int:
+    """The least load that the heaviest whole replicas put on one broker, over all targets and over those of each
+    rack.
+    """
+    may = np.isin(np.arange(len(groups.base)), groups.broker)
+    bounds = [0]
+    regions: list[tuple[Bools, Int64s]] = [(np.full(len(may), True), rules.factor)]
+    regions += [(np.asarray(rules.rack_of == rack), least) for rack, least in enumerate(rules.least.T)]
+    for inside, of_domain in regions:
+        receivers = may & inside & rules.target
+        copies = np.where(_may_leave_targets(rules, inside & ~rules.target), 0, of_domain[rules.domain_of])
+        heaviest = -np.sort(-np.repeat(rules.load, copies))
+        if receivers.any() and len(heaviest):
+            bounds.append(
+                _heaviest_share(heaviest, int(np.count_nonzero(receivers))) + int(groups.base[receivers].min())
+            )
+    return max(bounds)
+
+
+def _may_leave_targets(rules: LoadRules, beside: Bools) -> Bools:
+    """(rows,) bool: whether a replica may be on one of these brokers, whose loads do not count."""
+    leaves: Bools = np.asarray((rules.may_receive & beside).any(axis=1))[rules.domain_of]
+    for current_broker in rules.current.T:
+        leaves |= (current_broker != NO_REPLICA) & beside[current_broker]
+    return leaves
+
+
+def _heaviest_share(heaviest: Int64s, brokers: int) -> int:
+    """The largest sum of k + 1 replicas that have to share a broker: the lightest of the first k · brokers + 1."""
+    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(heaviest)])
+    k = np.arange((len(heaviest) - 1) // brokers + 1)
+    ends = k * brokers + 1
+    return int((sums[ends] - sums[ends - k - 1]).max())

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int64s
+from app.core.model import NO_REPLICA, Bools, Int64s
 from app.core.reassignment.legal_sets_kernel import NEVER, cheapest_legal_set
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.rules import LoadRules, Region, regions_of
@@ -84,7 +83,7 @@ def heavy_places(rules: LoadRules, base_load: Int64s, ceiling: Int64s, region: R
     return HeavyPlaces(heavy, costs, least, int(forced.sum()) + int(shed[inside].sum()) + int(least.sum()))
 
 
-def _moved(rules: LoadRules, row: int, is_here: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Int64s:
+def _moved(rules: LoadRules, row: int, is_here: Bools, inside: Bools) -> Int64s:
     """(brokers,) int64: the cost of a replica of the row if it is moved to a broker of the region."""
     moved = np.where(rules.may_receive[rules.domain_of[row]] & inside, rules.cost[row], NOT_POSSIBLE)
     moved[rules.current[row][is_here]] = rules.cost[row]
@@ -109,13 +108,7 @@ class _Shedding:
     """What brokers have beside heavy replicas, by ascending cost for the load."""
 
     def __init__(
-        self,
-        rules: LoadRules,
-        base_load: Int64s,
-        is_here: NDArray[np.bool_],
-        heavy: Int64s,
-        is_spare: NDArray[np.bool_],
-        bounded: NDArray[np.bool_],
+        self, rules: LoadRules, base_load: Int64s, is_here: Bools, heavy: Int64s, is_spare: Bools, bounded: Bools
     ) -> None:
         others = is_here & (rules.load > 0)[:, None]
         others[heavy] = False

@@ -13,16 +13,14 @@ is added at most, whatever its sign.
 Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974); Kingma and Ba, "Adam" (2015).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.bounds.prices_kernel import PricedLoads, sum_of_cheapest_choices
 from app.core.reassignment.legal_sets_kernel import rows_legal_in_place
+from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import MILLION, NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, moved_weight
 
@@ -47,7 +45,7 @@ def moved_lower_bound(
     start: Int32s,
     bounds: Bounds,
     placement: SearchedPlacement,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
     *,
     known: int = 0,
 ) -> int:
@@ -59,7 +57,7 @@ def moved_lower_bound(
         the steps. known : a bound that is proven already.
     """
     least, moved = max(known, moved_weight(rules, start)), placement.moved
-    dual = _Dual.of(problem, rules, bounds, placement)
+    dual = _Dual(problem, rules, bounds, placement)
     if least >= moved or not dual.unit.size or is_over():
         return min(least, moved)
     best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
@@ -76,7 +74,7 @@ def _ascended(
     steps: int,
     ascent: tuple[float, float, float, float],
     moved: int,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
 ) -> float:
     """The best bound on the way from some prices, by one of `ASCENTS`; ends near `moved`, and at the deadline.
 
@@ -100,30 +98,20 @@ def _ascended(
     return best
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Dual:
-    """The bounds as arrays, and the loads that every placement has at least, of the resources that have bounds.
+    """The bounds as arrays, widened to a placement that is outside, and the loads that every placement has at least, of
+    the resources that have bounds.
 
-    Parameters
+    Attributes
     ----------
     ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
     base : (brokers, resources) float64. settled : (rows,) bool, legal in place.
     added : (resources,) float64 load that the choices of all rows add at most.
     """
 
-    rules: LoadRules
-    base: Float64s = field(repr=False)
-    ceiling: Float64s = field(repr=False)
-    floor: Float64s = field(repr=False)
-    of_leader: Int64s = field(repr=False)
-    of_follower: Int64s = field(repr=False)
-    unit: Float64s = field(repr=False)
-    settled: NDArray[np.bool_] = field(repr=False)
-    added: Float64s = field(repr=False)
-
-    @classmethod
-    def of(cls, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement) -> "_Dual":
-        """The dual of bounds, widened to a placement where it is outside."""
+    def __init__(
+        self, problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement
+    ) -> None:
         high = np.where(bounds.unit > 0, bounds.ceiling, NO_LIMIT)
         high = np.minimum(high, problem.limits.upper)
         unbounded, high = high >= NO_LIMIT, np.maximum(high, placement.loads)
@@ -136,17 +124,14 @@ class _Dual:
             of_leader = of_leader + reads.load * max(0, MILLION - others) // MILLION
             low = np.zeros_like(low)
         bounded = ~unbounded.all(axis=0) | (low > 0).any(axis=0)
-        return cls(
-            rules=rules,
-            base=problem.loads.base[:, bounded].astype(np.float64),
-            ceiling=np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded],
-            floor=low[:, bounded].astype(np.float64),
-            of_leader=np.ascontiguousarray(of_leader[:, bounded]),
-            of_follower=np.ascontiguousarray(of_follower[:, bounded]),
-            unit=np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded]),
-            settled=rows_legal_in_place(rules),
-            added=_added(rules, of_leader[:, bounded], of_follower[:, bounded]),
-        )
+        self.rules, self.settled = rules, rows_legal_in_place(rules)
+        self.base = problem.loads.base[:, bounded].astype(np.float64)
+        self.ceiling = np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded]
+        self.floor = low[:, bounded].astype(np.float64)
+        self.of_leader = np.ascontiguousarray(of_leader[:, bounded])
+        self.of_follower = np.ascontiguousarray(of_follower[:, bounded])
+        self.unit = np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded])
+        self.added = _added(rules, self.of_leader, self.of_follower)
 
     def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
         """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
@@ -226,7 +211,7 @@ class _Dual:
         return [shed, -received, both]
 
 
-def least_load(rules: LoadRules, group: NDArray[np.bool_]) -> float:
+def least_load(rules: LoadRules, group: Bools) -> float:
     """A lower bound on what all replicas load on some brokers and cost, added; brokers of `rules.load`."""
     load, nothing = rules.load[:, None], np.zeros((len(group), 1))
     priced = _priced(load, load, group.astype(np.float64)[:, None], nothing, nothing.copy())

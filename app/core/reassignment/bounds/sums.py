@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem, capacity_weights
 from app.core.replica_lists import sums_by
 
@@ -36,7 +35,7 @@ class LeastLoads:
         table = movement.table
         self._eligible = table.may_receive | table.may_keep
 
-    def in_set(self, chosen: NDArray[np.bool_]) -> Int64s:
+    def in_set(self, chosen: Bools) -> Int64s:
         """(resources,) int64: the least load of the brokers that are chosen, (brokers,) bool, base included."""
         movement, loads = self._problem.movement, self._problem.loads
         total = loads.base[chosen].sum(axis=0).astype(np.int64)
@@ -49,7 +48,7 @@ class LeastLoads:
             total += least if fewest else 0
         return np.asarray(total, np.int64)
 
-    def fewest(self, domain: int, chosen: NDArray[np.bool_]) -> int:
+    def fewest(self, domain: int, chosen: Bools) -> int:
         """The fewest replicas of a partition of the domain on the brokers that are chosen."""
         movement = self._problem.movement
         least, most, factor = movement.table.least[domain], movement.table.most[domain], movement.domains[domain].factor
@@ -58,7 +57,7 @@ class LeastLoads:
         return max(missing, factor - int(np.minimum(most, outside).sum()), 0)
 
 
-def sets_of(problem: ResourceProblem, brokers: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+def sets_of(problem: ResourceProblem, brokers: Bools) -> Iterator[Bools]:
     """Distinct sets of brokers, by ascending size: each broker, those of each rack, and all of them."""
     racks = [brokers & (problem.movement.rack_of == rack) for rack in np.unique(problem.movement.rack_of[brokers])]
     for broker in np.flatnonzero(brokers):
@@ -84,9 +83,8 @@ def share_bounds(problem: ResourceProblem, totals: Int64s) -> list[Fraction]:
             if totals[column] > 0:
                 share = Fraction(int(loads[column]) * of_all, of_set * int(totals[column]))
                 if column >= COUNTS:
-                    share = _of_whole(
-                        int(loads[column]), weights[chosen, column], Fraction(of_all, int(totals[column]))
-                    )
+                    unit = Fraction(of_all, int(totals[column]))
+                    share = _of_whole(int(loads[column]), weights[chosen, column], unit)
                 bounds[column] = max(bounds[column], share)
     for column in range(len(RESOURCES)):
         if totals[column] > 0:
@@ -125,14 +123,8 @@ def _of_heaviest(problem: ResourceProblem, least: LeastLoads, column: int, weigh
     all_inside = (per_row == movement.factors) & (per_row > 0)
     lighter = np.minimum(loads.of_leader[:, column], loads.of_follower[:, column])
     followers = np.where(all_inside, loads.of_follower[:, column], lighter)
-    heaviest = np.sort(
-        np.concatenate(
-            [
-                np.repeat(followers, np.where(all_inside, per_row - 1, per_row)),
-                loads.of_leader[all_inside, column],
-            ]
-        )
-    )[::-1]
+    followers = np.repeat(followers, np.where(all_inside, per_row - 1, per_row))
+    heaviest = np.sort(np.append(followers, loads.of_leader[all_inside, column]))[::-1]
     brokers = len(weights)
     each = heaviest[::brokers]
     sums = each * np.arange(1, len(each) + 1)
@@ -147,12 +139,9 @@ def topic_ranges(problem: ResourceProblem, counts: Int64s) -> tuple[Int64s, Frac
     ----------
     counts : (topics, brokers) int64 of a legal placement, whose sums are those of every placement.
     """
-    brokers = max(1, int(np.count_nonzero(problem.movement.target)))
-    totals = (
-        counts[:, problem.movement.target].sum(axis=1)
-        if not _may_leave_targets(problem)
-        else np.zeros(len(counts), np.int64)
-    )
+    target = problem.movement.target
+    brokers = max(1, int(np.count_nonzero(target)))
+    totals = counts[:, target].sum(axis=1) * (not _may_leave_targets(problem))
     fewest = -(-totals // brokers)
     ratios = [Fraction(int(few) * brokers, int(total)) for few, total in zip(fewest, totals, strict=True) if total]
     return fewest, max(ratios, default=Fraction(0))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.bounds.sums import topic_ranges
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -26,6 +26,7 @@ from app.core.reassignment.resource_problem import (
 from app.core.reassignment.rules import LoadRules, moved_weight
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof
 from app.core.reassignment.solvers.flow.places import in_order
+from app.core.replica_lists import per_group
 
 SOLVER = "local search over moves, swaps and leaders; bounds by Lagrangian duality"
 EXACT_SOLVER = "integer models, one for each aim in order (CP-SAT)"
@@ -65,10 +66,7 @@ def topic_counts(problem: ResourceProblem, at: Int32s) -> Int64s:
     topic_of = problem.topic_of
     if topic_of is None:
         return np.zeros((0, len(problem.movement.broker_ids)), np.int64)
-    counts = np.zeros((int(topic_of.max(initial=-1)) + 1, len(problem.movement.broker_ids)), np.int64)
-    rows, columns = np.nonzero(at != NO_REPLICA)
-    np.add.at(counts, (topic_of[rows], at[rows, columns]), 1)
-    return counts
+    return per_group(topic_of, at, int(topic_of.max(initial=-1)) + 1, len(problem.movement.broker_ids))
 
 
 def topic_range(problem: ResourceProblem, goal: Goal, counts: Int64s) -> GoalRange:
@@ -124,7 +122,7 @@ def with_leaders(problem: ResourceProblem, placement: ResourcePlacement, leaders
     """
     loads = loads_of(problem.loads, problem.movement.rack_of, placement.replicas, leaders)
     then, excess = placement.movement.then, placement.excess
-    proof = ExcessProof((), Fraction(0), Fraction(0))
+    proof = ExcessProof()
     if excess is not None:
         proof = ExcessProof(excess.conflicts, excess.hard.lower_bound, excess.soft.lower_bound)
     changes = _leader_changes(problem, leaders, 0 if then is None else int(then.lower_bound), SOLVER)
@@ -149,14 +147,9 @@ def _reached(problem: ResourceProblem, at: Int32s, loads: Int64s, of: GoalRange)
         counts = topic_counts(problem, at)[:, target]
         totals = np.maximum(counts.sum(axis=1), 1)
         brokers = max(1, int(np.count_nonzero(target)))
-        pairs = [
-            (Fraction(int(high) * brokers, int(total)), Fraction(int(low) * brokers, int(total)))
-            for high, low, total in zip(
-                counts.max(axis=1, initial=0), counts.min(axis=1, initial=1 << 40), totals, strict=True
-            )
-        ]
-        largest = max((high for high, _ in pairs), default=Fraction(0))
-        smallest = min((low for _, low in pairs), default=Fraction(0))
+        ends = counts.max(axis=1, initial=0), counts.min(axis=1, initial=1 << 40)
+        most, least = ([Fraction(int(n) * brokers, int(of)) for n, of in zip(end, totals, strict=True)] for end in ends)
+        largest, smallest = max(most, default=Fraction(0)), min(least, default=Fraction(0))
     else:
         column = RESOURCES.index(of.goal.name)
         weight = capacity_weights(problem.loads, target)[:, column]

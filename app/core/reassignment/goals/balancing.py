@@ -1,6 +1,6 @@
 """Balance several resources, jointly or in order of priority, within limits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
 from app.core.reassignment.goals.one_load import OneLoad, highest_level, is_one_load, lowest_level
-from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -39,8 +39,8 @@ MAX_RERUNS = 3
 def reach_goals(
     problem: ResourceProblem,
     priorities: Sequence[Sequence[Goal]],
-    is_over: Callable[[], bool],
-    ends_search: Callable[[], bool] | None = None,
+    is_over: Deadline,
+    ends_search: Deadline | None = None,
 ) -> ResourcePlacement:
     """Reach goals in order of priority: a goal does not worsen what those before it reached, or their tolerance.
 
@@ -101,7 +101,7 @@ class _Aims:
         self._shares = share_bounds(problem, totals)
         self._counts = topic_counts(problem, start)
 
-    def reach_one_load(self, goal: Goal, ends: Callable[[], bool], is_over: Callable[[], bool]) -> ResourcePlacement:
+    def reach_one_load(self, goal: Goal, ends: Deadline, is_over: Deadline) -> ResourcePlacement:
         """A goal for a load that no leader changes, without limits."""
         wanted = self.range_of_one_load(goal)
         one = OneLoad.of(
@@ -110,12 +110,9 @@ class _Aims:
         best = one.search(ends)
         reached = self.widened(wanted, best)
         best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
-        proof = ExcessProof((), Fraction(0), Fraction(0))
-        return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=proof)
+        return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=ExcessProof())
 
-    def all_at_once(
-        self, priorities: Sequence[Sequence[Goal]], is_over: Callable[[], bool]
-    ) -> SearchedPlacement | None:
+    def all_at_once(self, priorities: Sequence[Sequence[Goal]], is_over: Deadline) -> SearchedPlacement | None:
         """A placement that reaches all goals jointly, whatever their priority; None if none is found.
 
         Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and
@@ -130,7 +127,7 @@ class _Aims:
         return best if best.penalty == 0 and all(self.is_within(each, best) for each in wanted) else None
 
     def one_by_one(
-        self, priorities: Sequence[Sequence[Goal]], is_over: Callable[[], bool]
+        self, priorities: Sequence[Sequence[Goal]], is_over: Deadline
     ) -> tuple[SearchedPlacement, list[GoalRange]]:
         """A placement that reaches goals in order of priority, and what it reached."""
         reached: list[GoalRange] = []
@@ -147,7 +144,7 @@ class _Aims:
         return best, reached
 
     def with_less_movement(
-        self, best: SearchedPlacement, reached: list[GoalRange], is_over: Callable[[], bool], is_from_start: bool
+        self, best: SearchedPlacement, reached: list[GoalRange], is_over: Deadline, is_from_start: bool
     ) -> tuple[SearchedPlacement, list[GoalRange]]:
         """Search again within what was reached: from the best placement, and from the start if it is not."""
         for _ in range(MAX_RERUNS):
@@ -166,7 +163,7 @@ class _Aims:
         return best, reached
 
     def _least_of_searches(
-        self, bounds: Bounds, is_over: Callable[[], bool], best: SearchedPlacement | None = None
+        self, bounds: Bounds, is_over: Deadline, best: SearchedPlacement | None = None
     ) -> SearchedPlacement:
         """The best placement of searches from another one, or from the start."""
         start = self._start if best is None else best.at

@@ -17,11 +17,12 @@ import numpy as np
 from app.core.model import Int64s
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import NO_LIMIT, Goal, ResourcePlacement, ResourceProblem
 from app.core.reassignment.solvers.flow.least_movement import narrowest
 
 
-def relieve(problem: ResourceProblem, is_over: Callable[[], bool]) -> ResourcePlacement:
+def relieve(problem: ResourceProblem, is_over: Deadline) -> ResourcePlacement:
     """Move the least weight that brings every broker below its limits, hard ones first; then change the fewest leaders.
 
     If limits cannot all hold, the answer has the least excess that the search finds: `limits_conflict` proves it for
@@ -55,10 +56,7 @@ class BudgetNotReached(Exception):
 
 
 def reach_within(
-    problems: Sequence[ResourceProblem],
-    priorities: Sequence[Sequence[Goal]],
-    budget: int,
-    is_over: Callable[[], bool],
+    problems: Sequence[ResourceProblem], priorities: Sequence[Sequence[Goal]], budget: int, is_over: Deadline
 ) -> list[ResourcePlacement]:
     """Reach goals as nearly as a budget allows; without goals, bring brokers below their limits.
 
@@ -93,9 +91,7 @@ def reach_within(
     return _narrowest(reached, found if _moved(found) <= budget else best, budget, is_over)
 
 
-def _above_soft_limits(
-    problems: Sequence[ResourceProblem], budget: int, is_over: Callable[[], bool]
-) -> list[ResourcePlacement]:
+def _above_soft_limits(problems: Sequence[ResourceProblem], budget: int, is_over: Deadline) -> list[ResourcePlacement]:
     """Soft limits as nearly as a budget allows. Raises `BudgetNotReached`."""
     uppers = [np.where(each.limits.is_soft, NO_LIMIT, each.limits.upper) for each in problems]
     alone = [relieve(_limited(*pair), is_over) for pair in zip(problems, uppers, strict=True)]
@@ -124,7 +120,7 @@ def _narrowest(
     reached: Callable[[Fraction], list[ResourcePlacement]],
     best: list[ResourcePlacement],
     budget: int,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
 ) -> list[ResourcePlacement]:
     """The placements of the least share between 0 and 1 that were found within the budget; else `best`."""
     parts = 1 << STEPS

@@ -1,25 +1,19 @@
 """Balance replicas by one load: exactly if the problem is small, else by searches (`one_load`)."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor
 
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
+from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.goals.answers import EXACT_SOLVER
 from app.core.reassignment.goals.balancing import CLOSE
 from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
-from app.core.reassignment.model import TIGHT, Balance, Band, MovementProblem
-from app.core.reassignment.resource_problem import (
-    RESOURCES,
-    Goal,
-    ResourceProblem,
-    SearchedPlacement,
-)
+from app.core.reassignment.model import TIGHT, Balance, Band, Deadline, MovementProblem
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules, within_band
 from app.core.reassignment.solvers.exact.placement_model import NotProven
 from app.core.reassignment.solvers.search.heaviest_first import candidate, initial_placement
@@ -28,7 +22,7 @@ from app.core.replica_lists import per_broker
 
 
 def place_by_load(
-    problem: MovementProblem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Deadline
 ) -> LoadPlacement:
     """Balance replicas by load.
 
@@ -61,7 +55,8 @@ def place_by_load(
     Broker 1 joins broker 0, which has partitions of 4, 3, 2 and 1 bytes.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, place_by_load
+    >>> from app.core.reassignment.goals.by_load import place_by_load
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
     >>> both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([4, 3, 2, 1])
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=both,
@@ -82,7 +77,7 @@ def place_by_load(
 
 
 def search_by_load(
-    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Deadline
 ) -> LoadPlacement:
     """Balance replicas by load, as problems that are not small; `rules` have the load."""
     if balance.tolerance is None:
@@ -100,13 +95,7 @@ def search_by_load(
     band = _reached(rules, best, aimed)
     best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
     placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
-    return load_placement(
-        problem,
-        placement,
-        band=band,
-        bound=moved_bound,
-        largest_bound=min(bound, placement.largest),
-    )
+    return load_placement(problem, placement, band=band, bound=moved_bound, largest_bound=min(bound, placement.largest))
 
 
 def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:
@@ -116,7 +105,7 @@ def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:
 
 
 def _exactly(
-    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Deadline
 ) -> LoadPlacement:
     start = initial_placement(rules, base_load).at
     stages = Stages(ResourceProblem.of_one_load(problem, 0, rules.load, rules.load, base_load), rules, start, is_over)

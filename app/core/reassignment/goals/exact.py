@@ -13,13 +13,12 @@ from functools import partial
 from math import ceil, floor
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.shares import LARGEST_ADDED, LARGEST_SHARE, Share, sum_of
-from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     TOPIC_REPLICAS,
@@ -32,12 +31,13 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.limit_model import ExcessProof, LimitModel, limit_conflicts
+from app.core.reassignment.solvers.exact.limit_model import ExcessProof, limit_conflicts
 from app.core.reassignment.solvers.exact.placement_model import (
     ATTEMPTS,
     MAX_CONFIGURED,
     Attempts,
     NotProven,
+    PlacementModel,
     Sum,
     subsets,
 )
@@ -45,8 +45,6 @@ from app.core.reassignment.solvers.flow.places import sync_costs
 
 MAX_CELLS = 160
 """The most pairs of a partition and a broker: the optima of most of these are proven within half a second."""
-SOLVER_TIME = 1.0
-"""Deterministic time of one solve, about seconds."""
 MAX_REFINEMENTS = 20
 """Solves that lower a largest share which rounding left above its minimum."""
 ORDERED = 2
@@ -66,11 +64,7 @@ def is_small_band(rules: LoadRules) -> bool:
 
 
 def exact_answer(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    priorities: Sequence[Sequence[Goal]],
-    is_over: Callable[[], bool],
+    problem: ResourceProblem, rules: LoadRules, start: Int32s, priorities: Sequence[Sequence[Goal]], is_over: Deadline
 ) -> ResourcePlacement | None:
     """The best placement by hard limits, soft limits, goals, moved weight, moved replicas and leader changes, in this
     order; with conflicts if hard limits cannot all hold.
@@ -101,10 +95,10 @@ class Stages:
     problem: ResourceProblem
     rules: LoadRules
     at: Int32s
-    is_over: Callable[[], bool]
+    is_over: Deadline
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
-    sums: list[tuple[Callable[[LimitModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
+    sums: list[tuple[Callable[[PlacementModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
     is_configured: bool = False
 
     def __post_init__(self) -> None:
@@ -142,11 +136,11 @@ class Stages:
             self.minimise(lambda model: model.kept(lost.other[:, None] - lost.current).times(-1))
         return moved
 
-    def _model(self, attempts: Attempts = ATTEMPTS) -> LimitModel:
+    def _model(self, attempts: Attempts = ATTEMPTS) -> PlacementModel:
         """The model of what earlier aims leave."""
         if self.is_over():
             raise NotProven
-        model = LimitModel(self.problem, self.rules, solver_time=SOLVER_TIME)
+        model = PlacementModel(self.problem, self.rules)
         model.attempts = attempts
         model.hint(self.at)
         for broker, column in zip(*np.nonzero((self.upper < NO_LIMIT) | (self.lower > 0)), strict=True):
@@ -163,13 +157,13 @@ class Stages:
             self._configure(model)
         return model
 
-    def minimise(self, expression: Callable[[LimitModel], Sum]) -> int:
+    def minimise(self, expression: Callable[[PlacementModel], Sum]) -> int:
         """Minimise an expression; its minimum bounds it from now on."""
         value = self._solved(lambda model: model.minimum(expression(model)))
         self.sums.append((lambda model: [expression(model)], value))
         return value
 
-    def _solved(self, aim: Callable[[LimitModel], int], attempts: Attempts = ATTEMPTS) -> int:
+    def _solved(self, aim: Callable[[PlacementModel], int], attempts: Attempts = ATTEMPTS) -> int:
         model = self._model(attempts)
         try:
             value = aim(model)
@@ -181,7 +175,7 @@ class Stages:
         self.at = model.placement()
         return value
 
-    def _configure(self, model: LimitModel) -> None:
+    def _configure(self, model: PlacementModel) -> None:
         """Add the configurations of brokers whose load by one resource is bounded. Raises `NotProven` without any."""
         loads, factor = self.problem.loads, self.rules.factor[self.rules.domain_of]
         for column in np.flatnonzero((loads.of_leader == loads.of_follower).all(axis=0)).tolist():
@@ -196,7 +190,7 @@ class Stages:
     def _loads(self) -> Int64s:
         return loads_of(self.problem.loads, self.problem.movement.rack_of, self.at, self.at[:, 0])
 
-    def _within_limits(self, columns: NDArray[np.bool_]) -> Fraction:
+    def _within_limits(self, columns: Bools) -> Fraction:
         """Bring loads below the limits of some resources, or as near as can be; the excess in shares of limits."""
         upper = np.where(columns, self.problem.limits.upper, NO_LIMIT)
         if not (upper < NO_LIMIT).any():
@@ -236,7 +230,7 @@ class Stages:
     def _least(self, share: Share) -> bool:
         """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
 
-        def minimum(model: LimitModel) -> int:
+        def minimum(model: PlacementModel) -> int:
             return model.minimum(*share.values(model), least=share.least)
 
         if share.is_minimised:
@@ -265,7 +259,7 @@ class Stages:
     def _add_up(self, shares: Sequence[Share]) -> None:
         """Minimise the sum of the largest values of shares, and keep it from now on."""
 
-        def minimum(model: LimitModel) -> int:
+        def minimum(model: PlacementModel) -> int:
             if shares and not self.sums:
                 self._order(model, shares[0].column)
             return model.minimum(sum_of(model, shares))
@@ -273,7 +267,7 @@ class Stages:
         value = self._solved(minimum)
         self.sums.append((lambda model: [sum_of(model, shares)], value))
 
-    def _order(self, model: LimitModel, column: int) -> None:
+    def _order(self, model: PlacementModel, column: int) -> None:
         """Put interchangeable brokers in order, so that a placement does not depend on their names."""
         rules, problem, brokers = self.rules, self.problem, np.arange(len(self.upper))
         lists = rules.current, problem.behind, rules.must_keep[:, None]
@@ -331,7 +325,7 @@ class Stages:
         aim = topic_range(self.problem, goal, topic_counts(self.problem, self.at))
         by_topic = [np.flatnonzero(self.problem.topic_of == topic) for topic in range(len(aim.ceiling))]
 
-        def distances(model: LimitModel) -> list[Sum]:
+        def distances(model: PlacementModel) -> list[Sum]:
             sums = [Sum(())]
             for rows, high, low in zip(by_topic, aim.ceiling.tolist(), aim.floor.tolist(), strict=True):
                 for broker in np.flatnonzero(self.problem.movement.target).tolist():

@@ -9,18 +9,17 @@ Exchanges that keep replicas in sync instead of others, at equal movement.
 For solvers that search: a solver by flows has the replicas in sync among its costs (`solvers.flow.places.sync_costs`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.movement_bound import least_load
 from app.core.reassignment.goals.answers import LEGAL
-from app.core.reassignment.model import Band, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import Band, Deadline, MovementProblem, ReplicaPlacement
 from app.core.reassignment.rules import LoadRules, moved_weight
 from app.core.reassignment.solvers.flow.places import in_order
 from app.core.reassignment.solvers.search.heaviest_first import (
@@ -47,8 +46,7 @@ def in_sync_exchanges(problem: MovementProblem, replicas: Int32s) -> Iterator[tu
     """
     if problem.in_sync is None:
         return
-    table, domain = problem.table, problem.domain_of
-    stays = (problem.current != NO_REPLICA) & table.may_keep[domain[:, None], problem.current] & ~problem.is_copied
+    stays = problem.may_stay & ~problem.is_copied
     kept_first = stays & problem.in_sync
     behind = stays & ~problem.in_sync & (problem.current != problem.must_keep[:, None])
     for row in np.flatnonzero(kept_first.any(axis=1) & behind.any(axis=1)).tolist():
@@ -71,7 +69,7 @@ def exchange_sources(problem: MovementProblem, replicas: Int32s, load: Int64s) -
     if problem.in_sync is None:
         return
     is_there, number = problem.current != NO_REPLICA, np.count_nonzero(problem.in_sync, axis=1)
-    may_keep = problem.table.may_keep[problem.domain_of[:, None], problem.current] & is_there & ~problem.is_copied
+    may_keep = problem.may_stay & ~problem.is_copied
     is_lost = may_keep & problem.in_sync & not_among(problem.current, replicas) & (number == 1)[:, None]
     is_lost &= np.asarray((is_there & ~problem.in_sync).any(axis=1))[:, None]
     is_new = not_among(replicas, problem.current)
@@ -124,9 +122,7 @@ class LoadPlacement:
     largest: Certificate[int]
 
 
-def place_forced(
-    problem: MovementProblem, rules: LoadRules, base_load: Int64s, is_over: Callable[[], bool]
-) -> LoadPlacement:
+def place_forced(problem: MovementProblem, rules: LoadRules, base_load: Int64s, is_over: Deadline) -> LoadPlacement:
     """Forced moves alone, to the receivers that leave the smallest largest load. They are what moves at least.
 
     Raises `InfeasibleFlow` if some partition has no legal placement.
@@ -176,12 +172,9 @@ def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidateP
     return bound
 
 
-def _groups(rules: LoadRules, placement: CandidatePlacement) -> list[NDArray[np.bool_]]:
-    current = np.sort(rules.current, axis=1)
+def _groups(rules: LoadRules, placement: CandidatePlacement) -> list[Bools]:
     receiving = np.zeros(len(placement.loads), np.bool_)
-    for column in placement.at.T:
-        new = (column >= 0) & ~(current == column[:, None]).any(axis=1)
-        receiving[column[new]] = True
+    receiving[placement.at[not_among(placement.at, rules.current)]] = True
     most_loaded = np.where(rules.target, placement.loads, -1).argmax()
     groups = [rules.target, np.arange(len(placement.loads)) == most_loaded]
     for rack in range(rules.least.shape[1]):

@@ -5,18 +5,16 @@ which is better if few replicas decide; each of these is then pinned to one brok
 is improved by exact models of regions (`solvers.exact.regions`), and bounded by heavy replicas and by duality.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Float64s, Int32s, Int64s
+from app.core.model import Bools, Float64s, Int32s, Int64s
+from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
 from app.core.reassignment.bounds.movement_bound import moved_lower_bound
-from app.core.reassignment.bounds.split_loads import highest_floor, lowest_ceiling
-from app.core.reassignment.model import NO_LIMIT, BrokerBounds
+from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules
 from app.core.reassignment.solvers.exact.regions import pin_heavy, search_regions
@@ -72,7 +70,7 @@ class OneLoad:
     def _base(self) -> Int64s:
         return self.problem.loads.base[:, self.column]
 
-    def search(self, is_over: Callable[[], bool]) -> SearchedPlacement:
+    def search(self, is_over: Deadline) -> SearchedPlacement:
         """A placement within the bounds, or near them, with little movement."""
         found = self._searched(self.rules, self.start, is_over)
 
@@ -85,7 +83,7 @@ class OneLoad:
         other = self._searched(self.rules, placed.at, is_over)
         return min((found, other), key=lambda each: (each.penalty, each.moved))
 
-    def _from_heaviest(self, rules: LoadRules, is_over: Callable[[], bool]) -> CandidatePlacement:
+    def _from_heaviest(self, rules: LoadRules, is_over: Deadline) -> CandidatePlacement:
         """The placement of the search that starts where brokers shed and receive the heaviest replicas first.
 
         Parameters
@@ -100,7 +98,7 @@ class OneLoad:
         found = self._searched(rules, placed.at, is_over)
         return candidate(rules, found.at, found.loads[:, self.column])
 
-    def improve(self, best: SearchedPlacement, is_over: Callable[[], bool]) -> tuple[SearchedPlacement, int]:
+    def improve(self, best: SearchedPlacement, is_over: Deadline) -> tuple[SearchedPlacement, int]:
         """A placement that moves no more, and a lower bound on the movement of all placements within the bounds.
 
         Parameters
@@ -116,7 +114,7 @@ class OneLoad:
             best = self._searched(rules, placed.at, is_over)
         return best, min(best.moved, proven)
 
-    def _searched(self, rules: LoadRules, at: Int32s, is_over: Callable[[], bool]) -> SearchedPlacement:
+    def _searched(self, rules: LoadRules, at: Int32s, is_over: Deadline) -> SearchedPlacement:
         return search(self.problem, rules, led_by(at, first_leaders(self.problem, at)), self.bounds, is_over)
 
 
@@ -165,7 +163,7 @@ def highest_level(problem: ResourceProblem, column: int, ideal: Float64s, level:
     return max(level, Fraction(0))
 
 
-def _of_column(problem: ResourceProblem, column: int) -> tuple[LoadRules, NDArray[np.bool_], Int64s]:
+def _of_column(problem: ResourceProblem, column: int) -> tuple[LoadRules, Bools, Int64s]:
     movement = problem.movement
     return load_rules(movement, problem.loads.of_follower[:, column]), movement.target, problem.loads.base[:, column]
 

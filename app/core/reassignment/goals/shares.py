@@ -9,8 +9,7 @@ import numpy as np
 
 from app.core.model import Int64s
 from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, capacity_weights
-from app.core.reassignment.solvers.exact.limit_model import LimitModel
-from app.core.reassignment.solvers.exact.placement_model import LARGEST_SUM, Sum
+from app.core.reassignment.solvers.exact.placement_model import LARGEST_SUM, PlacementModel, Sum
 
 UNIT = 1 << 30
 """An ideal load in models that compare loads of several brokers, if shares are rounded."""
@@ -58,7 +57,7 @@ class Share:
         """The tolerance in parts of `whole`."""
         return floor(self.goal.tolerance * self.whole)
 
-    def values(self, model: LimitModel) -> list[Sum]:
+    def values(self, model: PlacementModel) -> list[Sum]:
         """The shares, or with a tolerance the distances from 1, in parts of `whole`."""
         shares = [model.of(broker, self.column).times(self.whole / ideal) for broker, ideal in self.ideal.items()]
         if not self.goal.has_floor:
@@ -84,7 +83,7 @@ class Share:
                 yield broker, Fraction(0), value * ideal
 
 
-def sum_of(model: LimitModel, shares: Sequence[Share]) -> Sum:
+def sum_of(model: PlacementModel, shares: Sequence[Share]) -> Sum:
     """The sum of the largest values of shares, rounded if its parts are too small."""
     values = [share.values(model) for share in shares]
     largest = [

@@ -4,10 +4,5 @@ model.py          the problem of one broker, and its answer; violations of any p
 placing.py        the verb: greedy placement, improved by an integer model, with lower bounds; lower bounds on the
                   largest share and on moved bytes
 greedy.py         placement under a ceiling, and its local improvement
-integer_model.py  exact placement of small brokers (CP-SAT)
-conflicts.py      the smallest set of replicas that cannot be packed
+integer_model.py  exact placement of small brokers (CP-SAT), and the smallest set of replicas that cannot be packed
 """
-
-from app.core.reassignment.log_dirs.conflicts import PackingConflict, packing_conflict
-from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem, log_dir_violations
-from app.core.reassignment.log_dirs.placing import place_in_log_dirs

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_LOG_DIR, Int32s, Int64s
+from app.core.model import NO_LOG_DIR, Bools, Int32s, Int64s
 from app.core.reassignment.log_dirs.model import LogDirProblem
-
-Bools = NDArray[np.bool_]
 
 _MOST_EXCHANGES = 100
 """At most so many improvements of one placement."""

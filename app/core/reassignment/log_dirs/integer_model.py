@@ -1,6 +1,11 @@
-"""Exact placement of the replicas of one broker (CP-SAT): a Boolean for each replica and eligible directory."""
+"""Exact placement of the replicas of one broker (CP-SAT): a Boolean for each replica and eligible directory.
 
-from dataclasses import dataclass, field
+If replicas cannot be packed, a deletion filter finds an irreducible infeasible subset: it removes drains, then replicas
+by ascending size; without which the rest is still proven not to fit is dropped. If the solver's time ends before a
+proof, a replica is kept, so that the subset is always infeasible.
+"""
+
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -9,13 +14,16 @@ import numpy as np
 
 from app.core.integer import integer_solver
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
+from app.core.reassignment.log_dirs.greedy import placed_under
 from app.core.reassignment.log_dirs.model import LogDirProblem
-from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.model import KEEP, NO_LIMIT
 
 MAX_CELLS = 6_000
 """The most Booleans of a model: replicas times directories."""
 RELATIVE_GAP = 1e-3
 """A solve ends when its gap is smaller."""
+_CONFLICT_TIME = 0.2
+"""Deterministic time of a solve for a conflict, about seconds."""
 _LARGEST = 1 << 60
 """The largest sum in a model."""
 
@@ -29,7 +37,6 @@ class Solved:
     lower_bound: Fraction
 
 
-@dataclass(slots=True, eq=False)
 class PackingModel:
     """Placements of a broker under a ceiling.
 
@@ -39,21 +46,16 @@ class PackingModel:
     solver_time : deterministic, about seconds, so that the same problem always gets the same answer.
     """
 
-    problem: LogDirProblem
-    ceiling: Int64s
-    solver_time: float
-    _cells: dict[tuple[int, int], Any] = field(init=False, repr=False)
-    _model: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, problem: LogDirProblem, ceiling: Int64s, solver_time: float) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — only if a model is solved
 
-        problem = self.problem
-        model = self._model = cp_model.CpModel()
+        self.problem, self.solver_time = problem, solver_time
+        self._model: Any = cp_model.CpModel()
+        model = self._model
         replicas = range(len(problem.current))
         receiving = np.flatnonzero(problem.may_receive).tolist()
         forced, current = problem.has_to_move.tolist(), problem.current.tolist()
-        self._cells = {
+        self._cells: dict[tuple[int, int], Any] = {
             (replica, directory): model.new_bool_var("")
             for replica in replicas
             for directory in sorted({*receiving, *([] if forced[replica] else [current[replica]])})
@@ -61,8 +63,8 @@ class PackingModel:
         for replica in replicas:
             model.add_exactly_one(cell for (one, _), cell in self._cells.items() if one == replica)
         for directory in range(len(problem.capacity)):
-            if self.ceiling[directory] < NO_LIMIT:
-                model.add(self._load(directory) <= int(self.ceiling[directory]))
+            if ceiling[directory] < NO_LIMIT:
+                model.add(self._load(directory) <= int(ceiling[directory]))
 
     def feasible(self) -> Solved:
         """Any placement."""
@@ -137,3 +139,82 @@ def _scale(capacity: list[int], total: int) -> Fraction:
     exact = lcm(*capacity)
     most = _LARGEST // max(total, 1) * min(capacity)
     return Fraction(exact if exact <= most else most)
+
+
+def any_placement(problem: LogDirProblem, solver_time: float) -> Solved:
+    """A placement under the limits: the greedy one, or one of an integer model of at most `MAX_CELLS`."""
+    greedy = placed_under(problem, problem.limit)
+    if greedy is not None or not solver_time or len(problem.size_bytes) * len(problem.capacity) > MAX_CELLS:
+        return Solved(greedy, False, Fraction(0))
+    return PackingModel(problem, problem.limit, solver_time).feasible()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackingConflict:
+    """Replicas that cannot be packed together.
+
+    Parameters
+    ----------
+    replicas : indices, by descending size; without any one of them the others fit, if `is_proven`.
+    drains : directories whose drain is part of the conflict.
+    free_bytes : (directories,) int64 free under the limits beside the replicas that may stay; 0 of those that may not
+        receive.
+    is_proven : whether the subset is proven infeasible; False if the time of the solver ended first.
+    """
+
+    replicas: Int64s
+    drains: tuple[int, ...]
+    free_bytes: Int64s = field(repr=False)
+    is_proven: bool
+
+
+def packing_conflict(problem: LogDirProblem) -> PackingConflict:
+    """An irreducible set of replicas that do not fit under the limits, however they are packed."""
+    current = problem.current.copy()
+    stays = np.where(problem.has_to_move, np.int32(-1), current).astype(np.int32)
+    free = np.where(problem.may_receive, np.maximum(problem.limit - problem.loads(stays), 0), 0)
+    everything = np.arange(len(current))
+    if not _is_proven_infeasible(problem, everything):
+        worst = everything[problem.has_to_move][np.argsort(-problem.size_bytes[problem.has_to_move])][:1]
+        return PackingConflict(worst, (), free, is_proven=False)
+    drains = []
+    for directory in np.flatnonzero(problem.is_drained).tolist():
+        without = _undrained(problem, directory)
+        if _is_proven_infeasible(without, everything):
+            problem = without
+        else:
+            drains.append(directory)
+    chosen = _filtered(problem, everything[np.argsort(problem.size_bytes, kind="stable")])
+    order = np.lexsort((chosen, -problem.size_bytes[chosen]))
+    return PackingConflict(chosen[order], tuple(drains), free, is_proven=True)
+
+
+def _filtered(problem: LogDirProblem, replicas: Int64s) -> Int64s:
+    """Drop runs of replicas, ever shorter ones, without which the rest still does not fit."""
+    chosen, run = replicas, len(replicas) // 2
+    while run:
+        start = 0
+        while start < len(chosen):
+            rest = np.concatenate([chosen[:start], chosen[start + run :]])
+            if _is_proven_infeasible(problem, rest):
+                chosen = rest
+            else:
+                start += run
+        run //= 2
+    return chosen
+
+
+def _is_proven_infeasible(problem: LogDirProblem, chosen: Int64s) -> bool:
+    sizes, current = problem.size_bytes[chosen], problem.current[chosen].astype(np.int32)
+    part = replace(problem, size_bytes=sizes, current=current, balance=KEEP)
+    residual = part.limit[~part.is_drained] - part.base_bytes[~part.is_drained]
+    # Several directories without a limit are more than int64 holds.
+    if int(sizes.sum()) > sum(residual.tolist()) or (len(sizes) and not len(residual)):
+        return True
+    return any_placement(part, _CONFLICT_TIME).is_infeasible
+
+
+def _undrained(problem: LogDirProblem, directory: int) -> LogDirProblem:
+    is_drained, may_receive = problem.is_drained.copy(), problem.may_receive.copy()
+    is_drained[directory], may_receive[directory] = False, True
+    return replace(problem, is_drained=is_drained, may_receive=may_receive)

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LOG_DIR, Int32s, Int64s
+from app.core.model import NO_LOG_DIR, Bools, Int32s, Int64s
 from app.core.reassignment.model import Balance
 
 
@@ -38,8 +37,8 @@ class LogDirProblem:
     base_bytes: Int64s
     capacity: Int64s
     max_bytes: Int64s
-    may_receive: NDArray[np.bool_]
-    is_drained: NDArray[np.bool_]
+    may_receive: Bools
+    is_drained: Bools
     balance: Balance
 
     @property
@@ -48,7 +47,7 @@ class LogDirProblem:
         return np.maximum(self.max_bytes, self.base_bytes)
 
     @property
-    def has_to_move(self) -> NDArray[np.bool_]:
+    def has_to_move(self) -> Bools:
         """(replicas,) bool: those that arrive or are in a drained directory."""
         return np.asarray((self.current == NO_LOG_DIR) | np.append(self.is_drained, False)[self.current], np.bool_)
 

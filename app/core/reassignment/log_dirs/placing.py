@@ -9,7 +9,7 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
 from app.core.reassignment.log_dirs.greedy import lowered, placed_under
-from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel, Solved
+from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel, any_placement
 from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
 
 
@@ -86,7 +86,8 @@ def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIM
     Directory 0 is drained; the replica of 5 bytes goes where less is.
 
     >>> import numpy as np
-    >>> from app.core.reassignment.log_dirs import LogDirProblem, place_in_log_dirs
+    >>> from app.core.reassignment.log_dirs.model import LogDirProblem
+    >>> from app.core.reassignment.log_dirs.placing import place_in_log_dirs
     >>> from app.core.reassignment.model import KEEP
     >>> problem = LogDirProblem(
     ...     size_bytes=np.array([5, 7, 3]), current=np.array([0, 1, 2], np.int32), base_bytes=np.zeros(3, np.int64),
@@ -104,14 +105,6 @@ def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIM
     if problem.balance.tolerance is None:
         return _fewest_bytes_first(problem, start, solver_time)
     return _smallest_share_first(problem, start, solver_time, problem.balance.tolerance)
-
-
-def any_placement(problem: LogDirProblem, solver_time: float) -> Solved:
-    """A placement under the limits: the greedy one, or one of an integer model of at most `MAX_CELLS`."""
-    greedy = placed_under(problem, problem.limit)
-    if greedy is not None or not solver_time or len(problem.size_bytes) * len(problem.capacity) > MAX_CELLS:
-        return Solved(greedy, False, Fraction(0))
-    return PackingModel(problem, problem.limit, solver_time).feasible()
 
 
 def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: float) -> LogDirPlacement:
@@ -148,10 +141,7 @@ def _with_others_fixed(problem: LogDirProblem, moved: int) -> LogDirProblem:
         return problem
     stays = np.where(forced, np.int32(NO_LOG_DIR), problem.current).astype(np.int32)
     return replace(
-        problem,
-        size_bytes=problem.size_bytes[forced],
-        current=problem.current[forced],
-        base_bytes=problem.loads(stays),
+        problem, size_bytes=problem.size_bytes[forced], current=problem.current[forced], base_bytes=problem.loads(stays)
     )
 
 

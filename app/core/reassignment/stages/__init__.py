@@ -6,6 +6,6 @@ known_sets.py     replicas on replica sets that the cluster has
 sets_of_width.py  replicas on the replica sets of a scatter width
 resources.py      replicas and leaders together, within limits of resources
 leading.py        the leaders of replica lists
-log_dirs.py       the log directory of each replica; log_dir_avoidance.py: brokers without one for a replica
+log_dirs.py       the log directory of each replica, and other brokers for replicas that find none
 cutting.py        the batches, and their order of execution
 """

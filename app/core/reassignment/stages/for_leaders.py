@@ -29,17 +29,9 @@ def move_for_balance(problem: Problem) -> tuple[list[MovedForLeaders], list[Budg
         try:
             moved.append(_moved(problem, part, forced, problem.max_moved_bytes))
         except BudgetTooSmall as short:
-            conflicts.append(budget_conflict(problem, short.minimum))
+            conflicts.append(problem.relax(BudgetConflict(short.minimum, short.minimum)))
             moved.append(_moved(problem, part, forced, short.minimum))
     return moved, conflicts
-
-
-def budget_conflict(problem: Problem, minimum: int) -> BudgetConflict:
-    """The conflict of the budget if it is relaxed to the least movement. Raises it if it is not."""
-    conflict = BudgetConflict(minimum, minimum)
-    if not problem.relaxes:
-        raise conflict
-    return conflict
 
 
 def _moved(problem: Problem, part: ProblemPart, forced: ReplicaPlacement, budget: int | None) -> MovedForLeaders:

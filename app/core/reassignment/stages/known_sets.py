@@ -9,16 +9,14 @@ Brokers that are on no set, since they are added, need sets of their own: lists 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.goals.answers import GoalRange, answer
 from app.core.reassignment.model import NO_LIMIT, KnownSets, MovementProblem
 from app.core.reassignment.resource_problem import RESOURCES, ResourcePlacement, ResourceProblem
@@ -76,7 +74,7 @@ class SetChoice:
     known: KnownSets
     problem: MovementProblem
     replicas: Int32s = field(repr=False)
-    is_pinned: NDArray[np.bool_] = field(repr=False)
+    is_pinned: Bools = field(repr=False)
     loads: Sequence[BoundedLoad]
     topic_of: Int64s | None
     moves_others: bool
@@ -125,7 +123,7 @@ class SetChoice:
         problem, table, (rows, cheapest) = self.problem, self.problem.table, self._cheapest
         may_open = table.may_receive[:, self.known.unused].any()
         has = problem.current != NO_REPLICA
-        kept = (has & table.may_keep[problem.domain_of[:, None], problem.current]).sum(axis=1)
+        kept = problem.may_stay.sum(axis=1)
         loses = (kept < has.sum(axis=1)) & (kept < problem.factors) & ~self.is_pinned & ~problem.is_copied.any(axis=1)
         if may_open or not self.moves_others:
             return 0, 0
@@ -317,8 +315,7 @@ def resources_on_known_sets(
         return None
     ranges = [GoalRange(each.goal, each.ceiling, each.floor, each.largest.lower_bound) for each in placement.goals]
     at, bound = led_by(lists, first_leaders(problem, lists)), max(placement.movement.lower_bound, choice.least[0])
-    proof = ExcessProof((), Fraction(0), Fraction(0))
-    return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=proof)
+    return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=ExcessProof())
 
 
 def _totals(topic_of: Int64s, replicas: Int32s, load: Int64s, brokers: int, topics: int) -> Int64s:

@@ -4,21 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import TIGHT, Balance, Band, BrokerBounds
 from app.core.reassignment.parts import ProblemPart, summed
-from app.core.reassignment.problem import Bools, EvacuationConflict, Infeasible, MinimumsConflict, Problem
+from app.core.reassignment.problem import EvacuationConflict, Infeasible, MinimumsConflict, Problem
 from app.core.reassignment.solvers.leaders.choosing import by_count, choose_leaders
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
-from app.core.reassignment.solvers.leaders.problem import (
-    LeaderChoice,
-    LeaderProblem,
-    LeaderTopics,
-    change_costs,
-)
+from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem, LeaderTopics, change_costs
 from app.core.reassignment.solvers.leaders.shares import Shares, attainable_minimums
 from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution
@@ -26,7 +20,7 @@ from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_f
 
 
 def spread_topic(
-    problem: LeaderProblem, rows: Int64s, is_ready: NDArray[np.bool_], base: Int64s
+    problem: LeaderProblem, rows: Int64s, is_ready: Bools, base: Int64s
 ) -> tuple[LeaderProblem, LeaderChoice]:
     """Choose the leaders of a topic in the narrowest feasible band with the fewest changes.
 
@@ -248,12 +242,7 @@ def _require_leaders(problem: Problem, lists: Int32s) -> list[Infeasible]:
         return []
     can_lead = np.append(problem.leaders.may_lead | problem.is_offline, False)[lists].any(axis=1)
     stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_REPLICA))
-    if not len(stuck):
-        return []
-    conflict = EvacuationConflict(stuck)
-    if problem.relaxes:
-        return [conflict]
-    raise conflict
+    return [problem.relax(EvacuationConflict(stuck))] if len(stuck) else []
 
 
 def _with_topics(
@@ -303,7 +292,5 @@ def _with_minimums(
     short = minimums.low - attainable
     if not short.any():
         return replace(leaders, minimums=minimums), []
-    conflict = MinimumsConflict(short, stated.brokers & part.share.brokers)
-    if not problem.relaxes:
-        raise conflict
+    conflict = problem.relax(MinimumsConflict(short, stated.brokers & part.share.brokers))
     return replace(leaders, minimums=replace(minimums, low=attainable)), [conflict]

@@ -10,22 +10,14 @@ from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.goals.by_load import place_by_load
-from app.core.reassignment.model import (
-    KEEP,
-    NO_LIMIT,
-    Band,
-    BrokerBounds,
-    KnownSets,
-    MovementProblem,
-    ReplicaPlacement,
-)
+from app.core.reassignment.model import KEEP, NO_LIMIT, Band, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
 from app.core.reassignment.rules import load_rules, moved_weight
 from app.core.reassignment.solvers.flow.destinations import spread_destinations
 from app.core.reassignment.solvers.flow.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.solvers.flow.per_topic import balance_topics
-from app.core.reassignment.stages.for_leaders import budget_conflict, move_for_balance
+from app.core.reassignment.stages.for_leaders import move_for_balance
 from app.core.reassignment.stages.known_sets import BoundedLoad, SetChoice
 from app.core.reassignment.stages.sets_of_width import place_on_sets, sets_of_width_violations
 from app.core.reassignment.verifier import placement_violations, topic_violations
@@ -110,9 +102,8 @@ def _on_known_sets(problem: Problem, known: KnownSets, placed: PlacedReplicas) -
         found = _part_on_known_sets(problem, known, part, placement)
         if found is not None and found.moved > placement.moved and problem.max_moved_bytes is not None:
             found = None  # the budget is spent on balance already
-        if found is None and not problem.relaxes:
-            raise SetsConflict(part.rows[known.opened(placement.replicas)])
-        conflicts += [] if found else [SetsConflict(part.rows[known.opened(placement.replicas)])]
+        if found is None:
+            conflicts.append(problem.relax(SetsConflict(part.rows[known.opened(placement.replicas)])))
         parts.append(found or placement)
     whole = PlacedReplicas.of(problem, parts).whole
     # Leaders may not reach the bounds that other lists were placed for.
@@ -166,9 +157,7 @@ def _on_sets_of_width(problem: Problem, sets: Sequence[Mapping[int, Int32s]]) ->
         try:
             parts.append(place_on_sets(part.movement, of_part, is_pinned, problem.is_over))
         except InfeasibleFlow:
-            conflict = SetsConflict(part.rows[~is_pinned])
-            if not problem.relaxes:
-                raise conflict from None
+            conflict = problem.relax(SetsConflict(part.rows[~is_pinned]))
             placed = _place(replace(problem, sets_of_width=None))
             return replace(placed, conflicts=[*placed.conflicts, conflict])
     return PlacedReplicas.of(problem, parts)
@@ -230,7 +219,7 @@ def _within_budget(problem: Problem) -> tuple[Sequence[ReplicaPlacement], list[B
     try:
         return within_budget(movements, budget, is_over=problem.is_over), []
     except BudgetTooSmall as short:
-        conflict = budget_conflict(problem, short.minimum)
+        conflict = problem.relax(BudgetConflict(short.minimum, short.minimum))
     placements = [least_movement(movement, KEEP, is_over=problem.is_over) for movement in movements]
     return placements, [conflict]
 

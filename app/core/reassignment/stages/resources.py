@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
 from app.core.reassignment.goals.exact import is_small
 from app.core.reassignment.model import KEEP, KnownSets, ReplicaPlacement
 from app.core.reassignment.parts import (
+    Pinned,
     PlacedPart,
     ProblemPart,
     joined_resources,
@@ -63,7 +63,7 @@ class ResourceSolution:
     """
 
     parts: tuple[PlacedPart, ...]
-    pinned: tuple[Int64s, ReplicaPlacement] | None
+    pinned: Pinned | None
     placement: ResourcePlacement
 
     def placed(self, problem: Problem) -> PlacedReplicas:
@@ -85,7 +85,7 @@ class ResourceSolution:
         return ReplicaPlacement(self.placement.replicas[part.rows], None, summed([certificate, constant]))
 
     @property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Bools:
         """(rows,) bool, rows that are not pinned."""
         free = np.ones(len(self.placement.leaders), np.bool_)
         if self.pinned is not None:
@@ -113,7 +113,6 @@ class ResourceSolution:
             certificate=Certificate("leader changes", n_changes, min(bound, n_changes), solver, constraints),
             largest=Certificate("leaders of a broker", largest, 0, solver, constraints),
             without_choice=leaders.without_choice(),
-            prices=np.zeros(len(leaders.base), np.int64),
         )
 
     def violations(self) -> list[str]:
@@ -158,10 +157,7 @@ def _on_known_sets(
     found = resources_on_known_sets(known, part, placement, problem.remaining_s())
     if found is not None and (found.moved <= placement.moved or problem.max_moved_bytes is None):
         return found, None
-    conflict = SetsConflict(rows[known.opened(placement.replicas)])
-    if not problem.relaxes:
-        raise conflict
-    return placement, conflict
+    return placement, problem.relax(SetsConflict(rows[known.opened(placement.replicas)]))
 
 
 def limits_are_infeasible(problem: Problem) -> bool:
@@ -173,9 +169,7 @@ def limits_are_infeasible(problem: Problem) -> bool:
     return any(limits_conflict(_split(resources, part, pinned)[1]) for part in problem.parts)
 
 
-def _stated(
-    problem: Problem, objective: ResourceObjective
-) -> tuple[ResourceProblem, tuple[Int64s, ReplicaPlacement] | None]:
+def _stated(problem: Problem, objective: ResourceObjective) -> tuple[ResourceProblem, Pinned | None]:
     """The problem over resources, in which pinned rows are part of the base and current leaders stay ready with `keep`;
     and the pinned rows.
     """
@@ -197,7 +191,7 @@ def _stated(
     return replace(resources, loads=_with_pinned(problem, resources, pinned)), pinned
 
 
-def _is_led_behind(problem: Problem, placement: ResourcePlacement) -> NDArray[np.bool_]:
+def _is_led_behind(problem: Problem, placement: ResourcePlacement) -> Bools:
     """(rows,) bool, partitions that are led by a replica out of sync although another one is in sync."""
     is_ready = problem.ready(placement.replicas)
     leads = placement.replicas == placement.leaders[:, None]
@@ -221,10 +215,7 @@ def led_afterwards(
 
 
 def _reached(
-    problem: Problem,
-    objective: ResourceObjective,
-    parts: Sequence[ResourceProblem],
-    pinned: tuple[Int64s, ReplicaPlacement] | None,
+    problem: Problem, objective: ResourceObjective, parts: Sequence[ResourceProblem], pinned: Pinned | None
 ) -> tuple[Sequence[ResourcePlacement], list[BudgetConflict]]:
     """The placements of all parts, within the budget if there is one. Raises `BudgetConflict`."""
     budget = problem.max_moved_bytes
@@ -233,9 +224,7 @@ def _reached(
         try:
             return reach_within(parts, objective.priorities, budget - fixed, problem.is_over), []
         except BudgetNotReached as short:
-            conflict = BudgetConflict(short.least + fixed, short.bound + fixed)
-            if not problem.relaxes:
-                raise conflict from None
+            conflict = problem.relax(BudgetConflict(short.least + fixed, short.bound + fixed))
         return [relieve(part, problem.is_over) for part in parts], [conflict]
     of_parts = [reach_goals(part, objective.priorities, problem.is_over, problem.ends_search()) for part in parts]
     return of_parts, []
@@ -272,9 +261,7 @@ def _weighted(problem: Problem, loads: ResourceLoads) -> ResourceLoads:
     return replace(loads, capacity=capacity)
 
 
-def _split(
-    resources: ResourceProblem, part: ProblemPart, pinned: tuple[Int64s, ReplicaPlacement] | None
-) -> tuple[Int64s, ResourceProblem]:
+def _split(resources: ResourceProblem, part: ProblemPart, pinned: Pinned | None) -> tuple[Int64s, ResourceProblem]:
     """The rows of a part that are not pinned, and their problem."""
     rows = part.rows if pinned is None else np.setdiff1d(part.rows, pinned[0])
     if len(rows) == len(resources.leader):
@@ -282,7 +269,7 @@ def _split(
     return rows, part_of_resources(resources, rows, part.movement.target, part.share.brokers)
 
 
-def _pinned(problem: Problem) -> tuple[Int64s, ReplicaPlacement] | None:
+def _pinned(problem: Problem) -> Pinned | None:
     """The pinned rows and their lists, in the order of their pins; None without pins."""
     if not problem.pins:
         return None
@@ -295,9 +282,7 @@ def _pinned(problem: Problem) -> tuple[Int64s, ReplicaPlacement] | None:
     return rows, replace(placement, replicas=lists)
 
 
-def _with_pinned(
-    problem: Problem, resources: ResourceProblem, pinned: tuple[Int64s, ReplicaPlacement]
-) -> ResourceLoads:
+def _with_pinned(problem: Problem, resources: ResourceProblem, pinned: Pinned) -> ResourceLoads:
     """The loads, with those of pinned rows in the base."""
     rows, placement = pinned
     every = np.ones_like(problem.movement.target)
@@ -312,7 +297,4 @@ def _require_limits(problem: Problem, placement: ResourcePlacement) -> list[Limi
     if excess is None or not excess.hard.value:
         return []
     exceeded = np.flatnonzero((excess.above > 0).any(axis=0) & ~problem.limits.is_soft)
-    conflict = LimitsConflict(placement, tuple(exceeded.tolist()))
-    if problem.relaxes:
-        return [conflict]
-    raise conflict
+    return [problem.relax(LimitsConflict(placement, tuple(exceeded.tolist())))]

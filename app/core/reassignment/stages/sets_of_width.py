@@ -6,26 +6,24 @@ most one. So sets are balanced instead of brokers, and the least movement is a t
 sets, which a minimum-cost flow solves exactly. Its dual prices are prices of sets.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.flow import Network, min_cost_flow
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import KEEP, MovementProblem, ReplicaPlacement
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.model import KEEP, Deadline, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import SOLVER, least_movement
 from app.core.reassignment.solvers.flow.places import in_order, moved_weight
+from app.core.replica_lists import per_rack
 
-Bools = NDArray[np.bool_]
 _BLOCK = 1 << 21
 """Pairs of a partition and a set that are compared at once."""
 
 
 def place_on_sets(
-    problem: MovementProblem, sets: Mapping[int, Int32s], is_pinned: Bools, is_over: Callable[[], bool]
+    problem: MovementProblem, sets: Mapping[int, Int32s], is_pinned: Bools, is_over: Deadline
 ) -> ReplicaPlacement:
     """Minimise the moved weight, then the moved replicas, with equally many partitions on each set.
 
@@ -46,7 +44,7 @@ def place_on_sets(
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
     for factor, of_factor in sets.items():
         rows = np.flatnonzero(~is_pinned & (problem.factors == factor))
-        arcs = _Arcs.of(problem, rows, of_factor)
+        arcs = _Arcs(problem, rows, of_factor)
         flow = min_cost_flow(arcs.network, [arcs.weight, arcs.copies], is_over=is_over)
         lists[rows, :factor] = of_factor[arcs.chosen(flow.amounts)]
         bound += flow.lower_bounds[0]
@@ -75,32 +73,24 @@ def sets_of_width_violations(lists: Int32s, sets: Mapping[int, Int32s]) -> list[
     return violations
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Arcs:
     """The transportation problem of partitions and sets.
 
     An arc goes from a partition to each set with a replica that stays, and to the hub of its domain, from which each
     set is reached that receives all replicas. Nodes are partitions, sets and hubs, in this order.
 
-    Parameters
+    Attributes
     ----------
     weight, copies : (arcs,) int64, what is copied if a partition is on the set.
     """
 
-    network: Network
-    weight: Int64s = field(repr=False)
-    copies: Int64s = field(repr=False)
-    partitions: int
-    sets: int
-
-    @classmethod
-    def of(cls, problem: MovementProblem, rows: Int64s, sets: Int32s) -> "_Arcs":
+    def __init__(self, problem: MovementProblem, rows: Int64s, sets: Int32s) -> None:
         domains, (number, factor) = len(problem.domains), sets.shape
         first, ends = len(rows), len(rows) + number
         row, index, kept = (np.concatenate(each) for each in zip(*_staying(problem, rows, sets), strict=True))
         free = np.flatnonzero(problem.must_keep[rows] == NO_REPLICA)
         domain, receives = np.nonzero(_receive(problem, sets))
-        copies = np.concatenate([factor - kept, np.full(len(free), factor), np.zeros(len(domain), np.int64)])
+        self.copies = np.concatenate([factor - kept, np.full(len(free), factor), np.zeros(len(domain), np.int64)])
         tails = np.concatenate([row, free, ends + domain])
         heads = np.concatenate([first + index, ends + problem.domain_of[rows[free]], first + receives])
         is_there = (problem.current[rows] != NO_REPLICA).any(axis=1)
@@ -108,8 +98,8 @@ class _Arcs:
         of_set = len(rows) // number + (np.arange(number) < len(rows) % number)
         supplies = np.concatenate([np.ones(len(rows), np.int64), -of_set, np.zeros(domains, np.int64)])
         capacities = np.where(tails < ends, 1, len(rows)).astype(np.int64)
-        network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities)
-        return cls(network, weight[tails] * copies, copies, len(rows), number)
+        self.network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities)
+        self.weight, self.partitions, self.sets = weight[tails] * self.copies, len(rows), number
 
     def chosen(self, amounts: Int64s) -> Int64s:
         """(partitions,) int64 the set of each partition. Those of a hub take its sets in turn: these cost the same."""
@@ -160,8 +150,7 @@ def _allowed(allowed: Bools, domain: Int32s, brokers: Int32s) -> Bools:
 
 def _in_racks(problem: MovementProblem, sets: Int32s) -> Bools:
     """(domains, sets) bool: whether a set has as many brokers in each rack as the domain asks for."""
-    racks = np.zeros((len(sets), problem.racks), np.int64)
-    np.add.at(racks, (np.arange(len(sets))[:, None], problem.rack_of[sets]), 1)
+    racks = per_rack(sets, problem.rack_of, problem.racks)
     least, most = problem.table.least[:, None, :], problem.table.most[:, None, :]
     return np.asarray(((racks >= least) & (racks <= most)).all(axis=2), np.bool_)
 

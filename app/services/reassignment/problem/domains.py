@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import Domain, PartitionKind, RackRule, find_domains
-from app.core.reassignment import NoLegalPlacement as NoDomain
+from app.core.reassignment.domains import NoLegalPlacement as NoDomain
+from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import Domain
 from app.core.replicas.options import RackMode
 from app.errors import FieldPath
 from app.errors.kafka import InvalidReplicationFactor, KafkaError

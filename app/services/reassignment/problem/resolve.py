@@ -11,22 +11,16 @@ import numpy as np
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.model import CORDONS_SINCE, LISTS_CHECKED_SINCE, NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Int32s, Int64s
-from app.core.reassignment import (
-    TOLERATES_KEPT_SINCE,
-    BatchLimits,
-    BrokerDisks,
-    Cordons,
-    Hottest,
-    MovementProblem,
-    TieBreaks,
-    TopicBalance,
-)
-from app.core.reassignment.completion import CompletionRule, CompletionRules, completion_rule
+from app.core.reassignment.batches.execution import Cordons
+from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest
+from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, CompletionRule, CompletionRules, completion_rule
 from app.core.reassignment.model import NO_LIMIT as NO_BOUND
-from app.core.reassignment.model import KnownSets
+from app.core.reassignment.model import KnownSets, MovementProblem
 from app.core.reassignment.parts import Share, parts_of
 from app.core.reassignment.problem import BatchRules, without_deadline
 from app.core.reassignment.resource_problem import RESOURCES, Limits
+from app.core.reassignment.solvers.flow.destinations import TieBreaks
+from app.core.reassignment.solvers.flow.per_topic import TopicBalance
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.copyset_rounds import rounds_of_width
 from app.core.replicas.options import RackMode

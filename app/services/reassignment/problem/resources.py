@@ -21,7 +21,7 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.measures.traffic import read_traffic
 from app.core.model import NO_RACK, NO_REPLICA, BrokerCapacity, Cluster, Float64s, Int32s, Int64s, Topic
-from app.core.reassignment import Batches, changes_racks, changes_racks_meanwhile
+from app.core.reassignment.batches.model import Batches, changes_racks, changes_racks_meanwhile
 from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, RESOURCES, ResourceLoads, kafka_loads, loads_of
 from app.core.recorded import RecordedGroup, TopicPartitions
 from app.core.replica_lists import stacked, widened

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
-from app.core.reassignment import Domain, MovementProblem, can_be_placed, part_of
+from app.core.reassignment.model import Domain, MovementProblem
+from app.core.reassignment.parts import part_of
+from app.core.reassignment.solvers.flow.places import can_be_placed
 from app.core.replica_lists import not_among
 from app.errors import FieldPath
 from app.errors.kafka import InvalidPartitions, KafkaError

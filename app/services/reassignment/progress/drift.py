@@ -9,7 +9,7 @@ import numpy as np
 
 from app.core.measures.movement import movement
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Float64s, Int32s, Int64s, Placement, Topic
-from app.core.reassignment import PartitionsNow, PlannedSteps, StepProgress
+from app.core.reassignment.progress import PartitionsNow, PlannedSteps, StepProgress
 from app.core.replica_lists import stacked
 from app.services.reassignment.differences import before_of, planned
 from app.services.reassignment.files.stored_steps import StoredSteps

@@ -20,18 +20,8 @@ from app.core.model import (
     Topic,
     cordoned_brokers,
 )
-from app.core.reassignment import (
-    BatchCopies,
-    BatchCounts,
-    Cordons,
-    StepProgress,
-    StepState,
-    batch_durations,
-    counts_of_batches,
-    execution_steps,
-    progress_of_steps,
-    throttled,
-)
+from app.core.reassignment.batches.execution import BatchCopies, Cordons, batch_durations, execution_steps, throttled
+from app.core.reassignment.progress import BatchCounts, StepProgress, StepState, counts_of_batches, progress_of_steps
 from app.errors import FieldPath
 from app.errors.quotation import quoted
 from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld

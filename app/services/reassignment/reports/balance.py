@@ -9,10 +9,11 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import Int64s
-from app.core.reassignment import Band, BrokerBounds, MovementProblem, ReplicaPlacement, topic_bands
+from app.core.reassignment.model import Band, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.plan import Moves
 from app.core.reassignment.resource_problem import RESOURCES, BalancedGoal, ResourcePlacement
+from app.core.reassignment.solvers.leaders.per_topic import topic_bands
 from app.core.reassignment.stages.leading import LedPart
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.replica_lists import per_broker

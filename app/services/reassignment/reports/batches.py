@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
-from app.core.reassignment import (
-    TOLERATES_KEPT_SINCE,
+from app.core.reassignment.batches.execution import (
     BatchCopies,
-    Batches,
     ExecutionStep,
-    Incomplete,
-    LogDirMoves,
     ReplicationRates,
     batch_durations,
     recommended_throttle,
 )
+from app.core.reassignment.batches.model import Batches, LogDirMoves
+from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete
 from app.core.reassignment.log_dirs.placing import PRECISION
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import LogDirTable

@@ -17,7 +17,8 @@ from app.core.model import (
     Int32s,
     Int64s,
 )
-from app.core.reassignment import Action, Balance
+from app.core.reassignment.batches.execution import Action
+from app.core.reassignment.model import Balance
 from app.core.replica_lists import not_among, per_broker
 from app.formats.syntax.quantities import share
 from app.services.cautions import Caution, caution

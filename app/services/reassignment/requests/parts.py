@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from app.core.reassignment import KEEP, TIGHT, Balance
+from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.replicas.copysets import WIDEST
 from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion

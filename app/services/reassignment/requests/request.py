@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
 from app.core.model import Broker
-from app.core.reassignment import KEEP, TIGHT, Balance
+from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.replicas.options import RackMode
 from app.errors import Json
 from app.services.amounts import InBytes, InSeconds

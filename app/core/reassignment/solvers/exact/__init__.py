@@ -2,7 +2,6 @@
 
 placement_model.py   a small problem: a Boolean for each eligible broker of each partition, and for its leader
 limit_model.py       limits that conflict only together, and the least excess; what is proven of the load above limits
-regions.py           less movement by models of regions of brokers, with its bound
+regions.py           less movement by models of regions of brokers, with its bound; heavy replicas pinned to brokers
 cell_model.py        a model of some partitions on the brokers of a region
-heavy_starts.py      placements with heavy replicas pinned to brokers
 """

@@ -5,7 +5,7 @@ in the placement to start from. Solves are limited in deterministic time, so tha
 a deadline ends them earlier.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -13,13 +13,11 @@ from threading import Event, Thread
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import NO_LIMIT, BrokerBounds
-from app.core.reassignment.rules import LARGEST_SUM, LoadRules
-from app.core.reassignment.solvers.exact.placement_model import add_legal_set
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
+from app.core.reassignment.rules import LARGEST_SUM, LoadRules, moved_weight
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
 from app.core.replica_lists import per_broker, sums_by
 
@@ -30,6 +28,30 @@ PRECISION = 1_000
 NO_PRICE = np.int64(1 << 62)
 """Of a broker without replicas that may leave."""
 _POLL_S = 0.05
+
+
+def add_legal_set(
+    model: Any, rules: LoadRules, row: int, brokers: Sequence[int], others: Collection[int] = ()
+) -> dict[int, Any]:
+    """Booleans of a row by broker: those chosen, with its replicas on the other brokers given, are a legal set."""
+    domain = int(rules.domain_of[row])
+    cells = {broker: model.new_bool_var("") for broker in brokers}
+    count = int(rules.factor[domain]) - len(others)
+    if count == 1:
+        model.add_exactly_one(cells.values())
+    else:
+        model.add(sum(cells.values()) == count)
+    racks = {int(rules.rack_of[broker]) for broker in brokers}
+    for rack in sorted(racks) if len(racks) > 1 else ():
+        inside = [cell for broker, cell in cells.items() if rules.rack_of[broker] == rack]
+        there = sum(int(rules.rack_of[broker]) == rack for broker in others)
+        least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
+        if least > 0 or most < min(count, len(inside)):
+            model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
+    pinned = int(rules.must_keep[row])
+    if pinned in cells:
+        model.add(cells[pinned] == 1)
+    return cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +66,7 @@ class FreeCells:
 
     rows: Int64s = field(repr=False)
     brokers: Int64s
-    is_free: NDArray[np.bool_] = field(repr=False)
+    is_free: Bools = field(repr=False)
 
     def changing(self, at: Int32s) -> Int32s:
         """(rows, widest) int32: the replicas of free rows on free brokers, `NO_REPLICA` for the others."""
@@ -82,9 +104,9 @@ class CellModel:
         self._cells = [self._add_row(place) for place in range(len(free.rows))]
         changing = free.changing(start.at)
         self._others: Int64s = start.loads - per_broker(changing, len(start.loads), rules.load)
-        self._fixed = start.moved - movement_of(rules, changing)
+        self._fixed = start.moved - moved_weight(rules, changing)
 
-    def less_movement(self, within: BrokerBounds, work: float, is_over: Callable[[], bool]) -> Solved:
+    def less_movement(self, within: BrokerBounds, work: float, is_over: Deadline) -> Solved:
         """Minimise the movement within bounds of the loads, which the start is within."""
         for broker in self._free.brokers.tolist():
             self._bound(within, broker, self._load(broker))
@@ -97,7 +119,7 @@ class CellModel:
         if within.low[broker] > 0:
             self._model.add(load >= int(within.low[broker]))
 
-    def movement_lower_bound(self, within: BrokerBounds, work: float, is_over: Callable[[], bool]) -> tuple[int, float]:
+    def movement_lower_bound(self, within: BrokerBounds, work: float, is_over: Deadline) -> tuple[int, float]:
         """A lower bound on the movement within bounds of all placements that differ from the start on free brokers, and
         the work that it took.
 
@@ -166,7 +188,7 @@ class CellModel:
             costs += [int(rules.cost[row])] * len(elsewhere)
         return self._sum(moves, costs)
 
-    def _solve(self, work: float, is_over: Callable[[], bool]) -> Solved:
+    def _solve(self, work: float, is_over: Deadline) -> Solved:
         """Solve. The movement of other cells is added afterwards: sums are exact in 64 bits without constants alone."""
         solver, is_solved, bound, used = self._run(work, is_over)
         if not is_solved:
@@ -181,7 +203,7 @@ class CellModel:
         loads = self._others + per_broker(free.changing(at), len(self._others), self._rules.load)
         return Solved(candidate(self._rules, at, loads), bound + self._fixed, used)
 
-    def _run(self, work: float, is_over: Callable[[], bool]) -> tuple[Any, bool, int, float]:
+    def _run(self, work: float, is_over: Deadline) -> tuple[Any, bool, int, float]:
         """The solver, whether it has a solution, the bound on the objective, exact in 64 bits, and the work."""
         solver: Any = integer_solver()
         solver.parameters.max_deterministic_time = work
@@ -191,13 +213,6 @@ class CellModel:
         bound = 0 if status == "UNKNOWN" else int(solver.response_proto.inner_objective_lower_bound)
         used = float(solver.response_proto.deterministic_time)
         return solver, status in {"OPTIMAL", "FEASIBLE"}, max(0, bound), used
-
-
-def movement_of(rules: LoadRules, at: Int32s) -> int:
-    """The movement of (rows, widest) int32 replicas, padded with `NO_REPLICA`; other replicas do not count."""
-    rows, columns = np.nonzero(at != NO_REPLICA)
-    stays = ((rules.current[rows] == at[rows, columns][:, None]) & rules.stays_free[rows]).any(axis=1)
-    return int(rules.cost[rows[~stays]].sum())
 
 
 def _scale(costs: Int64s, loads: Int64s, total_cost: int) -> int:
@@ -213,7 +228,7 @@ def _scale(costs: Int64s, loads: Int64s, total_cost: int) -> int:
 
 
 @contextmanager
-def _stopped_when(is_over: Callable[[], bool], solver: Any) -> Iterator[None]:
+def _stopped_when(is_over: Deadline, solver: Any) -> Iterator[None]:
     """End the solve at the deadline, which the solver itself does not know."""
     ended = Event()
 

@@ -6,17 +6,15 @@ leader. If no placement is within all hard limits, those of a resource, then tho
 there is still none (a deletion filter). The same model finds the least total excess.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, lcm
+from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s
 from app.core.reassignment.bounds.sums import conflicts_of
+from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -28,13 +26,11 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.placement_model import SOLVER_TIME, NotProven, PlacementModel, Sum
+from app.core.reassignment.solvers.exact.placement_model import PlacementModel
 from app.core.reassignment.solvers.search.search import rules_of, search
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
-LARGEST_EXCESS = 1 << 60
-"""Of sums of shares of limits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +45,7 @@ class LeastExcess:
     bound: Fraction
 
 
-def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]) -> LeastExcess | None:
+def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Deadline) -> LeastExcess | None:
     """The hard limits that conflict, and the placement with the least excess; None if the problem is too large, if
     consumers fetch from followers, or if that there is no placement within the limits is not proven.
     """
@@ -60,32 +56,28 @@ def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Callable[[
     if is_over() or not is_infeasible(problem, rules, limited):
         return None
     subset = _irreducible(problem, rules, limited, is_over)
-    solved = LimitModel(problem, rules)
+    solved = PlacementModel(problem, rules)
     upper = np.where(limited, problem.limits.upper, NO_LIMIT)
     at, bound = solved.least(upper, shares=True)
     any_limit = Fraction(1, max(1, int(problem.limits.upper[subset].max())))
     return LeastExcess(tuple(_conflicts(problem, rules, subset)), at, max(any_limit, bound))
 
 
-def limit_conflicts(
-    problem: ResourceProblem, rules: LoadRules, is_over: Callable[[], bool]
-) -> tuple[LimitConflict, ...]:
+def limit_conflicts(problem: ResourceProblem, rules: LoadRules, is_over: Deadline) -> tuple[LimitConflict, ...]:
     """An irreducible subset of hard limits that conflict, once for each of its resources; all of them do conflict."""
     limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
     return tuple(_conflicts(problem, rules, _irreducible(problem, rules, limited, is_over)))
 
 
-def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_]) -> bool:
+def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: Bools) -> bool:
     """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
-    solve = LimitModel(problem, rules)
+    solve = PlacementModel(problem, rules)
     for broker, column in zip(*np.nonzero(limited), strict=True):
         solve.at_most(solve.of(int(broker), int(column)), int(problem.limits.upper[broker, column]))
     return bool(solve.status() == "INFEASIBLE")
 
 
-def _irreducible(
-    problem: ResourceProblem, rules: LoadRules, limited: NDArray[np.bool_], is_over: Callable[[], bool]
-) -> NDArray[np.bool_]:
+def _irreducible(problem: ResourceProblem, rules: LoadRules, limited: Bools, is_over: Deadline) -> Bools:
     """(brokers, resources) bool limits that conflict, without those of any resource or broker that are not needed."""
     subset = limited.copy()
     for axis in (1, 0):
@@ -102,13 +94,13 @@ def _irreducible(
     return subset
 
 
-def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bool_]) -> list[LimitConflict]:
+def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: Bools) -> list[LimitConflict]:
     """The conflict, once for each of its resources: the least load above its limits if those of the others hold."""
     columns = np.flatnonzero(subset.any(axis=0)).tolist()
     brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())
     conflicts = []
     for column in columns:
-        solve = LimitModel(problem, rules)
+        solve = PlacementModel(problem, rules)
         for broker, other in zip(*np.nonzero(subset), strict=True):
             if other != column:
                 solve.at_most(solve.of(int(broker), int(other)), int(problem.limits.upper[broker, other]))
@@ -122,69 +114,17 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: NDArray[np.bo
     return conflicts
 
 
-class LimitModel(PlacementModel):
-    """The model with the loads of a problem."""
-
-    def __init__(self, problem: ResourceProblem, rules: LoadRules, *, solver_time: float = SOLVER_TIME) -> None:
-        super().__init__(rules, problem.may_lead, problem.behind, solver_time=solver_time)
-        self._loads = problem.loads
-        self._most = problem.loads.base.sum(axis=0) + rules.factor.max(initial=0) * np.maximum(
-            problem.loads.of_leader, problem.loads.of_follower
-        ).sum(axis=0)
-
-    def of(self, broker: int, column: int) -> Sum:
-        """The load of a broker by one resource."""
-        of_leader, of_follower = self._loads.of_leader[:, column], self._loads.of_follower[:, column]
-        return self.load(broker, of_leader, of_follower, int(self._loads.base[broker, column]))
-
-    def excess(self, upper: Int64s, *, shares: bool) -> tuple[Sum, int]:
-        """The sum of loads above limits, and in which parts of a limit it is counted.
-
-        Parameters
-        ----------
-        upper : (brokers, resources) int64, or `NO_LIMIT`. shares : count the load above a limit over the limit.
-
-        Raises `NotProven` if the sum may be too large.
-        """
-        cells = [(int(at), int(column)) for at, column in zip(*np.nonzero(upper < NO_LIMIT), strict=True)]
-        limits = [max(1, int(upper[cell])) if shares else 1 for cell in cells]
-        largest = sum(int(self._most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
-        scale = lcm(*limits)
-        if scale * largest > LARGEST_EXCESS:
-            scale = LARGEST_EXCESS // max(1, largest)
-        if scale < max(limits, default=1):
-            raise NotProven
-        total = Sum(())
-        for (broker, column), limit in zip(cells, limits, strict=True):
-            over = self.number(int(self._most[column]))
-            self.at_most(self.of(broker, column).plus(over.times(-1).terms), int(upper[broker, column]))
-            total = total.plus(over.times(scale // limit).terms)
-        return total, scale
-
-    def least(self, upper: Int64s, *, shares: bool) -> tuple[Int32s | None, Fraction]:
-        """Minimise the sum of loads above limits, as in `excess`: the placement, or None, and a lower bound."""
-        scale = 1
-        with suppress(NotProven):
-            total, scale = self.excess(upper, shares=shares)
-            self.minimum(total)
-        return self.placement() if self.is_placed else None, Fraction(max(0, self.bound), scale)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ExcessProof:
     """Conflicts of hard limits, and lower bounds on the hard and the soft excess."""
 
-    conflicts: tuple[LimitConflict, ...]
-    hard: Fraction
-    soft: Fraction
+    conflicts: tuple[LimitConflict, ...] = ()
+    hard: Fraction = Fraction(0)
+    soft: Fraction = Fraction(0)
 
 
 def proven_excess(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    bounds: Bounds,
-    placement: SearchedPlacement,
-    is_over: Callable[[], bool],
+    problem: ResourceProblem, rules: LoadRules, bounds: Bounds, placement: SearchedPlacement, is_over: Deadline
 ) -> tuple[ExcessProof, SearchedPlacement]:
     """What is proven of the excess of a placement, and the placement: another one if the model finds a smaller excess.
 

@@ -3,20 +3,22 @@
 Solves are limited in deterministic time, so that the same problem always gets the same answer.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import floor
+from math import floor, lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import small_model_solver
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds
+from app.core.reassignment.resource_problem import NO_LIMIT, ResourceProblem
 from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.exact.cell_model import add_legal_set
 
 SOLVER_TIME = 1.0
 """Deterministic time of the longest attempt of a solve, about seconds."""
@@ -35,6 +37,8 @@ LARGEST_PRESOLVED = 1 << 44
 """The largest sum of a model that is presolved: OR-tools 9.15 cuts off optima of larger ones, and calls feasible models
 infeasible.
 """
+LARGEST_EXCESS = 1 << 60
+"""Of sums of shares of limits."""
 LARGEST_SUM = 1 << 60
 """The largest sum: the solver adds in int64."""
 
@@ -65,77 +69,38 @@ class Sum:
         return Sum(terms, round(self.constant * factor))
 
 
-def add_legal_set(
-    model: Any, rules: LoadRules, row: int, brokers: Sequence[int], others: Collection[int] = ()
-) -> dict[int, Any]:
-    """Booleans of a row by broker: those chosen, with its replicas on the other brokers given, are a legal set."""
-    domain = int(rules.domain_of[row])
-    cells = {broker: model.new_bool_var("") for broker in brokers}
-    count = int(rules.factor[domain]) - len(others)
-    if count == 1:
-        model.add_exactly_one(cells.values())
-    else:
-        model.add(sum(cells.values()) == count)
-    racks = {int(rules.rack_of[broker]) for broker in brokers}
-    for rack in sorted(racks) if len(racks) > 1 else ():
-        inside = [cell for broker, cell in cells.items() if rules.rack_of[broker] == rack]
-        there = sum(int(rules.rack_of[broker]) == rack for broker in others)
-        least, most = int(rules.least[domain, rack]) - there, int(rules.most[domain, rack]) - there
-        if least > 0 or most < min(count, len(inside)):
-            model.add_linear_constraint(sum(inside), max(0, least), min(most, len(inside)))
-    pinned = int(rules.must_keep[row])
-    if pinned in cells:
-        model.add(cells[pinned] == 1)
-    return cells
-
-
 def subsets(rows: int) -> Int64s:
     """(2 ** rows, rows) int64: which rows each set has."""
     return np.arange(1 << rows)[:, None] >> np.arange(rows) & 1
 
 
 class PlacementModel:
-    """The legal sets of all partitions and, if brokers may lead, their leaders.
+    """The legal sets of all partitions and their leaders, with the loads of a problem.
 
-    Parameters
-    ----------
-    may_lead : (brokers,) bool, or None if no load depends on leaders. behind : (rows, any) int32 current brokers whose
-        replica is not ready to lead, padded. Of a partition's replicas one that is ready leads before others, then one
-        on a broker that may lead.
-    solver_time : deterministic time of the longest attempt of a solve.
+    Of a partition's replicas one that is ready leads before others, then one on a broker that may lead.
     """
 
-    def __init__(
-        self,
-        rules: LoadRules,
-        may_lead: NDArray[np.bool_] | None,
-        behind: Int32s,
-        *,
-        solver_time: float = SOLVER_TIME,
-    ) -> None:
+    def __init__(self, problem: ResourceProblem, rules: LoadRules) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
         self.model: Any = cp_model.CpModel()
-        self._rules, self._may_lead, self._behind = rules, may_lead, behind
-        self._solver_time = solver_time
+        self._rules, self._loads, self._may_lead, self._behind = rules, problem.loads, problem.may_lead, problem.behind
+        largest = np.maximum(self._loads.of_leader, self._loads.of_follower).sum(axis=0)
+        self._most: Int64s = self._loads.base.sum(axis=0) + rules.factor.max(initial=0) * largest
         self._solver: Any = None
         self.bound, self.is_placed, self.attempts, self._largest = 0, False, ATTEMPTS, 0
         self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
 
     def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
         """Whether each broker has a replica of the row, and whether it leads."""
-        rules, model = self._rules, self.model
-        domain = rules.domain_of[row]
-        factor = int(rules.factor[domain])
+        rules, domain, behind = self._rules, self._rules.domain_of[row], self._behind[row]
         current = {broker for broker in rules.current[row].tolist() if broker != NO_REPLICA}
         brokers = sorted(set(np.flatnonzero(rules.may_receive[domain]).tolist()) | current)
-        leads = [0 if self._may_lead is None else model.new_bool_var("") for _ in brokers]
-        chosen = add_legal_set(model, rules, row, brokers)
+        leads = [self.model.new_bool_var("") for _ in brokers]
+        chosen = add_legal_set(self.model, rules, row, brokers)
         cells = {broker: (chosen[broker], led) for broker, led in zip(brokers, leads, strict=True)}
-        if self._may_lead is not None:
-            behind, may_lead = self._behind[row], self._may_lead
-            rank = {broker: 2 * int(broker in behind) + int(not may_lead[broker]) for broker in brokers}
-            self._add_leader(cells, min(factor, 1), rank)
+        rank = {broker: 2 * int(broker in behind) + int(not self._may_lead[broker]) for broker in brokers}
+        self._add_leader(cells, min(int(rules.factor[domain]), 1), rank)
         return cells
 
     def _add_leader(self, cells: dict[int, tuple[Any, Any]], leaders: int, rank: dict[int, int]) -> None:
@@ -146,17 +111,48 @@ class PlacementModel:
                 if rank[other] < rank[broker]:
                     self.model.add_bool_or([leads.negated(), there.negated()])
 
-    def load(self, broker: int, of_leader: Int64s, of_follower: Int64s, base: int) -> Sum:
-        """The load of a broker: (rows,) int64 of each replica, as leader or as follower, and what else it has."""
+    def of(self, broker: int, column: int) -> Sum:
+        """The load of a broker by one resource."""
+        of_leader, of_follower = self._loads.of_leader[:, column], self._loads.of_follower[:, column]
         terms: list[tuple[Any, int, int]] = []
         for row, cells in enumerate(self._cells):
             if broker in cells:
                 has, leads = cells[broker]
                 follows = int(of_follower[row])
-                terms.append((has, follows, 1))
-                if self._may_lead is not None:
-                    terms.append((leads, int(of_leader[row]) - follows, 1))
-        return Sum(tuple(term for term in terms if term[1]), base)
+                terms += [(has, follows, 1), (leads, int(of_leader[row]) - follows, 1)]
+        return Sum(tuple(term for term in terms if term[1]), int(self._loads.base[broker, column]))
+
+    def excess(self, upper: Int64s, *, shares: bool) -> tuple[Sum, int]:
+        """The sum of loads above limits, and in which parts of a limit it is counted.
+
+        Parameters
+        ----------
+        upper : (brokers, resources) int64, or `NO_LIMIT`. shares : count the load above a limit over the limit.
+
+        Raises `NotProven` if the sum may be too large.
+        """
+        cells = [(int(at), int(column)) for at, column in zip(*np.nonzero(upper < NO_LIMIT), strict=True)]
+        limits = [max(1, int(upper[cell])) if shares else 1 for cell in cells]
+        largest = sum(int(self._most[column]) // limit + 1 for (_, column), limit in zip(cells, limits, strict=True))
+        scale = lcm(*limits)
+        if scale * largest > LARGEST_EXCESS:
+            scale = LARGEST_EXCESS // max(1, largest)
+        if scale < max(limits, default=1):
+            raise NotProven
+        total = Sum(())
+        for (broker, column), limit in zip(cells, limits, strict=True):
+            over = self.number(int(self._most[column]))
+            self.at_most(self.of(broker, column).plus(over.times(-1).terms), int(upper[broker, column]))
+            total = total.plus(over.times(scale // limit).terms)
+        return total, scale
+
+    def least(self, upper: Int64s, *, shares: bool) -> tuple[Int32s | None, Fraction]:
+        """Minimise the sum of loads above limits, as in `excess`: the placement, or None, and a lower bound."""
+        scale = 1
+        with suppress(NotProven):
+            total, scale = self.excess(upper, shares=shares)
+            self.minimum(total)
+        return self.placement() if self.is_placed else None, Fraction(max(0, self.bound), scale)
 
     def configure(self, load: Int64s, base: Int64s, within: BrokerBounds) -> None:
         """Add a Boolean for each configuration of a broker, a set of partitions whose load is within its bounds.
@@ -236,14 +232,13 @@ class PlacementModel:
         for cells, brokers in zip(self._cells, at.tolist(), strict=True):
             for broker, (has, leads) in cells.items():
                 self.model.add_hint(has, broker in brokers)
-                if self._may_lead is not None:
-                    self.model.add_hint(leads, broker == brokers[0])
+                self.model.add_hint(leads, broker == brokers[0])
 
     def status(self) -> str:
         """Solve, and name what the solver knows."""
         status = ""
         for level, share in self.attempts:
-            self._solver = small_model_solver(share * self._solver_time)
+            self._solver = small_model_solver(share * SOLVER_TIME)
             self._solver.parameters.linearization_level = level
             self._solver.parameters.cp_model_presolve = self._largest <= LARGEST_PRESOLVED
             status = str(self._solver.status_name(self._solver.solve(self.model)))
@@ -285,6 +280,6 @@ class PlacementModel:
         at = np.full((len(self._cells), int(self._rules.factor.max(initial=0))), NO_REPLICA, np.int32)
         for row, cells in enumerate(self._cells):
             has = [broker for broker, (there, _) in cells.items() if self._solver.boolean_value(there)]
-            leader = [each for each in has if self._may_lead is not None and self._solver.boolean_value(cells[each][1])]
+            leader = [each for each in has if self._solver.boolean_value(cells[each][1])]
             at[row, : len(has)] = leader + [broker for broker in has if broker not in leader]
         return at

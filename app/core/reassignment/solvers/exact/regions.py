@@ -4,24 +4,27 @@ A model has the partitions of a region that move, and those that shed the most l
 The other partitions stay, which gives a placement, or load brokers in fractions, which gives a bound on the movement of
 every placement. A model of all partitions gives both. Models grow.
 
-Before, replicas that load more than half of the ceiling are pinned to one broker after another (`heavy_starts`).
+Before, replicas that load more than half of the ceiling are pinned to one broker after another. Such a replica
+determines the movement of all others on its broker, and local search and models of free cells rarely move it: all
+others would have to move at once. The brokers that `heavy_bound` finds cheapest come first; the rest is searched anew.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.bounds.heavy_bound import heavy_places
-from app.core.reassignment.model import BrokerBounds
-from app.core.reassignment.rules import LoadRules, Region, regions_of
-from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells, movement_of
-from app.core.reassignment.solvers.exact.heavy_starts import HeavyStarts
+from app.core.flow import InfeasibleFlow
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.bounds.heavy_bound import NOT_POSSIBLE, HeavyPlaces, heavy_places
+from app.core.reassignment.model import BrokerBounds, Deadline
+from app.core.reassignment.rules import LoadRules, Region, moved_weight, regions_of
+from app.core.reassignment.solvers.exact.cell_model import CellModel, FreeCells
 from app.core.reassignment.solvers.search.heaviest_first import CandidatePlacement, candidate
+from app.core.replica_lists import not_among
 
 MOST_CELLS = 2_000_000
 """Rows times brokers of a region, at most."""
@@ -31,11 +34,14 @@ RELAXED_CELLS = 1_000
 """The size of models that also bound the movement, with the other partitions in fractions."""
 RELAXED_WORK, WORK = 0.2, 2.0
 """Deterministic time, about seconds, of the solve of a bound, and of all solves."""
+MOST_PINNED = 4
+"""Brokers that are tried for a heavy replica."""
+MOST_SEARCHED = 20_000_000
+"""Rows times brokers times searches with pinned replicas in a region, at most: some seconds."""
 CLOSE = 1e-4
 """Relative gap of the movement at which the search ends."""
 
 
-@dataclass(slots=True, eq=False)
 class RegionSearch:
     """The search, region by region.
 
@@ -46,19 +52,18 @@ class RegionSearch:
     bound : known so far. bounds : of each region's movement. work : deterministic time that is left.
     """
 
-    rules: LoadRules = field(repr=False)
-    base_load: Int64s = field(repr=False)
-    within: BrokerBounds
-    best: CandidatePlacement = field(repr=False)
-    bound: int
-    is_over: Callable[[], bool]
-    regions: list[Region] = field(init=False, repr=False)
-    bounds: list[int] = field(init=False)
-    work: float = WORK
-
-    def __post_init__(self) -> None:
-        self.regions = regions_of(self.rules)
-        heavy = [heavy_places(self.rules, self.base_load, self.within.high, region) for region in self.regions]
+    def __init__(
+        self,
+        rules: LoadRules,
+        base_load: Int64s,
+        within: BrokerBounds,
+        best: CandidatePlacement,
+        bound: int,
+        is_over: Deadline,
+    ) -> None:
+        self.rules, self.within, self.best, self.bound, self.is_over = rules, within, best, bound, is_over
+        self.regions, self.work = regions_of(rules), WORK
+        heavy = [heavy_places(rules, base_load, within.high, region) for region in self.regions]
         self.bounds = [0 if each is None else each.bound for each in heavy]
 
     @property
@@ -83,14 +88,17 @@ class RegionSearch:
 
     def _open_regions(self) -> Iterator[int]:
         """Regions that are far from their bounds, those with the largest gap first."""
-        gaps = [self._moved(region) - bound for region, bound in zip(self.regions, self.bounds, strict=True)]
+        gaps = [
+            _moved_within(self.rules, self.best, region) - bound
+            for region, bound in zip(self.regions, self.bounds, strict=True)
+        ]
         for place in np.argsort(-np.array(gaps), kind="stable").tolist():
             if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
                 yield place
 
     def _solve(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
-        elsewhere = self.best.moved - self._moved(region)
+        elsewhere = self.best.moved - _moved_within(self.rules, self.best, region)
         free = cells_worth_moving(self.rules, self.best, region, cells)
         if free is None:
             return
@@ -103,7 +111,7 @@ class RegionSearch:
 
     def _relax(self, place: int) -> None:
         region = self.regions[place]
-        elsewhere = self.best.moved - self._moved(region)
+        elsewhere = self.best.moved - _moved_within(self.rules, self.best, region)
         free = cells_worth_moving(self.rules, self.best, region, RELAXED_CELLS)
         if free is None or len(free.rows) == len(self.rules.load):
             return
@@ -113,14 +121,11 @@ class RegionSearch:
         self.work -= work
         self.bounds[place] = max(self.bounds[place], bound - elsewhere)
 
-    def _moved(self, region: Region) -> int:
-        return _moved_within(self.rules, self.best, region)
-
 
 def _moved_within(rules: LoadRules, placement: CandidatePlacement, region: Region) -> int:
     """The movement within a region."""
     inside = np.isin(placement.at, region.brokers)
-    return movement_of(rules, np.where(inside, placement.at, NO_REPLICA))
+    return moved_weight(rules, np.where(inside, placement.at, NO_REPLICA))
 
 
 def pin_heavy(
@@ -129,31 +134,63 @@ def pin_heavy(
     start: CandidatePlacement,
     within: BrokerBounds,
     searched: Callable[[LoadRules], CandidatePlacement],
-    is_over: Callable[[], bool],
+    is_over: Deadline,
 ) -> CandidatePlacement:
     """The placement that moves least, of searches with each heavy replica pinned to the brokers where it may be
     cheaper, one after another; the start if there are none.
 
     Parameters
     ----------
-    start : a legal placement within the bounds. searched : as of `HeavyStarts`.
+    start : a legal placement within the bounds. searched : a search of all partitions by some rules; it raises
+        `InfeasibleFlow` if some partition has no legal placement.
     """
     best = start
     for region in regions_of(rules):
-        heavy = heavy_places(rules, base_load, within.high, region)
+        heavy, pinned = heavy_places(rules, base_load, within.high, region), rules
         if heavy is None:
             continue
-        starts = HeavyStarts(rules, base_load, within, searched)
-        for row, broker in list(starts.places(heavy, _moved_within(rules, best, region))):
+        places = _worth_a_search(rules, heavy, _moved_within(rules, best, region))
+        for row, broker in [*islice(places, max(1, MOST_SEARCHED // (len(rules.load) * len(base_load))))]:
             if is_over():
                 return best
-            if starts.rules.must_keep[row] != NO_REPLICA or (best.at[row] == broker).any():
+            if pinned.must_keep[row] != NO_REPLICA or (best.at[row] == broker).any():
                 continue
-            pinned, other = starts.search(row, broker)
-            merged = None if other is None else merged_in(rules, best, other, region)
-            if merged is not None and merged.moved < best.moved:
-                best, starts.rules = merged, pinned
+            tried = _pinned(pinned, row, broker)
+            with suppress(InfeasibleFlow):
+                found = searched(tried)
+                merged = merged_in(rules, best, found, region) if within.hold(found.loads) else best
+                if merged.moved < best.moved:
+                    best, pinned = merged, tried
     return best
+
+
+def _worth_a_search(rules: LoadRules, heavy: HeavyPlaces, moved: int) -> Iterator[tuple[int, int]]:
+    """Rows and brokers that may be cheaper, if the movement within the region is known to be at most `moved`."""
+    for place, row in enumerate(heavy.heavy.tolist()):
+        if rules.must_keep[row] != NO_REPLICA:
+            continue
+        # A pin overrides the most replicas of its rack.
+        is_possible = rules.most[rules.domain_of[row], rules.rack_of] > 0
+        is_possible &= heavy.costs[place] != NOT_POSSIBLE
+        order = np.argsort(heavy.costs[place], kind="stable")
+        possible = order[is_possible[order]][:MOST_PINNED].tolist()
+        without = heavy.bound - int(heavy.least[place])
+        yield from ((row, broker) for broker in possible if without + int(heavy.costs[place, broker]) < moved)
+
+
+def _pinned(rules: LoadRules, row: int, broker: int) -> LoadRules:
+    """The same rules, but that the row has to have a replica on the broker: one that is copied, unless it is there."""
+    must_keep = rules.must_keep.copy()
+    must_keep[row] = broker
+    if broker in rules.current[row]:
+        return rules._replace(must_keep=must_keep)
+    column = np.full((len(rules.load), 1), NO_REPLICA, np.int32)
+    column[row] = broker
+    return rules._replace(
+        must_keep=must_keep,
+        current=np.ascontiguousarray(np.hstack([rules.current, column])),
+        stays_free=np.ascontiguousarray(np.hstack([rules.stays_free, np.zeros_like(column, np.bool_)])),
+    )
 
 
 def merged_in(
@@ -167,7 +204,7 @@ def merged_in(
     return candidate(rules, at[:, : best.at.shape[1]], np.where(inside, other.loads, best.loads))
 
 
-def _within(at: Int32s, inside: NDArray[np.bool_]) -> Int32s:
+def _within(at: Int32s, inside: Bools) -> Int32s:
     """The replicas on some brokers; `NO_REPLICA` for the others."""
     return np.where(inside[at] & (at != NO_REPLICA), at, NO_REPLICA).astype(np.int32)
 
@@ -179,7 +216,8 @@ def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Regi
     ----------
     most : cells, about; None if the former have more, or if there are no partitions.
     """
-    is_moved = _moves(rules, start)
+    in_place = np.where(rules.stays_free, rules.current, NO_REPLICA)
+    is_moved = np.asarray(not_among(start.at, in_place).any(axis=1))
     rows = most // max(1, len(region.brokers))
     if np.count_nonzero(is_moved) > rows or not len(is_moved):
         return None
@@ -191,22 +229,8 @@ def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Regi
     return FreeCells(chosen, region.brokers, is_free)
 
 
-def _moves(rules: LoadRules, start: CandidatePlacement) -> NDArray[np.bool_]:
-    """(rows,) bool: whether a replica is where none is now, or is copied in place."""
-    moves = np.zeros(len(rules.load), np.bool_)
-    for column in start.at.T:
-        is_new = ~((rules.current == column[:, None]) & rules.stays_free).any(axis=1)
-        moves |= (column != NO_REPLICA) & is_new
-    return moves
-
-
 def search_regions(
-    rules: LoadRules,
-    base_load: Int64s,
-    start: CandidatePlacement,
-    within: BrokerBounds,
-    bound: int,
-    is_over: Callable[[], bool],
+    rules: LoadRules, base_load: Int64s, start: CandidatePlacement, within: BrokerBounds, bound: int, is_over: Deadline
 ) -> tuple[CandidatePlacement, int]:
     """The placement with the least movement that is found, and a lower bound on that of every placement within bounds.
 

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import Int32s, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow import destinations_kernel as kernel
 from app.core.reassignment.solvers.flow.places import counts, in_order, moved_weight, place_rules
-from app.core.replica_lists import not_among, per_broker
+from app.core.replica_lists import not_among, per_broker, per_group
 
 COUNT_TOLERANCE = 10
 """With `keep`, counts differ from the fairest ones by one part in so many of the mean."""
@@ -81,7 +81,10 @@ def spread_destinations(problem: MovementProblem, placement: ReplicaPlacement, t
     Broker 2 is removed. Its four replicas go to brokers 0 and 1, which have as many bytes each afterwards.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import KEEP, Domain, MovementProblem, TieBreaks, least_movement, spread_destinations
+    >>> from app.core.reassignment.solvers.flow.destinations import spread_destinations
+    >>> from app.core.reassignment.model import Domain, KEEP, MovementProblem
+    >>> from app.core.reassignment.solvers.flow.destinations import TieBreaks
+    >>> from app.core.reassignment.solvers.flow.least_movement import least_movement
     >>> stays, one = np.array([True, True, False]), np.ones(1, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=stays,
@@ -147,10 +150,9 @@ def _topic_table(problem: MovementProblem, at: Int32s, moved_rows: Int64s, topic
     number = np.full(len(moved), kernel.NONE, np.int64)
     number[counted] = np.arange(len(counted))
     topic = number[topic_of]
-    brokers = len(problem.base)
-    row, column = np.nonzero((at != NO_REPLICA) & (topic != kernel.NONE)[:, None])
-    cells = np.bincount(topic[row] * brokers + at[row, column], minlength=len(counted) * brokers)
-    return topic, cells.reshape(len(counted), brokers).astype(np.int32)
+    is_counted = topic != kernel.NONE
+    of_topic = per_group(topic[is_counted], at[is_counted], len(counted), len(problem.base))
+    return topic, of_topic.astype(np.int32)
 
 
 def _occupancy(

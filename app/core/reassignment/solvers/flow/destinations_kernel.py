@@ -6,6 +6,7 @@ import numpy as np
 
 from app.core.compiled.arrays import Int32Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.legal_sets_kernel import contains
 from app.core.reassignment.solvers.flow.places_kernel import PlaceRules
 
 NONE = -1
@@ -196,13 +197,7 @@ def _is_free(rules: PlaceRules, occupancy: Occupancy, row: int, to: int) -> bool
     """Whether the broker may receive a replica of the partition, and has none, now or afterwards."""
     if not rules.may_receive[rules.domain_of[row], to]:
         return False
-    for column in range(occupancy.at.shape[1]):
-        if occupancy.at[row, column] == to:
-            return False
-    for column in range(rules.current.shape[1]):  # noqa: SIM110 — no generator compiles
-        if rules.current[row, column] == to:
-            return False
-    return True
+    return not contains(occupancy.at, row, to) and not contains(rules.current, row, to)
 
 
 @subroutine

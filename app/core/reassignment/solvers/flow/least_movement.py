@@ -28,9 +28,9 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.flow import cheapest_amounts
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import KEEP, Balance, BrokerBounds, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, Balance, BrokerBounds, Deadline, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
-from app.core.reassignment.solvers.flow.network import BrokerArcs, candidate_receivers, placement_network
+from app.core.reassignment.solvers.flow.network import BrokerArcs, PlacementNetwork, candidate_receivers
 from app.core.reassignment.solvers.flow.places import (
     PlaceCosts,
     cheapest,
@@ -56,9 +56,7 @@ def never() -> bool:
     return False
 
 
-def least_movement(
-    problem: MovementProblem, balance: Balance, *, is_over: Callable[[], bool] = never
-) -> ReplicaPlacement:
+def least_movement(problem: MovementProblem, balance: Balance, *, is_over: Deadline = never) -> ReplicaPlacement:
     """Minimise the movement that brings the target brokers' counts to a balance.
 
     Complexity: the narrowest band is O(log(rows)) maximum flows over domains and brokers. The movement is some rounds
@@ -80,7 +78,8 @@ def least_movement(
     Broker 2 is added to brokers 0 and 1 in one rack; six partitions of one replica, one of them of weight 5.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, least_movement
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
+    >>> from app.core.reassignment.solvers.flow.least_movement import least_movement
     >>> every, one = np.ones(3, bool), np.ones(1, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=every,
@@ -96,9 +95,7 @@ def least_movement(
     return movement_within(problem, narrowest_levels(problem).bounds(balance), is_over=is_over)
 
 
-def movement_within(
-    problem: MovementProblem, bounds: BrokerBounds, *, is_over: Callable[[], bool] = never
-) -> ReplicaPlacement:
+def movement_within(problem: MovementProblem, bounds: BrokerBounds, *, is_over: Deadline = never) -> ReplicaPlacement:
     """Minimise the movement that brings each target broker's count within bounds.
 
     Parameters
@@ -150,7 +147,7 @@ class BudgetTooSmall(Exception):
 
 
 def trade_off(
-    problems: Sequence[MovementProblem], *, points: int, is_over: Callable[[], bool] = never
+    problems: Sequence[MovementProblem], *, points: int, is_over: Deadline = never
 ) -> list[Sequence[ReplicaPlacement]]:
     """Movement by balance: from the narrowest bands to the bands in which only forced moves are left.
 
@@ -174,7 +171,7 @@ def trade_off(
 
 
 def within_budget(
-    problems: Sequence[MovementProblem], budget: int, *, is_over: Callable[[], bool] = never
+    problems: Sequence[MovementProblem], budget: int, *, is_over: Deadline = never
 ) -> Sequence[ReplicaPlacement]:
     """The placements in the narrowest bands whose movement is within a budget, by bisection over the bands' width.
 
@@ -199,7 +196,7 @@ Tried = TypeVar("Tried")
 
 
 def narrowest(
-    widest: int, within: Callable[[int], Tried], fits: Callable[[Tried], bool], is_over: Callable[[], bool]
+    widest: int, within: Callable[[int], Tried], fits: Callable[[Tried], bool], is_over: Deadline
 ) -> Tried | None:
     """The answer within the smallest width up to `widest` that fits, by bisection; None if none does before the
     deadline. A wider one fits if a narrower one does.
@@ -225,7 +222,7 @@ class _Curve:
     keeping : the placement of each with forced moves alone. widest : the width at which bands contain these.
     """
 
-    def __init__(self, problems: Sequence[MovementProblem], is_over: Callable[[], bool]) -> None:
+    def __init__(self, problems: Sequence[MovementProblem], is_over: Deadline) -> None:
         self.problems, self.is_over = problems, is_over
         self.narrowest = [narrowest_levels(problem) for problem in problems]
         self.keeping: Sequence[ReplicaPlacement] = [least_movement(problem, KEEP) for problem in problems]
@@ -260,7 +257,7 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
         capacity = _unit_capacities(problem, frozen, rows)
         underfull = problem.target & (frozen <= np.median(frozen))
         candidates = candidate_receivers(problem, rows, underfull=underfull)
-        network = placement_network(problem, rows, capacity, candidates)
+        network = PlacementNetwork(problem, rows, capacity, candidates)
         amounts = cheapest_amounts(network.flow, network.fixed + network.costs(_avoidable(problem, capacity)))
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     return replicas, forced_weight(problem)

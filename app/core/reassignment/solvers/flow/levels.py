@@ -15,10 +15,9 @@ from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.core.reassignment.bounds.bands import grouped_counts, narrowest_band
 from app.core.reassignment.model import (
     TIGHT,
@@ -52,7 +51,7 @@ def whole_weights(weights: Int64s) -> Int64s:
     return np.array(reduced, np.int64)
 
 
-def shares_of_weights(weights: Sequence[Fraction], stays: NDArray[np.bool_]) -> Int64s | None:
+def shares_of_weights(weights: Sequence[Fraction], stays: Bools) -> Int64s | None:
     """(brokers,) int64 > 0 without a common factor, in proportion to weights; None if all brokers that stay weigh the
     same. The weights of the others do not count.
 
@@ -86,7 +85,7 @@ class Levels:
     floor_cap : (brokers,) int64 or None, as of `MovementProblem`.
     """
 
-    target: NDArray[np.bool_] = field(repr=False)
+    target: Bools = field(repr=False)
     weight: Int64s = field(repr=False)
     mean: Fraction
     low: Fraction
@@ -161,7 +160,7 @@ def narrowest_levels(problem: MovementProblem) -> Levels:
 
 def find_levels(
     is_feasible: Callable[[BrokerBounds], bool],
-    target: NDArray[np.bool_],
+    target: Bools,
     weight: Int64s,
     total: int,
     *,
@@ -210,13 +209,7 @@ def _at(weight: Int64s, low: Fraction, high: Fraction) -> BrokerBounds:
 
 
 def _first(
-    holds: Callable[[Fraction], bool],
-    start: Fraction,
-    end: Fraction,
-    step: Fraction,
-    weights: Int64s,
-    *,
-    rising: bool,
+    holds: Callable[[Fraction], bool], start: Fraction, end: Fraction, step: Fraction, weights: Int64s, *, rising: bool
 ) -> Fraction:
     """The first level from `start` to `end` for which a monotone predicate holds, given that it holds for `end`."""
     failing, level, size = start, start, step
@@ -236,7 +229,7 @@ def _first(
     return candidates[bisect_left(candidates, True, hi=len(candidates) - 1, key=holds)]
 
 
-def summary(target: NDArray[np.bool_], bounds: BrokerBounds) -> Band:
+def summary(target: Bools, bounds: BrokerBounds) -> Band:
     """The smallest floor and the largest ceiling of a target broker; of all brokers, and 0, without targets."""
     if not target.any():
         return Band(0, int(bounds.high.max(initial=0)))

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.flow import Network
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.places import PlaceCosts
 
@@ -54,7 +54,7 @@ def candidate_receivers(
     problem: MovementProblem,
     rows: Int64s,
     *,
-    underfull: NDArray[np.bool_] | None = None,
+    underfull: Bools | None = None,
     requested: Int64s | None = None,
     most_pairs: int | None = None,
 ) -> CandidateReceivers:
@@ -139,9 +139,7 @@ def band_capacity(problem: MovementProblem, band: BrokerBounds | None, frozen: I
     return BrokerArcs(low - level, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
 
 
-def tiers(
-    low: Int64s, high: Int64s, stock: Int64s, ends: NDArray[np.bool_], everything: int
-) -> tuple[Int64s, Int64s, Int64s]:
+def tiers(low: Int64s, high: Int64s, stock: Int64s, ends: Bools, everything: int) -> tuple[Int64s, Int64s, Int64s]:
     """How many more fit below a band, within it, and above it, where `stock` are. Shapes are those of the band.
 
     Parameters
@@ -170,31 +168,55 @@ class TopicArcs:
     costs: Int64s
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class PlacementNetwork:
-    """The network of the active partitions, and the meaning of its arcs.
+    """The network of the active partitions into brokers of a given capacity, and the meaning of its arcs.
+
+    Complexity: O(rows · (racks + widest) + candidates + brokers · sets of receivers).
 
     Parameters
     ----------
-    rows : (active,) int64 partitions. fixed : (arcs,) int64 costs of the arcs that topics and brokers share.
+    problem : the partitions and their domains. rows : (active,) int64 partitions.
+    capacity : what brokers take. candidates : receivers that are arcs of their own.
+    topics : what topics put on brokers, if they are balanced.
+
+    Attributes
+    ----------
+    fixed : (arcs,) int64 costs of the arcs that topics and brokers share.
     first_place, first_broker : the nodes of the first place and of the first broker; the last node is the sink.
     brokers : their number.
     """
 
-    rows: Int64s
-    flow: Network
-    fixed: Int64s
-    first_place: int
-    first_broker: int
-    brokers: int
-    _direct: slice
-    """Arcs that end at a place: those of current brokers and of candidate receivers."""
-    _pooled: slice
-    _pools: slice
-    _row_of: Int64s = field(repr=False)
-    """(arcs,) int64 the partition of an arc, an index into `rows`; −1 if it is shared."""
-    _column_of: Int64s = field(repr=False)
-    """(arcs,) int64 the column of the current broker of an arc; −1 if it leads to another broker."""
+    def __init__(
+        self,
+        problem: MovementProblem,
+        rows: Int64s,
+        capacity: BrokerArcs,
+        candidates: CandidateReceivers,
+        topics: TopicArcs | None = None,
+    ) -> None:
+        nodes, arcs = _Nodes(problem, rows, topics), _Arcs()
+        self.rows, self.brokers = rows, len(problem.broker_ids)
+        self.first_place, self.first_broker = nodes.first_place, nodes.first_broker
+        has_share = nodes.share >= 0
+        arcs.lay(np.nonzero(has_share)[0], nodes.share[has_share], capacity=(nodes.most - nodes.least)[has_share])
+        # Arcs that end at a place: those of current brokers and of candidate receivers.
+        self._direct = _lay_direct(arcs, nodes, problem, candidates)
+        pool_row, pool_rack = np.nonzero(nodes.pool >= 0)
+        from_share = nodes.share[pool_row, pool_rack]
+        tail = np.where(from_share >= 0, from_share, pool_row)
+        self._pooled = arcs.lay(tail, nodes.pool[pool_row, pool_rack], capacity=1, row=pool_row)
+        group, receiver = np.nonzero(nodes.receivers)
+        pool = nodes.first_pool + group * problem.racks + problem.rack_of[receiver]
+        self._pools = arcs.lay(pool, nodes.place(nodes.topic_of_group[group], receiver), capacity=len(rows))
+        if topics is not None:
+            places, to = nodes.place(topics.topic, topics.broker), nodes.first_broker + topics.broker
+            arcs.lay(places, to, capacity=topics.capacities, cost=topics.costs)
+        arcs.lay(nodes.first_broker + capacity.brokers, nodes.sink, capacity=capacity.capacities, cost=capacity.costs)
+        # The partition of an arc, an index into `rows`, or −1 if it is shared; and the column of its current broker,
+        # or −1 if it leads to another broker.
+        tails, heads, capacities, self.fixed, self._row_of, self._column_of = arcs.joined()
+        supplies = nodes.supplies(capacity.demands)
+        self.flow = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities)
 
     def costs(self, costs: PlaceCosts) -> Int64s:
         """(arcs,) int64 costs of places; 0 of shared arcs."""
@@ -264,7 +286,6 @@ class _Arcs:
         return [np.concatenate(column) for column in zip(*self.kinds, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Nodes:
     """The nodes, in this order: active partitions, shares of racks, pools of receivers by rack, places if there are
     topics, brokers, the sink.
@@ -282,23 +303,7 @@ class _Nodes:
     first_pool, first_place, first_broker, sink : nodes.
     """
 
-    rows: Int64s
-    need: Int64s
-    least: Int64s
-    most: Int64s
-    is_current: NDArray[np.bool_]
-    share: Int64s
-    pool: Int64s
-    receivers: NDArray[np.bool_]
-    topic_of_group: Int64s
-    topic_of: Int64s
-    first_pool: int
-    first_place: int
-    first_broker: int
-    sink: int
-
-    @classmethod
-    def of(cls, problem: MovementProblem, rows: Int64s, topics: TopicArcs | None) -> "_Nodes":
+    def __init__(self, problem: MovementProblem, rows: Int64s, topics: TopicArcs | None) -> None:
         table, racks, domain = problem.table, problem.racks, problem.domain_of[rows]
         need, least, most = table.factor[domain], table.least[domain], table.most[domain]
         current, must = problem.current[rows], problem.must_keep[rows]
@@ -306,41 +311,29 @@ class _Nodes:
         need[pinned] -= 1
         for bounds in (least, most):
             bounds[pinned, problem.rack_of[must[pinned]]] -= 1
-        is_current = (current != NO_REPLICA) & (current != must[:, None]) & table.may_keep[domain[:, None], current]
+        self.rows, self.need, self.least, self.most = rows, need, np.maximum(least, 0), most
+        may_keep = (current != must[:, None]) & table.may_keep[domain[:, None], current]
+        self.is_current = (current != NO_REPLICA) & may_keep
         in_rack = np.zeros((len(rows), racks), np.bool_)
-        at_row, at_column = np.nonzero(is_current)
+        at_row, at_column = np.nonzero(self.is_current)
         in_rack[at_row, problem.rack_of[current[at_row, at_column]]] = True
         # A replica from the pool could meet the pinned one if the rack may have both.
         is_alone = table.most[domain] == 1
         # A partition's share of a rack is a node only if the pool alone is not enough.
         has_share = (in_rack | ~is_alone | (least > 0)) & (most > 0)
-        share = np.full((len(rows), racks), -1, np.int64)
-        share[has_share] = len(rows) + np.arange(np.count_nonzero(has_share))
-        first_pool = len(rows) + int(np.count_nonzero(has_share))
+        self.share = np.full((len(rows), racks), -1, np.int64)
+        self.share[has_share] = len(rows) + np.arange(np.count_nonzero(has_share))
+        self.first_pool = len(rows) + int(np.count_nonzero(has_share))
         sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
         number = 1 if topics is None else topics.topics
-        topic_of = np.zeros(len(rows), np.int64) if topics is None else topics.topic_of[rows]
-        groups, group_of = np.unique(set_of.reshape(-1)[domain] * number + topic_of, return_inverse=True)
-        pool = first_pool + group_of.reshape(-1)[:, None] * racks + np.arange(racks)
-        pool[~is_alone | (most <= 0)] = -1
-        first_place, brokers = first_pool + len(groups) * racks, len(problem.broker_ids)
-        first_broker = first_place + (0 if topics is None else number * brokers)
-        return cls(
-            rows=rows,
-            need=need,
-            least=np.maximum(least, 0),
-            most=most,
-            is_current=is_current,
-            share=share,
-            pool=pool,
-            receivers=sets[groups // number],
-            topic_of_group=groups % number,
-            topic_of=topic_of,
-            first_pool=first_pool,
-            first_place=first_place,
-            first_broker=first_broker,
-            sink=first_broker + brokers,
-        )
+        self.topic_of = np.zeros(len(rows), np.int64) if topics is None else topics.topic_of[rows]
+        groups, group_of = np.unique(set_of.reshape(-1)[domain] * number + self.topic_of, return_inverse=True)
+        self.receivers, self.topic_of_group = sets[groups // number], groups % number
+        self.pool = self.first_pool + group_of.reshape(-1)[:, None] * racks + np.arange(racks)
+        self.pool[~is_alone | (most <= 0)] = -1
+        self.first_place, brokers = self.first_pool + len(groups) * racks, len(problem.broker_ids)
+        self.first_broker = self.first_place + (0 if topics is None else number * brokers)
+        self.sink = self.first_broker + brokers
 
     def place(self, topic: Int64s, broker: Int64s) -> Int64s:
         """(n,) int64 node of each topic on a broker; that of the broker without topics."""
@@ -355,54 +348,6 @@ class _Nodes:
         supplies[self.first_broker : self.sink] = -demands
         supplies[self.sink] = int(demands.sum()) - int(self.need.sum())
         return supplies
-
-
-def placement_network(
-    problem: MovementProblem,
-    rows: Int64s,
-    capacity: BrokerArcs,
-    candidates: CandidateReceivers,
-    topics: TopicArcs | None = None,
-) -> PlacementNetwork:
-    """Build the network of the partitions `rows`, into brokers of the given capacity.
-
-    Complexity: O(rows · (racks + widest) + candidates + brokers · sets of receivers).
-
-    Parameters
-    ----------
-    problem : the partitions and their domains. rows : (active,) int64 partitions.
-    capacity : what brokers take. candidates : receivers that are arcs of their own.
-    topics : what topics put on brokers, if they are balanced.
-    """
-    nodes, arcs = _Nodes.of(problem, rows, topics), _Arcs()
-    has_share = nodes.share >= 0
-    arcs.lay(np.nonzero(has_share)[0], nodes.share[has_share], capacity=(nodes.most - nodes.least)[has_share])
-    direct = _lay_direct(arcs, nodes, problem, candidates)
-    pool_row, pool_rack = np.nonzero(nodes.pool >= 0)
-    from_share = nodes.share[pool_row, pool_rack]
-    tail = np.where(from_share >= 0, from_share, pool_row)
-    pooled = arcs.lay(tail, nodes.pool[pool_row, pool_rack], capacity=1, row=pool_row)
-    group, receiver = np.nonzero(nodes.receivers)
-    pool = nodes.first_pool + group * problem.racks + problem.rack_of[receiver]
-    pools = arcs.lay(pool, nodes.place(nodes.topic_of_group[group], receiver), capacity=len(rows))
-    if topics is not None:
-        places, to = nodes.place(topics.topic, topics.broker), nodes.first_broker + topics.broker
-        arcs.lay(places, to, capacity=topics.capacities, cost=topics.costs)
-    arcs.lay(nodes.first_broker + capacity.brokers, nodes.sink, capacity=capacity.capacities, cost=capacity.costs)
-    tails, heads, capacities, fixed, row_of, column_of = arcs.joined()
-    return PlacementNetwork(
-        rows=rows,
-        flow=Network(nodes.supplies(capacity.demands), tails.astype(np.int32), heads.astype(np.int32), capacities),
-        fixed=fixed,
-        first_place=nodes.first_place,
-        first_broker=nodes.first_broker,
-        brokers=len(problem.broker_ids),
-        _direct=direct,
-        _pooled=pooled,
-        _pools=pools,
-        _row_of=row_of,
-        _column_of=column_of,
-    )
 
 
 def _lay_direct(arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, candidates: CandidateReceivers) -> slice:

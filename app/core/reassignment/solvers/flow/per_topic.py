@@ -22,14 +22,15 @@ from functools import cache
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import (
     UNLIMITED,
     Balance,
+    Band,
     BrokerBounds,
+    Deadline,
     MovementProblem,
     ReplicaPlacement,
     band_around,
@@ -38,9 +39,9 @@ from app.core.reassignment.solvers.flow.least_movement import never, placed
 from app.core.reassignment.solvers.flow.levels import narrowest_levels
 from app.core.reassignment.solvers.flow.network import CandidateReceivers, candidate_receivers
 from app.core.reassignment.solvers.flow.places import movement_costs
-from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, TopicPlaces, topic_network
+from app.core.reassignment.solvers.flow.topic_network import TopicBands, TopicNetwork, TopicPlaces
 from app.core.reassignment.solvers.flow.within_band import scaled_costs, tie_costs
-from app.core.replica_lists import sums_by
+from app.core.replica_lists import per_group, sums_by
 
 LARGEST_PAIRS = 4_000_000
 """Partitions that may have several replicas in a rack, times its receivers: each pair is an arc."""
@@ -90,15 +91,15 @@ class TopicBalance:
         low, high = np.zeros((topics, len(bounded)), np.int64), np.full((topics, len(bounded)), UNLIMITED)
         for topic, tolerance in enumerate(self.tolerance):
             sharing, means = shares.of(int(totals[topic]), least[topic], most[topic], kept[topic])
-            bands = np.array([shares.band(mean, tolerance) for mean in means], np.int64)[shares.of_broker]
+            of_means = [shares.band(mean, tolerance) for mean in means]
+            bands = np.array([(band.low, band.high) for band in of_means], np.int64)[shares.of_broker]
             floors = np.where(sharing, bands[:, 0], np.minimum(bands[:, 0], kept[topic]))
             low[topic, bounded], high[topic, bounded] = floors[bounded], bands[bounded, 1]
         return low, high
 
-    def _kept(self, problem: MovementProblem, closed: NDArray[np.bool_]) -> Int64s:
+    def _kept(self, problem: MovementProblem, closed: Bools) -> Int64s:
         """(topics, brokers) int64: what closed brokers may keep of each topic; `UNLIMITED` of the other brokers."""
-        may_keep = closed & problem.table.may_keep
-        stays = may_keep[problem.domain_of[:, None], problem.current] & (problem.current != NO_REPLICA)
+        stays = problem.may_stay & closed[problem.current]
         kept = self.table(np.where(stays, problem.current, NO_REPLICA), len(closed))
         return np.where(closed, kept, UNLIMITED)
 
@@ -114,9 +115,7 @@ class TopicBalance:
 
     def table(self, replicas: Int32s, brokers: int) -> Int64s:
         """(topics, brokers) int64: the replicas of each topic on each broker."""
-        row, column = np.nonzero(replicas != NO_REPLICA)
-        cells = self.topic_of[row] * brokers + replicas[row, column]
-        return np.bincount(cells, minlength=self.topics * brokers).reshape(self.topics, brokers).astype(np.int64)
+        return per_group(self.topic_of, replicas, self.topics, brokers)
 
     def excess(self, problem: MovementProblem, replicas: Int32s) -> int:
         """By how many replicas topics are outside their bands."""
@@ -126,7 +125,7 @@ class TopicBalance:
 
 
 def balance_topics(
-    problem: MovementProblem, balance: Balance, topics: TopicBalance, *, is_over: Callable[[], bool] = never
+    problem: MovementProblem, balance: Balance, topics: TopicBalance, *, is_over: Deadline = never
 ) -> ReplicaPlacement:
     """Minimise the movement that brings each topic within its band, together with the band of the cluster.
 
@@ -150,7 +149,8 @@ def balance_topics(
 
     >>> import numpy as np
     >>> from fractions import Fraction
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, TopicBalance, balance_topics
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
+    >>> from app.core.reassignment.solvers.flow.per_topic import TopicBalance, balance_topics
     >>> every, one = np.ones(2, bool), np.ones(1, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=every,
@@ -168,23 +168,23 @@ def balance_topics(
 
 
 def _least(
-    problem: MovementProblem, within: BrokerBounds | None, topics: TopicBalance, is_over: Callable[[], bool]
+    problem: MovementProblem, within: BrokerBounds | None, topics: TopicBalance, is_over: Deadline
 ) -> tuple[Int32s, int]:
     """(rows, widest) int32 placement, unordered, and a lower bound on the weight moved with its excess.
 
     The bands of topics are hard at first, which leaves a small network; if they cannot hold, their excess is minimised.
     """
-    places = TopicPlaces.of(problem, topics.grouped(problem))
+    places = TopicPlaces(problem, topics.grouped(problem))
     candidates = _all_candidates(problem, places.rows)
     with suppress(InfeasibleFlow):
-        network = topic_network(places, within, candidates, is_hard=True)
+        network = TopicNetwork(places, within, candidates, is_hard=True)
         replicas, bound = _solved(problem, network, is_over)
         if not network.excess.any() or not topics.excess(problem, replicas):
             return replicas, bound
-    return _solved(problem, topic_network(places, within, candidates, is_hard=False), is_over)
+    return _solved(problem, TopicNetwork(places, within, candidates, is_hard=False), is_over)
 
 
-def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Callable[[], bool]) -> tuple[Int32s, int]:
+def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Deadline) -> tuple[Int32s, int]:
     """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
     movement = movement_costs(problem)
     costs, scale = scaled_costs(problem, movement)
@@ -208,13 +208,13 @@ class _Shares:
     """
 
     racks: int
-    bounded: NDArray[np.bool_]
+    bounded: Bools
     alike: tuple[tuple[int, int], ...]
     of_broker: Int64s
     means: Callable[..., list[Fraction]] = field(default_factory=lambda: cache(_rack_means))
-    band: Callable[[Fraction, Fraction | None], tuple[int, int]] = field(default_factory=lambda: cache(_ends))
+    band: Callable[[Fraction, Fraction | None], Band] = field(default_factory=lambda: cache(band_around))
 
-    def of(self, total: int, least: Int64s, most: Int64s, kept: Int64s) -> tuple[NDArray[np.bool_], list[Fraction]]:
+    def of(self, total: int, least: Int64s, most: Int64s, kept: Int64s) -> tuple[Bools, list[Fraction]]:
         """(brokers,) bool, the brokers that share, and the mean on each kind of broker in `alike`.
 
         Parameters
@@ -254,12 +254,6 @@ def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Se
     level = below + (Fraction(total) - placed(below)) / free if free and placed(below) < total else below
     bounded = zip(sizes, least, most, strict=True)
     return [_share(level, size, low, max(low, high)) / size if size else level for size, low, high in bounded]
-
-
-def _ends(mean: Fraction, tolerance: Fraction | None) -> tuple[int, int]:
-    """The band around a mean."""
-    band = band_around(mean, tolerance)
-    return band.low, band.high
 
 
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:

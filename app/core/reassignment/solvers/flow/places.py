@@ -15,12 +15,11 @@ topic in one rack that move are interchangeable, and so are their destinations; 
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import MovementProblem
 from app.core.reassignment.solvers.flow import places_kernel as kernel
-from app.core.replica_lists import per_broker
+from app.core.replica_lists import per_broker, per_rack
 
 LAST_IN_SYNC = 16
 """Cost of losing the only replica in sync of a partition; losing one of several costs 1."""
@@ -75,11 +74,13 @@ def place_rules(problem: MovementProblem) -> kernel.PlaceRules:
     )
 
 
-def settled(problem: MovementProblem) -> NDArray[np.bool_]:
+def settled(problem: MovementProblem) -> Bools:
     """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
-    settles = np.zeros(len(problem.current), np.bool_)
-    kernel.settled(place_rules(problem), settles)
-    return settles
+    table, domain, is_there = problem.table, problem.domain_of, problem.current != NO_REPLICA
+    in_racks = per_rack(problem.current, problem.rack_of, problem.racks)
+    is_spread = ((in_racks >= table.least[domain]) & (in_racks <= table.most[domain])).all(axis=1)
+    is_legal = is_spread & (problem.may_stay == is_there).all(axis=1) & (is_there.sum(axis=1) == problem.factors)
+    return np.asarray(is_legal, np.bool_)
 
 
 def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tuple[Int64s, Int32s]:
@@ -104,7 +105,7 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
     return priced_costs, chosen
 
 
-def can_be_placed(problem: MovementProblem) -> NDArray[np.bool_]:
+def can_be_placed(problem: MovementProblem) -> Bools:
     """(rows,) bool: partitions with a legal placement."""
     free = np.zeros(len(problem.broker_ids), np.int64)
     return cheapest(problem, movement_costs(problem), free)[0] < kernel.NOTHING
@@ -131,7 +132,7 @@ def _ranked(problem: MovementProblem, prices: Int64s) -> tuple[Int32s, Int64s]:
     return ranked, ends
 
 
-def stay_put(problem: MovementProblem) -> tuple[Int32s, NDArray[np.bool_]]:
+def stay_put(problem: MovementProblem) -> tuple[Int32s, Bools]:
     """(rows, widest) int32 current brokers of settled partitions, padding elsewhere; (rows,) bool, settled or not."""
     stays = settled(problem)
     replicas = np.full((len(stays), problem.widest), NO_REPLICA, np.int32)
@@ -145,7 +146,7 @@ def counts(problem: MovementProblem, replicas: Int32s) -> Int64s:
     return problem.base + per_broker(replicas, len(problem.base))
 
 
-def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: NDArray[np.bool_]) -> Int64s:
+def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: Bools) -> Int64s:
     """(brokers,) int64 as `counts`, without the replicas that active partitions may move."""
     pinned = per_broker(problem.must_keep[is_active, None], len(problem.base))
     return counts(problem, replicas[~is_active]) + pinned
@@ -175,12 +176,15 @@ def in_order(problem: MovementProblem, replicas: Int32s) -> Int32s:
     return ordered
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Slots:
-    """The slots of some partitions, in the order of rows.
+    """The slots of all partitions that consist of slots, in the order of rows.
 
-    Parameters
+    A partition does if each rack has to have one of its replicas, or none, and has one broker at most that may keep
+    one. Complexity: O(rows · (racks + widest)).
+
+    Attributes
     ----------
+    consists : (rows,) bool, partitions that consist of slots.
     row : (slots,) int64. rack : (slots,) int32.
     current_broker : (slots,) int32, the one that may keep the replica; `NO_REPLICA` if it has to be placed.
     column : (slots,) int64 of that broker in the list of current brokers; 0 without one.
@@ -188,16 +192,33 @@ class Slots:
     receivers : (slots,) int64 index of the partition's set of receivers in `sets`, (sets, brokers) bool.
     """
 
-    row: Int64s = field(repr=False)
-    rack: Int32s = field(repr=False)
-    current_broker: Int32s = field(repr=False)
-    column: Int64s = field(repr=False)
-    is_pinned: NDArray[np.bool_] = field(repr=False)
-    receivers: Int64s = field(repr=False)
-    sets: NDArray[np.bool_] = field(repr=False)
+    def __init__(self, problem: MovementProblem) -> None:
+        table, racks, domain, current = problem.table, problem.racks, problem.domain_of, problem.current
+        # What the other racks need and may have bounds each rack as well.
+        factor = table.factor[:, None]
+        most = np.minimum(table.most, factor - table.least.sum(axis=1)[:, None] + table.least)
+        least = np.maximum(table.least, factor - table.most.sum(axis=1)[:, None] + table.most)
+        is_settled = ((least == most) & (most <= 1)).all(axis=1)
+        may_keep = problem.may_stay | ((current != NO_REPLICA) & (current == problem.must_keep[:, None]))
+        row, column = np.nonzero(may_keep)
+        cell = row * racks + problem.rack_of[current[row, column]]
+        has_one = np.bincount(cell, minlength=len(current) * racks).reshape(-1, racks).max(axis=1, initial=0) <= 1
+        self.consists = np.asarray(is_settled[domain] & has_one, np.bool_)
+
+        self.row, rack = np.nonzero((most[domain] == 1) & self.consists[:, None])
+        self.rack = rack.astype(np.int32)
+        of_cell = np.full(len(current) * racks, -1, np.int64)
+        of_cell[cell] = column
+        at = of_cell[self.row * racks + rack]
+        self.column, has_current_broker = np.maximum(at, 0), at >= 0
+        self.current_broker = np.full(len(self.row), NO_REPLICA, np.int32)
+        self.current_broker[has_current_broker] = current[self.row[has_current_broker], at[has_current_broker]]
+        self.is_pinned = has_current_broker & (self.current_broker == problem.must_keep[self.row])
+        self.sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
+        self.receivers = set_of.reshape(-1)[domain[self.row]].astype(np.int64)
 
     @property
-    def is_free(self) -> NDArray[np.bool_]:
+    def is_free(self) -> Bools:
         """(slots,) bool: slots whose current broker may keep the replica and need not."""
         return np.asarray((self.current_broker != NO_REPLICA) & ~self.is_pinned, np.bool_)
 
@@ -215,43 +236,3 @@ class Slots:
         lists = np.full((rows, widest), NO_REPLICA, np.int32)
         lists[self.row, np.arange(len(self.row)) - np.searchsorted(self.row, self.row)] = at
         return lists
-
-
-def slots_of(problem: MovementProblem) -> tuple[Slots, NDArray[np.bool_]]:
-    """The slots of all partitions that consist of slots, and (rows,) bool which those are.
-
-    A partition does if each rack has to have one of its replicas, or none, and has one broker at most that may keep
-    one. Complexity: O(rows · (racks + widest)).
-    """
-    table, racks, domain = problem.table, problem.racks, problem.domain_of
-    # What the other racks need and may have bounds each rack as well.
-    factor = table.factor[:, None]
-    most = np.minimum(table.most, factor - table.least.sum(axis=1)[:, None] + table.least)
-    least = np.maximum(table.least, factor - table.most.sum(axis=1)[:, None] + table.most)
-    is_settled = ((least == most) & (most <= 1)).all(axis=1)
-    current = problem.current
-    may_keep = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
-    may_keep |= (current != NO_REPLICA) & (current == problem.must_keep[:, None])
-    row, column = np.nonzero(may_keep)
-    cell = row * racks + problem.rack_of[current[row, column]]
-    has_one = np.bincount(cell, minlength=len(current) * racks).reshape(-1, racks).max(axis=1, initial=0) <= 1
-    consists = np.asarray(is_settled[domain] & has_one, np.bool_)
-
-    slot_row, rack = np.nonzero((most[domain] == 1) & consists[:, None])
-    of_cell = np.full(len(current) * racks, -1, np.int64)
-    of_cell[cell] = column
-    at = of_cell[slot_row * racks + rack]
-    has_current_broker = at >= 0
-    current_broker = np.full(len(slot_row), NO_REPLICA, np.int32)
-    current_broker[has_current_broker] = current[slot_row[has_current_broker], at[has_current_broker]]
-    sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
-    slots = Slots(
-        row=slot_row,
-        rack=rack.astype(np.int32),
-        current_broker=current_broker,
-        column=np.maximum(at, 0),
-        is_pinned=has_current_broker & (current_broker == problem.must_keep[slot_row]),
-        receivers=set_of.reshape(-1)[domain[slot_row]].astype(np.int64),
-        sets=sets,
-    )
-    return slots, consists

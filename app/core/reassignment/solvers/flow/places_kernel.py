@@ -4,16 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.core.compiled.arrays import (
-    BoolMatrix,
-    BoolVector,
-    Int32Cube,
-    Int32Matrix,
-    Int32Vector,
-    Int64Matrix,
-    Int64Vector,
-)
+from app.core.compiled.arrays import BoolMatrix, Int32Cube, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.legal_sets_kernel import contains
 
 NOTHING = np.int64(2**62)
 
@@ -91,7 +84,7 @@ def cheapest(
                 value = away[row] + prices[broker]
                 if ceiling == 0 or (filled[rack] == ceiling and value >= values[rack, ceiling - 1]):
                     break
-                if not _contains(current[row], broker):
+                if not contains(current, row, broker):
                     _insert(names, values, filled, rack, broker, value, ceiling)
         for rows_there in range(place, factor[domain]):
             rack = _next_rack(rules, row, values, filled, per_rack, factor[domain] - rows_there)
@@ -125,14 +118,6 @@ def _next_rack(
 
 
 @subroutine
-def _contains(current: Int32Vector, broker: int) -> bool:
-    for column in range(len(current)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
-        if current[column] == broker:
-            return True
-    return False
-
-
-@subroutine
 def _place_of(per_rack: Int64Vector, rack: int, must: int, rack_of: Int32Vector) -> int:
     """How many of the rack's ranked candidates are taken; a broker that must keep its replica is not among them."""
     return int(per_rack[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
@@ -157,34 +142,6 @@ def _insert(
 
 
 @compiled
-def settled(rules: PlaceRules, settles: BoolVector) -> None:
-    """Set, in `settles`, which partitions are legal where they are."""
-    domain_of, factor, least, most, may_keep, _, rack_of, current, _ = rules
-    racks = least.shape[1]
-    in_racks = np.zeros(racks, np.int64)
-    for row in range(len(current)):
-        domain = domain_of[row]
-        in_racks[:] = 0
-        replicas = 0
-        is_legal = True
-        for column in range(current.shape[1]):
-            broker = current[row, column]
-            if broker < 0:
-                break
-            if not may_keep[domain, broker]:
-                is_legal = False
-                break
-            in_racks[rack_of[broker]] += 1
-            replicas += 1
-        if is_legal and replicas == factor[domain]:
-            for rack in range(racks):
-                if in_racks[rack] < least[domain, rack] or in_racks[rack] > most[domain, rack]:
-                    is_legal = False
-                    break
-            settles[row] = is_legal
-
-
-@compiled
 def put_in_order(current: Int32Matrix, chosen: Int32Matrix, ordered: Int32Matrix) -> None:
     """Fill `ordered`, (rows, widest): brokers that keep their replica in column order, new brokers in the gaps, then at
     the end.
@@ -199,7 +156,7 @@ def put_in_order(current: Int32Matrix, chosen: Int32Matrix, ordered: Int32Matrix
         new = 0
         for place in range(widest):
             broker = chosen[row, place]
-            if broker >= 0 and not _contains(current[row], broker):
+            if broker >= 0 and not contains(current, row, broker):
                 newcomers[new] = broker
                 new += 1
         filled, used = 0, 0
@@ -207,7 +164,7 @@ def put_in_order(current: Int32Matrix, chosen: Int32Matrix, ordered: Int32Matrix
             broker = current[row, column]
             if broker < 0:
                 break
-            if _contains(chosen[row], broker):
+            if contains(chosen, row, broker):
                 ordered[row, filled] = broker
                 filled += 1
             elif used < new:

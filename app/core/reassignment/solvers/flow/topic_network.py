@@ -8,7 +8,7 @@ may come for nothing. So partitions that consist of slots need no nodes: a topic
 places on brokers an arc in, and one arc out for each replica that may leave. With 100,000 partitions of 2,000 topics
 and 300 brokers the network has 6,000 nodes, where partitions and places as nodes are a million.
 
-Other partitions (several replicas in a rack, or a choice of racks) are in the network as `placement_network` builds it.
+Other partitions (several replicas in a rack, or a choice of racks) are in the network as `PlacementNetwork` builds it.
 Topics with such partitions have a *place* on each broker as a node, which their slots pass as well.
 
 A topic's excess on a broker is convex, too: each replica that leaves or comes decreases it by one, leaves it, or
@@ -20,7 +20,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, Network
 from app.core.model import NO_REPLICA, Int32s, Int64s
@@ -30,10 +29,9 @@ from app.core.reassignment.solvers.flow.network import (
     PlacementNetwork,
     TopicArcs,
     band_capacity,
-    placement_network,
     tiers,
 )
-from app.core.reassignment.solvers.flow.places import PlaceCosts, Slots, movement_costs, slots_of
+from app.core.reassignment.solvers.flow.places import PlaceCosts, Slots, movement_costs
 from app.core.reassignment.solvers.flow.within_band import tie_costs
 from app.core.replica_lists import per_broker
 
@@ -52,25 +50,64 @@ class TopicBands:
     high: Int64s = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TopicNetwork:
     """The network of all partitions, and the meaning of its arcs.
 
+    Complexity: O(slots · log(slots) + topics · brokers), and that of `PlacementNetwork` for the other partitions.
+
     Parameters
     ----------
-    flow : the network. excess : (arcs,) int64 cost of each arc in replicas outside the bands of topics.
+    places : the places of topics on brokers. within : bounds of the target brokers' counts; None has none.
+    candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
+    is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
+        sets of receivers, is a cost all the same.
+
+    Attributes
+    ----------
+    excess : (arcs,) int64 cost of each arc in replicas outside the bands of topics.
     leaving : (slots,) bool, slots that leave their current broker from the start; those without one do.
     coming : (arrivals,) int64 pool · brokers + broker, receivers that get a replica from the start.
+
+    Raises
+    ------
+    InfeasibleFlow : a topic is below its hard band on a broker that may not receive it.
     """
 
-    flow: Network
-    excess: Int64s = field(repr=False)
-    leaving: NDArray[np.bool_] = field(repr=False)
-    coming: Int64s = field(repr=False)
-    _places: "TopicPlaces" = field(repr=False)
-    _detailed: PlacementNetwork
-    _ins: "_Coming" = field(repr=False)
-    _out_slot: Int64s = field(repr=False)
+    def __init__(
+        self, places: "TopicPlaces", within: BrokerBounds | None, candidates: CandidateReceivers, *, is_hard: bool
+    ) -> None:
+        problem, slots = places.problem, places.slots
+        brokers = len(problem.base)
+        ins, outs = places.coming(), places.leaving()
+        leaving, coming = slots.current_broker == NO_REPLICA, np.empty(0, np.int64)
+        if is_hard:
+            leaving[outs.slot[outs.excess < 0]] = True
+            coming = ins.from_the_start(brokers)
+            places.require(coming)
+            ins, outs = ins.within(), outs.within()
+        self.leaving, self.coming, self._places, self._ins, self._out_slot = leaving, coming, places, ins, outs.slot
+        level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
+            slots.current_broker[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
+        )
+        pinned = problem.base + per_broker(problem.must_keep[:, None], brokers)
+        capacity = band_capacity(problem, within, pinned, level)
+        self._detailed = detailed = PlacementNetwork(problem, places.rows, capacity, candidates, places.arcs())
+        first_pool, pools = len(detailed.flow.supplies), places.pools
+        supplies = np.append(detailed.flow.supplies, np.zeros(pools, np.int64))
+        supplies[first_pool:] = np.bincount(places.pool_of[leaving], minlength=pools)
+        supplies[first_pool:] -= np.bincount(coming // brokers, minlength=pools)
+        stock = places.stock.reshape(-1, brokers)[places.is_node].ravel()
+        supplies[detailed.first_place : detailed.first_place + len(stock)] += stock
+        supplies[detailed.first_broker + brokers] -= supplies.sum()
+        to = places.nodes(places.topic_of_family[ins.pool // problem.racks], ins.broker, detailed)
+        start = places.nodes(places.topic[outs.slot], slots.current_broker[outs.slot].astype(np.int64), detailed)
+        self.flow = Network(
+            supplies,
+            np.concatenate([detailed.flow.tails, ins.pool + first_pool, start]).astype(np.int32),
+            np.concatenate([detailed.flow.heads, to, places.pool_of[outs.slot] + first_pool]).astype(np.int32),
+            np.concatenate([detailed.flow.capacities, ins.capacity, np.ones(len(outs.slot), np.int64)]),
+        )
+        self.excess = np.concatenate([detailed.fixed, ins.excess, outs.excess])
 
     def costs(self, costs: PlaceCosts) -> Int64s:
         """(arcs,) int64 cost of each arc, from those of places."""
@@ -117,65 +154,6 @@ class TopicNetwork:
         return replicas
 
 
-def topic_network(
-    places: "TopicPlaces", within: BrokerBounds | None, candidates: CandidateReceivers, *, is_hard: bool
-) -> TopicNetwork:
-    """Build the network.
-
-    Complexity: O(slots · log(slots) + topics · brokers), and that of `placement_network` for the other partitions.
-
-    Parameters
-    ----------
-    places : the places of topics on brokers. within : bounds of the target brokers' counts; None has none.
-    candidates : receivers, as arcs of their own, of the partitions that do not consist of slots.
-    is_hard : whether topics have to be within their bands. The excess of those with other partitions, or with several
-        sets of receivers, is a cost all the same.
-
-    Raises
-    ------
-    InfeasibleFlow : a topic is below its hard band on a broker that may not receive it.
-    """
-    problem, slots = places.problem, places.slots
-    brokers = len(problem.base)
-    ins, outs = places.coming(), places.leaving()
-    leaving, coming = slots.current_broker == NO_REPLICA, np.empty(0, np.int64)
-    if is_hard:
-        leaving[outs.slot[outs.excess < 0]] = True
-        coming = ins.from_the_start(brokers)
-        places.require(coming)
-        ins, outs = ins.within(), outs.within()
-    level = np.bincount(coming % brokers, minlength=brokers) + np.bincount(
-        slots.current_broker[slots.is_free & ~leaving & ~places.is_node[places.topic]], minlength=brokers
-    )
-    pinned = problem.base + per_broker(problem.must_keep[:, None], brokers)
-    capacity = band_capacity(problem, within, pinned, level)
-    detailed = placement_network(problem, places.rows, capacity, candidates, places.arcs())
-    first_pool, pools = len(detailed.flow.supplies), places.pools
-    supplies = np.append(detailed.flow.supplies, np.zeros(pools, np.int64))
-    supplies[first_pool:] = np.bincount(places.pool_of[leaving], minlength=pools)
-    supplies[first_pool:] -= np.bincount(coming // brokers, minlength=pools)
-    stock = places.stock.reshape(-1, brokers)[places.is_node].ravel()
-    supplies[detailed.first_place : detailed.first_place + len(stock)] += stock
-    supplies[detailed.first_broker + brokers] -= supplies.sum()
-    to = places.nodes(places.topic_of_family[ins.pool // problem.racks], ins.broker, detailed)
-    start = places.nodes(places.topic[outs.slot], slots.current_broker[outs.slot].astype(np.int64), detailed)
-    return TopicNetwork(
-        flow=Network(
-            supplies,
-            np.concatenate([detailed.flow.tails, ins.pool + first_pool, start]).astype(np.int32),
-            np.concatenate([detailed.flow.heads, to, places.pool_of[outs.slot] + first_pool]).astype(np.int32),
-            np.concatenate([detailed.flow.capacities, ins.capacity, np.ones(len(outs.slot), np.int64)]),
-        ),
-        excess=np.concatenate([detailed.fixed, ins.excess, outs.excess]),
-        leaving=leaving,
-        coming=coming,
-        _places=places,
-        _detailed=detailed,
-        _ins=ins,
-        _out_slot=outs.slot,
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Coming:
     """Arcs from a topic in a rack to receivers there, which fill in the order of their excess.
@@ -218,7 +196,6 @@ class _Leaving:
         return _Leaving(self.slot[self.excess == 0], self.excess[self.excess == 0])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TopicPlaces:
     """Places of topics on brokers. Families are topics with one set of receivers; each has a pool in every rack.
 
@@ -230,47 +207,22 @@ class TopicPlaces:
     stock : (topics · brokers,) int64 slots that may leave. low, high : the same shape, the band without pinned ones.
     """
 
-    problem: MovementProblem
-    slots: Slots
-    rows: Int64s
-    topic_of: Int64s
-    topic: Int64s
-    pool_of: Int64s
-    receives: NDArray[np.bool_]
-    topic_of_family: Int64s
-    is_node: NDArray[np.bool_]
-    stock: Int64s
-    low: Int64s
-    high: Int64s
-
-    @classmethod
-    def of(cls, problem: MovementProblem, topics: TopicBands) -> "TopicPlaces":
-        slots, consists = slots_of(problem)
-        rows, brokers, number = np.flatnonzero(~consists), len(problem.base), len(topics.low)
-        topic = topics.topic_of[slots.row]
-        families, family = np.unique(slots.receivers * number + topic, return_inverse=True)
-        is_node = np.bincount(families % number, minlength=number) > 1
-        is_node[topics.topic_of[rows]] = True
+    def __init__(self, problem: MovementProblem, topics: TopicBands) -> None:
+        self.problem, self.slots, self.topic_of = problem, Slots(problem), topics.topic_of
+        slots, brokers, number = self.slots, len(problem.base), len(topics.low)
+        self.rows, self.topic = np.flatnonzero(~slots.consists), topics.topic_of[slots.row]
+        families, family = np.unique(slots.receivers * number + self.topic, return_inverse=True)
+        self.receives, self.topic_of_family = slots.sets[families // number], families % number
+        self.pool_of = family.reshape(-1) * problem.racks + slots.rack
+        self.is_node = np.bincount(self.topic_of_family, minlength=number) > 1
+        self.is_node[topics.topic_of[self.rows]] = True
         must = problem.must_keep
         pinned = np.bincount((topics.topic_of * brokers + must)[must != NO_REPLICA], minlength=number * brokers)
-        bounded, everything = np.tile(problem.is_bounded, number), int(problem.factors.sum()) + 1
-        low = np.where(bounded, np.maximum(topics.low.ravel() - pinned, 0), 0)
-        high = np.where(bounded, np.clip(topics.high.ravel() - pinned, low, everything), everything)
-        cells = (topic * brokers + slots.current_broker)[slots.is_free]
-        return cls(
-            problem=problem,
-            slots=slots,
-            rows=rows,
-            topic_of=topics.topic_of,
-            topic=topic,
-            pool_of=family.reshape(-1) * problem.racks + slots.rack,
-            receives=slots.sets[families // number],
-            topic_of_family=families % number,
-            is_node=is_node,
-            stock=np.bincount(cells, minlength=number * brokers),
-            low=low,
-            high=high,
-        )
+        bounded, everything = np.tile(problem.is_bounded, number), self._everything
+        self.low = np.where(bounded, np.maximum(topics.low.ravel() - pinned, 0), 0)
+        self.high = np.where(bounded, np.clip(topics.high.ravel() - pinned, self.low, everything), everything)
+        cells = (self.topic * brokers + slots.current_broker)[slots.is_free]
+        self.stock = np.bincount(cells, minlength=number * brokers)
 
     @property
     def pools(self) -> int:

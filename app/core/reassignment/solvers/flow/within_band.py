@@ -13,22 +13,19 @@ one replica on each that is outside; the second minimises the movement.
 Source: column generation, after Dantzig and Wolfe, "Decomposition principle for linear programs" (1960).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import BrokerBounds, MovementProblem
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.model import BrokerBounds, Deadline, MovementProblem
 from app.core.reassignment.solvers.flow.network import (
     BrokerArcs,
     CandidateReceivers,
     PlacementNetwork,
     band_capacity,
     candidate_receivers,
-    placement_network,
     tiers,
 )
 from app.core.reassignment.solvers.flow.places import (
@@ -52,7 +49,7 @@ def least_within(
     problem: MovementProblem,
     band: BrokerBounds,
     *,
-    is_over: Callable[[], bool],
+    is_over: Deadline,
     start: Int32s | None = None,
     costs: PlaceCosts | None = None,
 ) -> tuple[Int32s, int]:
@@ -103,10 +100,10 @@ class _RestrictedProblem:
     problem: MovementProblem
     band: BrokerBounds
     replicas: Int32s
-    is_active: NDArray[np.bool_]
+    is_active: Bools
     requested: Int64s
     """Partition · brokers + broker, of each place that pricing requested for a partition."""
-    underfull: NDArray[np.bool_]
+    underfull: Bools
     """(brokers,) bool: targets below the band at the start."""
 
     def counts(self) -> Int64s:
@@ -149,7 +146,7 @@ class _RestrictedProblem:
         self.replicas[network.rows] = network.places(amounts, self.problem.must_keep, self.replicas.shape[1])
 
 
-def _lightest(state: _RestrictedProblem) -> NDArray[np.bool_]:
+def _lightest(state: _RestrictedProblem) -> Bools:
     """The lightest partitions on overfull brokers, and the lightest anywhere if some broker is underfull."""
     problem, counted = state.problem, state.counts()
     chosen = np.zeros(len(state.is_active), np.bool_)
@@ -186,7 +183,7 @@ def _reach_band(state: _RestrictedProblem) -> None:
 
 def _network(state: _RestrictedProblem, capacity: BrokerArcs) -> PlacementNetwork:
     rows = np.flatnonzero(state.is_active)
-    return placement_network(state.problem, rows, capacity, state.candidate_receivers(rows))
+    return PlacementNetwork(state.problem, rows, capacity, state.candidate_receivers(rows))
 
 
 def _relaxed_capacity(state: _RestrictedProblem) -> BrokerArcs:

@@ -9,15 +9,13 @@ partitions span the racks that they did; else one whose rack may have fewer.
 Replica counts and bytes of brokers are not balanced by it: a broker that gets a leader loses no replica for it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import Balance, BrokerBounds, Domain, MovementProblem, ReplicaPlacement
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.reassignment.model import Balance, BrokerBounds, Deadline, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import (
     PLACEMENT_RULES,
     SOLVER,
@@ -30,9 +28,7 @@ from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
 from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_order, moved_weight
 from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
-from app.core.replica_lists import not_among, per_broker
-
-Bools = NDArray[np.bool_]
+from app.core.replica_lists import not_among, per_broker, per_rack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +55,7 @@ def move_for_leaders(
     budget: int | None = None,
     fewest_changes: bool = False,
     is_ready: Bools | None = None,
-    is_over: Callable[[], bool] = never,
+    is_over: Deadline = never,
 ) -> MovedForLeaders:
     """Minimise the movement, or the leader changes, with which leaders are within a balance.
 
@@ -91,7 +87,8 @@ def move_for_leaders(
     Broker 0 leads all four partitions, and broker 2 has no replica of any. The lightest gets one, in place of broker 1.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, move_for_leaders
+    >>> from app.core.reassignment.solvers.leaders.by_moves import move_for_leaders
+    >>> from app.core.reassignment.model import Domain, MovementProblem, TIGHT
     >>> every, two = np.ones(3, bool), np.full(1, 2, np.int64)
     >>> problem = MovementProblem(
     ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=every,
@@ -129,12 +126,7 @@ class _Search:
     """The least movement of a leadership problem within bounds of different width."""
 
     def __init__(
-        self,
-        alone: MovementProblem,
-        balance: Balance,
-        start: Int32s,
-        is_over: Callable[[], bool],
-        costs: PlaceCosts | None,
+        self, alone: MovementProblem, balance: Balance, start: Int32s, is_over: Deadline, costs: PlaceCosts | None
     ) -> None:
         self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
         self.balance, self.levels = balance, narrowest_levels(alone)
@@ -188,7 +180,7 @@ def leadership(
     ----------
     problem, lists, may_lead, base, is_ready : as in `move_for_leaders`.
     """
-    in_racks = _in_racks(problem, lists)
+    in_racks = per_rack(lists, problem.rack_of, problem.racks)
     reach = _reachable(problem, in_racks)
     reach &= (problem.must_keep == NO_REPLICA)[:, None] & ~_differs(problem, lists)[:, None]
     may = leader_candidates(lists, may_lead, is_ready)
@@ -226,13 +218,6 @@ def leadership(
         must_keep=np.full(len(lists), NO_REPLICA, np.int32),
         in_sync=None,
     )
-
-
-def _in_racks(problem: MovementProblem, lists: Int32s) -> Int64s:
-    """(rows, racks) int64 replicas of each partition in each rack."""
-    row, column = np.nonzero(lists != NO_REPLICA)
-    cells = row * problem.racks + problem.rack_of[lists[row, column]]
-    return np.bincount(cells, minlength=len(lists) * problem.racks).reshape(len(lists), problem.racks)
 
 
 def _reachable(problem: MovementProblem, in_racks: Int64s) -> Bools:
@@ -280,7 +265,7 @@ def with_leaders(problem: MovementProblem, lists: Int32s, leaders: Int32s) -> In
     """
     replicas = lists.copy()
     on_each = problem.base + per_broker(lists, len(problem.base))
-    in_racks, table = _in_racks(problem, lists), problem.table
+    in_racks, table = per_rack(lists, problem.rack_of, problem.racks), problem.table
     out_of_sync = np.zeros(lists.shape, np.bool_)
     if problem.in_sync is not None:
         is_out = (problem.current != NO_REPLICA) & ~problem.in_sync

@@ -163,7 +163,9 @@ def choose_leaders(problem: LeaderProblem, balance: Balance, *, within: BrokerBo
     Broker 0 leads all four partitions; two leaders have to change.
 
     >>> import numpy as np
-    >>> from app.core.reassignment import TIGHT, LeaderProblem, choose_leaders
+    >>> from app.core.reassignment.model import TIGHT
+    >>> from app.core.reassignment.solvers.leaders.choosing import choose_leaders
+    >>> from app.core.reassignment.solvers.leaders.problem import LeaderProblem
     >>> problem = LeaderProblem(
     ...     replicas=np.array([[0, 1]] * 4, np.int32), leader=np.zeros(4, np.int32), may_change=np.zeros(4, bool),
     ...     may_lead=np.ones(2, bool), is_new=np.zeros((4, 2), bool), target=np.ones(2, bool),
@@ -215,8 +217,8 @@ def by_count(problem: LeaderProblem, balance: Balance, within: BrokerBounds | No
     else:
         band = summary(problem.target, within)
     if problem.topics is None:
-        leaders[rows], bound, prices = _settled(part, costs[rows], within or band)
-        choice = answer(problem, leaders, BY_COUNT, band, changes_of_costs(problem, bound), largest, prices)
+        leaders[rows], bound = _settled(part, costs[rows], within or band)
+        choice = answer(problem, leaders, BY_COUNT, band, changes_of_costs(problem, bound), largest)
         return replace(choice, bounds=within)
     leaders, bound = with_topics(problem, problem.topics, costs, *bounds(problem, within or band))
     choice = answer(problem, leaders, BY_TOPIC, band, changes_of_costs(problem, bound), largest)
@@ -238,7 +240,7 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
     if problem.loads(choice.leaders).max(initial=0) == largest:
         return replace(choice, largest=replace(choice.largest, lower_bound=tight.high))
     highs = BrokerBounds.of(Band(0, largest), len(problem.base))
-    settled, least, prices = _settled(part, costs[rows], highs)
+    settled, least = _settled(part, costs[rows], highs)
     fewest = part.changes(settled)
     # The most of the smallest target that costs no further change. Every minimum up to the narrowest is feasible.
     raised = narrowest(
@@ -248,16 +250,14 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
         never,
     )
     leaders[rows] = settled if raised is None else raised
-    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), tight.high, prices)
+    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), tight.high)
 
 
-def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, int, Int64s]:
-    """The leaders with the fewest changes within a feasible band, the lower bound on their costs, and the prices of
-    brokers that prove it; 0 with minimums, whose nodes have prices as well.
-    """
+def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, int]:
+    """The leaders with the fewest changes within a feasible band, and the lower bound on their costs."""
     shares = Shares.of_part(part, costs)
-    prices, least = shares.settle(*bounds(part, band))
-    return shares.leaders(), least, prices if part.minimums is None else np.zeros_like(part.base)
+    least = shares.settle(*bounds(part, band))
+    return shares.leaders(), least
 
 
 def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
@@ -277,9 +277,9 @@ def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
     totals = sums_by(group, spread.loads() + part.base, len(sizes))
     is_within = group[part.replicas] == group[spread.leaders()][:, None]
     fairest = Shares.of_part(part, np.where(is_within, costs[rows], NOT_A_CANDIDATE).astype(np.int32))
-    prices, least = fairest.settle((totals // sizes)[group] - part.base, (-(-totals // sizes))[group] - part.base)
+    least = fairest.settle((totals // sizes)[group] - part.base, (-(-totals // sizes))[group] - part.base)
     leaders[rows] = fairest.leaders()
-    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), largest_bound, prices)
+    return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), largest_bound)
 
 
 def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderTopics) -> LeaderChoice:
@@ -288,7 +288,7 @@ def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderTopics) -> Leade
     named = problem.part(rows, np.where(is_named, NO_LEADER, problem.leader).astype(np.int32))
     leaders, everything = problem.leader.copy(), np.full(len(problem.base), len(rows) + 1)
     shares = Shares.of_part(named, change_costs(named))
-    _, least = shares.settle(np.full(len(problem.base), -1), everything)
+    least = shares.settle(np.full(len(problem.base), -1), everything)
     leaders[rows] = shares.leaders()
     others = replace(problem, leader=leaders, may_change=problem.may_change & ~is_named, minimums=None)
     choice = by_count(others, KEEP)

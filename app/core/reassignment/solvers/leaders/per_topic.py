@@ -12,10 +12,9 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, Network, min_cost_flow
-from app.core.model import NO_LEADER, Int32s, Int64s
+from app.core.model import NO_LEADER, Bools, Int32s, Int64s
 from app.core.reassignment.model import UNLIMITED, band_around
 from app.core.reassignment.solvers.flow.network import tiers
 from app.core.reassignment.solvers.leaders.problem import LeaderProblem, LeaderTopics
@@ -23,11 +22,7 @@ from app.core.replica_lists import sums_by
 
 
 def topic_bands(
-    totals: Int64s,
-    tolerance: Sequence[Fraction | None],
-    target: NDArray[np.bool_],
-    pinned: Int64s,
-    share: Int64s | None = None,
+    totals: Int64s, tolerance: Sequence[Fraction | None], target: Bools, pinned: Int64s, share: Int64s | None = None
 ) -> tuple[Int64s, Int64s]:
     """(topics, brokers) int64 twice: the fewest and the most leaders of each topic on a broker, besides pinned ones.
 

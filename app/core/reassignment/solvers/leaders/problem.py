@@ -10,10 +10,9 @@ earn by them. With optimal prices that is the optimum, since the flow has an int
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import KEEP, UNLIMITED, Balance, Band, BrokerBounds
 from app.core.replica_lists import per_broker, sums_by
 
@@ -21,9 +20,7 @@ NOT_A_CANDIDATE = -1
 """Cost of a replica that may not lead."""
 
 
-def leader_candidates(
-    replicas: Int32s, may_lead: NDArray[np.bool_], is_ready: NDArray[np.bool_] | None
-) -> NDArray[np.bool_]:
+def leader_candidates(replicas: Int32s, may_lead: Bools, is_ready: Bools | None) -> Bools:
     """(rows, width) bool: replicas of which one leads. They are ready and on brokers that may lead; of a partition
     without any, those that are ready, else those on brokers that may lead, else all.
 
@@ -31,7 +28,7 @@ def leader_candidates(
     ----------
     replicas : (rows, width) int32. may_lead : (brokers,) bool. is_ready : (rows, width) bool, as of `LeaderProblem`.
     """
-    may: NDArray[np.bool_] = replicas != NO_REPLICA
+    may: Bools = replicas != NO_REPLICA
     for is_fit in (is_ready, np.append(may_lead, False)[replicas]):
         if is_fit is not None:
             fit = np.logical_and(may, is_fit)
@@ -103,24 +100,24 @@ class LeaderProblem:
 
     replicas: Int32s = field(repr=False)
     leader: Int32s = field(repr=False)
-    may_change: NDArray[np.bool_] = field(repr=False)
-    may_lead: NDArray[np.bool_]
-    is_new: NDArray[np.bool_] = field(repr=False)
-    target: NDArray[np.bool_]
+    may_change: Bools = field(repr=False)
+    may_lead: Bools
+    is_new: Bools = field(repr=False)
+    target: Bools
     base: Int64s
     weight: Int64s = field(repr=False)
     rank: Int32s | None = field(default=None, repr=False)
     minimums: LeaderTopics | None = field(default=None, repr=False)
     topics: LeaderTopics | None = field(default=None, repr=False)
     share: Int64s | None = field(default=None, repr=False)
-    is_ready: NDArray[np.bool_] | None = field(default=None, repr=False)
+    is_ready: Bools | None = field(default=None, repr=False)
 
     def band(self, balance: Balance, tight: Band) -> Band:
         """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
         total = int(self.weight.sum()) + int(self.base[self.target].sum())
         return balance.band(total, int(np.count_nonzero(self.target)), tight)
 
-    def candidates(self) -> NDArray[np.bool_]:
+    def candidates(self) -> Bools:
         """(rows, width) bool: the replicas that may lead, as `leader_candidates`."""
         may = leader_candidates(self.replicas, self.may_lead, self.is_ready)
         if self.rank is not None and may.size:
@@ -133,17 +130,17 @@ class LeaderProblem:
         is_there = self.replicas != NO_REPLICA
         return int(np.count_nonzero(is_there.any(axis=1) & ~(is_there & self.may_lead[self.replicas]).any(axis=1)))
 
-    def is_kept(self) -> NDArray[np.bool_]:
+    def is_kept(self) -> Bools:
         """(rows,) bool: partitions whose present leader leads on with `KEEP`."""
         has_leader = (self.leader != NO_LEADER) & (self.replicas != NO_REPLICA).any(axis=1)
-        kept: NDArray[np.bool_] = has_leader & ~self.is_forced() & ~self.may_change
+        kept: Bools = has_leader & ~self.is_forced() & ~self.may_change
         # A minimum may need any leader of its topic.
         return kept if self.minimums is None else kept & (self.minimums.topic < 0)
 
-    def is_forced(self) -> NDArray[np.bool_]:
+    def is_forced(self) -> Bools:
         """(rows,) bool: partitions whose present leader cannot lead, whatever is chosen."""
         stays = (self.candidates() & (self.replicas == self.leader[:, None])).any(axis=1)
-        forced: NDArray[np.bool_] = (self.leader != NO_LEADER) & ~stays & (self.replicas != NO_REPLICA).any(axis=1)
+        forced: Bools = (self.leader != NO_LEADER) & ~stays & (self.replicas != NO_REPLICA).any(axis=1)
         return forced
 
     def part(self, rows: Int64s, leaders: Int32s) -> "LeaderProblem":
@@ -185,8 +182,6 @@ class LeaderChoice:
         with `keep`, among the fairest choices; with some that `may_change`, among those with the smallest maximum.
     largest : of the load of the target broker that leads most; with `keep`, among choices that keep what `is_kept`.
     without_choice : partitions of which no replica may lead; one of them leads all the same.
-    prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
-        `changes_bound`. All 0 by ingress, where `fewest_to_leave` counts it, or forced changes with `keep`.
     topic_excess : by how many leaders topics are outside their bands, the fewest possible; None if they have none.
     bounds : of each broker if they differ by its share, or are given; `band` then is from the smallest to the largest.
     """
@@ -196,7 +191,6 @@ class LeaderChoice:
     certificate: Certificate[int]
     largest: Certificate[int]
     without_choice: int
-    prices: Int64s = field(repr=False)
     topic_excess: int | None = None
     bounds: BrokerBounds | None = field(default=None, repr=False)
 
@@ -271,7 +265,7 @@ def _unkept(problem: LeaderProblem, answer: LeaderChoice) -> list[str]:
     return _unfair(problem, leaders, is_open)
 
 
-def _unfair(problem: LeaderProblem, leaders: Int32s, is_open: NDArray[np.bool_]) -> list[str]:
+def _unfair(problem: LeaderProblem, leaders: Int32s, is_open: Bools) -> list[str]:
     """Brokers from which a leadership could pass, over others, to a broker that leads at least two fewer.
 
     Without any the choice is the fairest (decreasingly minimal). Brokers are searched by descending load; what a search
@@ -362,18 +356,6 @@ def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int6
     return leaders, np.flatnonzero(number > 1)
 
 
-def changes_bound(problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s) -> int:
-    """A lower bound on the leader changes of choices whose loads, without `base`, are within low and high.
-
-    Parameters
-    ----------
-    low, high : (brokers,) int64.
-    prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
-    """
-    least = priced_bound(problem.replicas, change_costs(problem), problem.weight, low, high, prices)
-    return changes_of_costs(problem, least)
-
-
 def changes_of_costs(problem: LeaderProblem, least: int) -> int:
     """A lower bound on the leader changes from one on the costs of `change_costs`.
 
@@ -436,20 +418,14 @@ BY_INGRESS = Method(
 
 
 def answer(
-    problem: LeaderProblem,
-    leaders: Int32s,
-    method: Method,
-    band: Band | None,
-    changes_bound: int,
-    largest_bound: int,
-    prices: Int64s | None = None,
+    problem: LeaderProblem, leaders: Int32s, method: Method, band: Band | None, changes_bound: int, largest_bound: int
 ) -> LeaderChoice:
     """The choice with its two certificates.
 
     Parameters
     ----------
     band : None with `keep`. changes_bound, largest_bound : lower bounds on the leader changes, and on the largest
-        load of a target broker. prices : (brokers,) int64 that prove the changes; None if there are none.
+        load of a target broker.
     """
     unbanded = _OF_CHANGED if problem.may_change.any() else _KEPT
     limit = unbanded if band is None else method.limit.format(band.low, band.high)
@@ -461,5 +437,4 @@ def answer(
         certificate=Certificate("leader changes", problem.changes(leaders), changes_bound, method.solver, constraints),
         largest=Certificate(method.largest, largest, largest_bound, method.solver, constraints),
         without_choice=problem.without_choice(),
-        prices=np.zeros(len(problem.base), np.int64) if prices is None else prices,
     )

@@ -15,9 +15,8 @@ so that the band and the changes are as exact as without minimums.
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Band
 from app.core.reassignment.solvers.leaders import shares_kernel as kernel
 from app.core.reassignment.solvers.leaders.problem import NOT_A_CANDIDATE, LeaderProblem, LeaderTopics, priced_bound
@@ -41,13 +40,13 @@ class Shares:
     table: Int32s = field(repr=False)
     costs: Int32s = field(repr=False)
     amounts: Int64s = field(repr=False)
-    target: NDArray[np.bool_]
+    target: Bools
     base: Int64s
     exact: Int64s | None = None
     brokers: int = 0
 
     @classmethod
-    def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
+    def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: Bools, base: Int64s) -> "Shares":
         """Every row led whole by a cheapest candidate, the least loaded one if there are several."""
         table = np.ascontiguousarray(table, np.int32)
         costs = np.ascontiguousarray(costs, np.int32)
@@ -97,15 +96,15 @@ class Shares:
         leaders[is_led] = self.table[is_led, self.columns()[is_led]] % (self.brokers or len(self.base))
         return leaders
 
-    def settle(self, low: Int64s, high: Int64s) -> tuple[Int64s, int]:
+    def settle(self, low: Int64s, high: Int64s) -> int:
         """Bring every load of brokers, without `base`, within its bounds at the least cost.
 
         The shares have to be as `of` returns them, and the bounds feasible.
 
         Returns
         -------
-        (nodes,) int64 dual prices: with `costs` + prices, each row is led by a cheapest candidate; a broker above its
-        minimum has a price >= 0, one below its maximum a price <= 0. And the lower bound on the costs that they prove.
+        The lower bound on the costs that dual prices prove: with `costs` + prices, each row is led by a cheapest
+        candidate; a broker above its minimum has a price >= 0, one below its maximum a price <= 0.
         """
         low, high = self._of_nodes(low, high)
         excess, up, down = self._excess(low, high)
@@ -113,8 +112,8 @@ class Shares:
         kernel.settle(flow)
         if (excess > 0).any():
             raise RuntimeError(f"{int(excess[excess > 0].sum())} of what brokers lead is outside all bounds")
-        prices: Int64s = flow.prices[-1] - flow.prices[:-1]
-        return prices, priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, prices)
+        prices = flow.prices[-1] - flow.prices[:-1]
+        return priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, prices)
 
     def _of_nodes(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s]:
         """Bounds of all nodes, from those of the brokers: what nodes of minimums lead is part of these."""
@@ -222,7 +221,7 @@ class Shares:
         excess = loads - within
         return np.append(excess, -excess.sum()), high - within, within - low
 
-    def _blocking(self, low: Int64s, high: Int64s) -> NDArray[np.bool_]:
+    def _blocking(self, low: Int64s, high: Int64s) -> Bools:
         """Bring the loads within their bounds; (brokers,) bool: the brokers that prove what is infeasible.
 
         If excess is left, those that it can reach; if want is left, those that no broker with slack can reach.

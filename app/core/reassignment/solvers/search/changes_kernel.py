@@ -19,6 +19,7 @@ from app.core.reassignment.solvers.search.state_kernel import (
     rise_if_led,
     rise_if_placed,
     sampled,
+    slots_on,
     topic_change,
 )
 
@@ -43,9 +44,7 @@ def best_from(
 ) -> None:
     """Moves of the broker's replicas, and transfers of its leaders."""
     width = state.at.shape[1]
-    slot = state.first[broker]
-    while slot != NOWHERE:
-        after = state.after[slot]
+    for slot in slots_on(state, broker):
         row = slot // width
         if slot % width == 0:
             for column in range(1, width):
@@ -59,7 +58,6 @@ def best_from(
             current_broker = rules.current[row, column]
             if current_broker >= 0 and rules.stays_free[row, column] and current_broker != broker:
                 _try_move(rules, state, slot, current_broker, least, change, best)
-        slot = after
 
 
 @subroutine
@@ -99,20 +97,14 @@ def best_to(
     worst = lacking_resource(state, broker)
     if worst < 0 and len(state.topic_of) == 0:
         return
-    slot = state.first[broker]
-    while slot != NOWHERE:
-        after = state.after[slot]
+    for slot in slots_on(state, broker):
         row, column = slot // width, slot % width
         if column and may_transfer(state, row, column):
             value = worth_if_led(rules, state, row, column, least)
             _consider(value, TRANSFER, slot, broker, change, best)
-        slot = after
     for sender in senders_for(rules, state, broker, worst):
-        slot = state.first[sender]
-        while slot != NOWHERE:
-            after = state.after[slot]
+        for slot in slots_on(state, sender):
             _try_move(rules, state, slot, broker, least, change, best)
-            slot = after
 
 
 @subroutine
@@ -143,24 +135,10 @@ def slots_to_fill(rules: LoadRules, state: SearchState, broker: int, lacking: in
 @subroutine
 def sampled_slots(state: SearchState, broker: int, enough: int) -> NDArray[np.int64]:
     """Some of a broker's slots: all, or at least as many as are enough and fewer than twice as many."""
-    count = 0
-    slot = state.first[broker]
-    while slot != NOWHERE:
-        count += 1
-        slot = state.after[slot]
-    stride = max(1, count // enough)
-    chosen = np.empty(count // stride + 1, np.int64)
+    slots = slots_on(state, broker)
+    stride = max(1, len(slots) // enough)
     skip = sampled(state, stride) if stride > 1 else 0
-    some = 0
-    slot = state.first[broker]
-    while slot != NOWHERE:
-        if skip == 0:
-            chosen[some] = slot
-            some += 1
-            skip = stride
-        skip -= 1
-        slot = state.after[slot]
-    return chosen[:some]
+    return slots[skip::stride].copy()
 
 
 @subroutine

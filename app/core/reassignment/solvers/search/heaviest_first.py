@@ -4,18 +4,17 @@ Replicas that move in any case, and the cheapest that brokers above the ceiling 
 eligible brokers, heaviest first; repeatedly while that lowers the loads above the ceiling.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.legal_sets_kernel import initial_places
-from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.model import NO_LIMIT, Deadline
 from app.core.reassignment.rules import LoadRules, costs_saved, moved_weight
 from app.core.reassignment.solvers.search.moves_kernel import WorkingPlacement, redistribute, shed_load
+from app.core.replica_lists import not_among
 
 MAX_ROUNDS = 16
 
@@ -60,7 +59,7 @@ def initial_placement(rules: LoadRules, base_load: Int64s) -> CandidatePlacement
 
 
 def redistributed(
-    rules: LoadRules, start: CandidatePlacement, ceiling: int, is_over: Callable[[], bool], *, keep_current: bool
+    rules: LoadRules, start: CandidatePlacement, ceiling: int, is_over: Deadline, *, keep_current: bool
 ) -> CandidatePlacement:
     """Lower the loads of target brokers to a ceiling, or near it.
 
@@ -103,7 +102,7 @@ def _lower(rules: LoadRules, working: WorkingPlacement, ceiling: int, *, gathers
     """
     flat, loads = working.at.ravel(), working.loads
     of_slot = np.repeat(rules.load, working.at.shape[1])
-    is_shed = _moves_already(rules, working.at) if gathers else np.zeros(len(flat), np.bool_)
+    is_shed = not_among(working.at, rules.current).ravel() if gathers else np.zeros(len(flat), np.bool_)
     np.subtract.at(loads, flat[is_shed], of_slot[is_shed])
     above = np.where(rules.target, loads - ceiling, 0)
     senders = np.argsort(-above, kind="stable")[: np.count_nonzero(above > 0)]
@@ -117,13 +116,6 @@ def _lower(rules: LoadRules, working: WorkingPlacement, ceiling: int, *, gathers
     shed_load(rules, working, slots, np.append(0, ends), senders, least, ceiling, keep_current, is_shed)
     shed = np.flatnonzero(is_shed)
     redistribute(rules, working, shed[np.argsort(-of_slot[shed], kind="stable")], ceiling, keep_current)
-
-
-def _moves_already(rules: LoadRules, at: Int32s) -> NDArray[np.bool_]:
-    moved = at >= 0
-    for current_broker in rules.current.T:
-        moved &= at != current_broker[:, None]
-    return moved.ravel()
 
 
 def _by_cost_ratio(rules: LoadRules, at: Int32s, slots: Int64s) -> Int64s:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.legal_sets_kernel import contains
 from app.core.reassignment.rules import LoadRules
 
 
@@ -49,16 +50,7 @@ def may_move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) ->
         left += rules.rack_of[other] == rack_left
     if rack != rack_left and (there >= rules.most[domain, rack] or left <= rules.least[domain, rack_left]):
         return False
-    return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or is_current(rules, row, to))
-
-
-@subroutine
-def is_current(rules: LoadRules, row: int, broker: int) -> bool:
-    """Whether the broker is a current broker of the row, or the successor of one."""
-    for column in range(rules.current.shape[1]):  # noqa: SIM110 — any() over a generator is nothing that numba compiles
-        if rules.current[row, column] == broker:
-            return True
-    return False
+    return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or contains(rules.current, row, to))
 
 
 @subroutine
@@ -161,7 +153,7 @@ def shed_load(
             if is_shed[slot] or least + rules.load[row] >= working.loads[broker]:
                 continue
             lighter = other_current(rules, working, slot, int(working.loads[broker]))
-            if lighter >= 0 or not (keep_current and is_current(rules, row, broker)):
+            if lighter >= 0 or not (keep_current and contains(rules.current, row, broker)):
                 in_place = stays_free(rules, row, broker) and other_current(rules, working, slot, ceiling) < 0
                 choice[count] = slot
                 loads[count] = rules.load[row]
@@ -218,7 +210,7 @@ def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling
     row = slot // width
     broker = int(np.int64(working.at[row, slot % width]))
     load = rules.load[row]
-    was_current = is_current(rules, row, broker)
+    was_current = contains(rules.current, row, broker)
     if was_current and has_capacity(rules, working, broker, load, ceiling):
         return int(broker)
     current_broker = other_current(rules, working, slot, ceiling)

@@ -5,13 +5,13 @@
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s
+from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement, loads_of
 from app.core.reassignment.rules import LoadRules, costs_saved, load_rules, moved_weight
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
@@ -39,7 +39,7 @@ SEARCHES_OF_FEW, FEW_SLOTS = 8, 3_000
 
 
 def least_of_searches(
-    problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, is_over: Callable[[], bool]
+    problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, is_over: Deadline
 ) -> SearchedPlacement:
     """The best placement of several searches, in most of which a move costs its bytes and a constant.
 
@@ -68,13 +68,7 @@ def least_of_searches(
 
 
 def search(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    bounds: Bounds,
-    is_over: Callable[[], bool],
-    *,
-    seed: int = SEED,
+    problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, is_over: Deadline, *, seed: int = SEED
 ) -> SearchedPlacement:
     """Lower the penalty from a start, then undo what it does not need.
 
@@ -102,7 +96,7 @@ def search(
     return SearchedPlacement(state.at, loads, state.counts, _penalty(rules, state), moved_weight(rules, state.at))
 
 
-def _lower(rules: LoadRules, state: SearchState, at_once: int, is_over: Callable[[], bool]) -> bool:
+def _lower(rules: LoadRules, state: SearchState, at_once: int, is_over: Deadline) -> bool:
     """Make `STEPS` changes, in so many turns of a broker at once; whether there were as many before the deadline."""
     done = 0
     while done < STEPS:
@@ -115,7 +109,7 @@ def _lower(rules: LoadRules, state: SearchState, at_once: int, is_over: Callable
     return True
 
 
-def _undo(rules: LoadRules, state: SearchState, is_over: Callable[[], bool]) -> int:
+def _undo(rules: LoadRules, state: SearchState, is_over: Deadline) -> int:
     away = rules.cost[:, None] > costs_saved(rules, state.at)
     away &= state.at >= 0
     changed = away.any(axis=1) | (state.at[:, :1] != state.leader[:, None]).any(axis=1)
@@ -232,7 +226,7 @@ def first_leaders(problem: ResourceProblem, at: Int32s) -> Int32s:
     return leaders
 
 
-def candidates(problem: ResourceProblem, at: Int32s) -> NDArray[np.bool_]:
+def candidates(problem: ResourceProblem, at: Int32s) -> Bools:
     """(rows, widest) bool: replicas that may lead, as `leader_candidates`."""
     return leader_candidates(at, problem.may_lead, not_among(at, problem.behind))
 

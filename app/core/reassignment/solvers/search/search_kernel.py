@@ -37,6 +37,7 @@ from app.core.reassignment.solvers.search.state_kernel import (
     refresh,
     rise_if_placed,
     sampled,
+    slots_on,
     topic_penalty,
     transfer,
 )
@@ -257,16 +258,11 @@ def _estimates(
     A move is worth what it is if its receiver has no more violations.
     """
     width = state.at.shape[1]
-    count = 0
-    slot = state.first[broker]
-    while slot != NOWHERE:
-        count += 1
-        slot = state.after[slot]
-    slots, columns, values = np.empty(2 * count, np.int64), np.zeros(2 * count, np.int64), np.zeros(2 * count)
+    here = slots_on(state, broker)
+    count = 2 * len(here)
+    slots, columns, values = np.empty(count, np.int64), np.zeros(count, np.int64), np.zeros(count)
     some = 0
-    slot = state.first[broker]
-    while slot != NOWHERE:
-        after = state.after[slot]
+    for slot in here:
         row = slot // width
         if slot % width == 0:
             for column in range(1, width):
@@ -281,7 +277,6 @@ def _estimates(
         if value > 0:
             values[some], columns[some], slots[some] = value, 0, slot
             some += 1
-        slot = after
     return slots[:some], columns[:some], values[:some]
 
 

@@ -8,6 +8,7 @@ for each resource above its ceiling, below its floor or above its limit, where v
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.compiled.arrays import (
     BoolVector,
@@ -19,6 +20,7 @@ from app.core.compiled.arrays import (
     Int64Vector,
 )
 from app.core.compiled.loops import subroutine
+from app.core.reassignment.legal_sets_kernel import contains
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.moves_kernel import WorkingPlacement, may_move, stays_free
 
@@ -152,18 +154,9 @@ def topic_change(rules: LoadRules, state: SearchState, row: int, broker: int, mo
 
 
 @subroutine
-def is_behind(state: SearchState, row: int, broker: int) -> bool:
-    """Whether the row's replica on a broker is not ready to lead."""
-    for column in range(state.behind.shape[1]):  # noqa: SIM110 — numba compiles no any() over a generator
-        if state.behind[row, column] == broker:
-            return True
-    return False
-
-
-@subroutine
 def leader_rank(state: SearchState, row: int, broker: int) -> int:
     """Replicas of the lowest rank lead: ready before others, then those on brokers that may lead."""
-    return (2 if is_behind(state, row, broker) else 0) + (0 if state.may_lead[broker] else 1)
+    return (2 if contains(state.behind, row, broker) else 0) + (0 if state.may_lead[broker] else 1)
 
 
 @subroutine
@@ -225,6 +218,22 @@ def link(state: SearchState, slot: int) -> None:
     state.after[slot] = after
     if after != NOWHERE:
         state.before[after] = slot
+
+
+@subroutine
+def slots_on(state: SearchState, broker: int) -> NDArray[np.int64]:
+    """The slots of a broker's replicas as they are now, those that were linked last first."""
+    count = 0
+    slot = state.first[broker]
+    while slot != NOWHERE:
+        count += 1
+        slot = state.after[slot]
+    slots = np.empty(count, np.int64)
+    slot = state.first[broker]
+    for i in range(count):
+        slots[i] = slot
+        slot = state.after[slot]
+    return slots
 
 
 @subroutine

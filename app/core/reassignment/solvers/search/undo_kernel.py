@@ -2,11 +2,11 @@
 
 from app.core.compiled.arrays import Int32Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.reassignment.legal_sets_kernel import contains
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.state_kernel import (
     NOWHERE,
     SearchState,
-    is_behind,
     leader_cost,
     may_place,
     may_transfer,
@@ -77,12 +77,12 @@ def _return_slot(rules: LoadRules, state: SearchState, slot: int) -> bool:
 @subroutine
 def _in_sync_rank(rules: LoadRules, state: SearchState, row: int, broker: int) -> int:
     """2 for the only current replica of the row that is ready to lead, if others are not; 1 for one of several."""
-    if state.behind.shape[1] == 0 or is_behind(state, row, broker):
+    if state.behind.shape[1] == 0 or contains(state.behind, row, broker):
         return 0
     ready = others = 0
     for column in range(rules.current.shape[1]):
         if rules.current[row, column] >= 0:
-            if is_behind(state, row, rules.current[row, column]):
+            if contains(state.behind, row, rules.current[row, column]):
                 others += 1
             else:
                 ready += 1
@@ -95,11 +95,11 @@ def _keep_in_sync(rules: LoadRules, state: SearchState, row: int) -> int:
     width, kept = state.at.shape[1], 0
     for column in range(width if state.behind.shape[1] else 0):
         broker = state.at[row, column]
-        if broker < 0 or not is_behind(state, row, broker):
+        if broker < 0 or not contains(state.behind, row, broker):
             continue
         for current_column in range(rules.current.shape[1]):
             other, slot = rules.current[row, current_column], row * width + column
-            if other < 0 or is_behind(state, row, other) or move_cost(rules, row, broker, other) > 0:
+            if other < 0 or contains(state.behind, row, other) or move_cost(rules, row, broker, other) > 0:
                 continue
             if not may_place(rules, state, slot, other):
                 continue
@@ -118,10 +118,8 @@ def _return_in_exchange(rules: LoadRules, state: SearchState, slot: int, current
     width = state.at.shape[1]
     row = slot // width
     broker = state.at[row, slot % width]
-    saved, rank = (
-        -move_cost(rules, row, broker, current_broker),
-        _in_sync_rank(rules, state, row, current_broker),
-    )
+    saved = -move_cost(rules, row, broker, current_broker)
+    rank = _in_sync_rank(rules, state, row, current_broker)
     rise = rise_if_placed(rules, state, slot, current_broker)
     place(rules, state, slot, current_broker)
     partner = state.first[current_broker]
