@@ -8,6 +8,7 @@ import gc
 
 gc.disable()
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
@@ -28,13 +29,13 @@ from app.api.http.compression import Compression, Pieces
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
 from app.api.http.rate_limits import Allowance, RateLimits
-from app.api.http.traces import Traces
+from app.api.problems.documents import OrProblem
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.slots.sizes import SMALL_OPERATION
-from app.api.start.preparation import CompilingHeader, Preparation
+from app.api.start.preparation import Preparation
 from app.deferred import IMPORTING
 from app.operations import EAGER_PATHS, SIGN_IN_PATHS, application
 from app.services.oidc.options import OidcOptions
@@ -190,9 +191,8 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
                 "X-Request-ID",
             ],
         )
-    app.add_middleware(middleware.Checks, checks=(middleware.same_origin(settings.allowed_origins),))
-    if settings.hosts is not None:
-        app.add_middleware(middleware.TrustedHost, hosts=settings.hosts)
+    named = () if settings.hosts is None else (middleware.named_as(settings.hosts),)
+    app.add_middleware(middleware.Checks, checks=(*named, middleware.same_origin(settings.allowed_origins)))
     app.add_middleware(
         RateLimits,
         per_key=Allowance("key", settings.rate_per_key, settings.concurrent_per_key),
@@ -200,16 +200,13 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
         quiet_paths=middleware.QUIET_PATHS,
     )
     app.add_middleware(Audit, log=app.state.audit, quiet_paths=middleware.QUIET_PATHS)
-    app.add_middleware(middleware.Interrupted)
+    app.add_middleware(OrProblem, raised=asyncio.CancelledError, answer=middleware.of_stop)
     app.add_middleware(middleware.Head)
-    app.add_middleware(CompilingHeader, preparation=preparation)
-    app.add_middleware(middleware.RequestLog)
+    app.add_middleware(middleware.RequestLog, compiling=lambda: preparation.compiling)
     app.add_middleware(FreedMemory)
     app.add_middleware(Pieces)
     if settings.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[*map(str, settings.trusted_proxies)])
-    if tracing.is_started():
-        app.add_middleware(Traces)
 
 
 def serve_slot(connection: Connection, folder: Path, settings: Settings) -> None:

@@ -1,7 +1,6 @@
 """HTTP for all operations: middleware, dependencies, headers.
 
 middleware.py    request ids, the log, overload, the body limit, same origin
-traces.py        the span of a request
 deferred_routers.py  routers that are built when a request arrives for one of their paths; query parameters that an
                      operation does not have
 operations.py    the declaration of operations; their JSON bodies, whose repeated members are rejected
