@@ -110,7 +110,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         compiling=lambda: preparation.compiling,
         slots=lambda: "none; requests are served in threads" if pool is None else pool.state,
     )
-    audit = AuditLog(database.url)
+    audit = AuditLog(Database(settings.database_url, connections=1))
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:

@@ -26,7 +26,7 @@ from app.slots.pool import NO_PROCESS
 from app.store import migrations
 from app.store.activity import Activity
 from app.store.database import Database
-from app.store.statements import STATEMENTS
+from app.store.tables import STATEMENTS
 
 router = APIRouter(tags=["health"])
 

@@ -34,8 +34,8 @@ from app.store import addresses
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.queue import DELIVERIES, JOBS, TAKE
-from app.store.statements import STATEMENTS
 from app.store.sweeps import RUN_SWEEP
+from app.store.tables import STATEMENTS
 from app.store.webhooks import DELIVER
 
 if TYPE_CHECKING:
