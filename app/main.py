@@ -53,6 +53,11 @@ _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
 _OWN_PATHS = (*EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
+_CORS_ALLOWED = f"Authorization Content-Type Idempotency-Key If-Match If-None-Match Prefer {TEAM_HEADER}"
+_CORS_EXPOSED = (
+    f"ETag Location Preference-Applied {middleware.COMPILING} RateLimit RateLimit-Policy Retry-After X-Request-ID"
+)
+"""Headers of requests and of responses of pages of other origins."""
 _PATIENCE = 3
 """Longest wait for a slot as a multiple of the longest expected one: a request that waits is soon served."""
 _PRELOADED = (
@@ -171,25 +176,8 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
             CORSMiddleware,
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=[
-                "Authorization",
-                "Content-Type",
-                "Idempotency-Key",
-                "If-Match",
-                "If-None-Match",
-                "Prefer",
-                TEAM_HEADER,
-            ],
-            expose_headers=[
-                "ETag",
-                "Location",
-                "Preference-Applied",
-                "Rackplan-Compiling",
-                "RateLimit",
-                "RateLimit-Policy",
-                "Retry-After",
-                "X-Request-ID",
-            ],
+            allow_headers=_CORS_ALLOWED.split(),
+            expose_headers=_CORS_EXPOSED.split(),
         )
     named = () if settings.hosts is None else (middleware.named_as(settings.hosts),)
     app.add_middleware(middleware.Checks, checks=(*named, middleware.same_origin(settings.allowed_origins)))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_GREETING = Path(__file__).with_name("greeting.txt")
 _OTHER_FILES = 400
 """Files of the process that listens beside its clients' connections: of slots, the database, libraries, 40 at rest."""
 
@@ -174,15 +175,7 @@ class _Server(uvicorn.Server):
             begin()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        typer.echo(
-            f"Rackplan listens on {address}\n"
-            f"  the pages       {address}/\n"
-            f"  the docs        {address}/docs\n"
-            f"  a first try     curl -s {address}/v1/plans/replicas -H 'Content-Type: application/json' -d "
-            """'{"brokers":[{"id":1,"rack":"a"},{"id":2,"rack":"b"},{"id":3,"rack":"c"}],"""
-            """"algorithm":"striped","seed":42,"topics":[{"name":"orders","partitions":3,"replication_factor":2}]}'\n"""
-            "Ctrl-C stops it."
-        )
+        typer.echo(_GREETING.read_text("utf-8").replace("ADDRESS", address), nl=False)
 
 
 def _embedded(settings: Settings) -> AbstractContextManager[embedded.Server]:

@@ -5,7 +5,6 @@ from hashlib import sha256
 
 import orjson
 from fastapi import Request, Response
-from fastapi.responses import Response as PlainResponse
 
 from app.errors.access import NotAcceptable
 from app.errors.quotation import quoted
@@ -43,7 +42,7 @@ def with_etag(request: Request, etag: str, response: Response) -> Response:
     response.headers.setdefault("Vary", "Accept")
     if {quoted, "*"}.intersection(tags(request.headers.get("if-none-match"))):  # "*" matches any representation
         headers = {name: response.headers[name] for name in ("ETag", "Cache-Control", "Vary")}
-        return PlainResponse(status_code=304, headers=headers)
+        return Response(status_code=304, headers=headers)
     return response
 
 
