@@ -1,6 +1,6 @@
 """Requests in slots: a request that computes never blocks the event loop, and can be stopped.
 
-    scopes.py    heads of requests and responses
+    scopes.py    heads of requests and responses as JSON
     serving.py   a slot's answer to a request
     sizes.py     how large a request is, before it is parsed
     dispatch.py  the middleware that passes requests to slots (`app.slots`); bytes that are held for clients, and
