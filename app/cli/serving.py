@@ -34,15 +34,22 @@ _OTHER_FILES = 400
 """Files of the process that listens beside its clients' connections: of slots, the database, libraries, 40 at rest."""
 
 
-def serve(*, with_worker: bool, allow_root: bool = False) -> None:
+def serve(
+    worker: bool = True,
+    allow_root: bool = False,
+    host: str | None = None,
+    port: str | None = None,
+    data_dir: str | None = None,
+) -> None:
     """Serve until stopped: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
     After `nohup` a closed terminal stops nothing.
 
     Parameters
     ----------
-    with_worker : whether to run a worker beside the API.
+    worker : whether to run a worker beside the API.
     allow_root : whether a service that root starts remains root.
+    host, port, data_dir : in place of settings.
 
     Raises
     ------
@@ -50,6 +57,9 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     ApiKeyNeeded : other machines can reach the address, and there is no API key.
     MachineRefuses : from `embedded.running`.
     """
+    # Settings are read from the environment, by the worker and its processes as well.
+    stated = {"RACKPLAN_HOST": host, "RACKPLAN_PORT": port, "RACKPLAN_DATA_DIR": data_dir}
+    os.environ.update({name: value for name, value in stated.items() if value is not None})
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     for detail in unknown_variables(os.environ):
@@ -66,7 +76,7 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     # The API, whose import takes longer than anything else here, is imported while other processes start.
     Thread(target=import_module, args=("app.main",), daemon=True).start()
     try:
-        _serve(settings, with_worker=with_worker, wanted=wanted)
+        _serve(settings, with_worker=worker, wanted=wanted)
     except SystemExit as stopped:
         _leave(stopped)
 
