@@ -15,11 +15,10 @@ Rows never leave this package: its methods take and return frozen records. Only 
     jobs.py         requests with `Prefer: respond-async`
     sweeps.py       sweeps, their ledger and their rows
     webhooks.py     webhooks, and the outbox of events
-    share_links.py  links that are valid, without their signatures
     queue.py        puts tasks on the queue, and again if their worker is dead; deadlines and failed attempts
     activity.py     counts of jobs, sweeps and queued tasks, for metrics
     audit.py        the audit log, and the actor of a transaction
-    api_keys.py     API keys; only their hashes are stored
+    api_keys.py     API keys; only their hashes are stored; share links that are valid
     usage.py        bytes and rows of each team, as triggers count them
     backup.py       a backup of every table in one archive, and the database restored from it
     answers.py      responses to requests with an Idempotency-Key

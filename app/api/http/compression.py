@@ -8,7 +8,7 @@ from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.negotiation import qualities
+from app.api.http.operations import qualities
 
 LEAST_BYTES = 1024
 """A smaller body is one packet either way."""
