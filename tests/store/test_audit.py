@@ -140,11 +140,13 @@ def test_pages_and_filters(database: Database) -> None:
 
 
 def test_a_lost_connection_is_made_anew(database: Database) -> None:
-    add(database, ENTRY)
+    own = Database(database.url.render_as_string(hide_password=False), connections=1)
+    add(own, ENTRY)
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO audit_entries%%'"
     with database.engine.begin() as other:
         assert (True,) in other.exec_driver_sql(end).all()
-    add(database, ENTRY)
+    add(own, ENTRY)
+    own.close()
     assert len(entries(database)) == 2
     nowhere = Database(database.url.set(port=1).render_as_string(hide_password=False))
     with pytest.raises(DatabaseUnavailable):
