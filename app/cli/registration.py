@@ -6,7 +6,7 @@ A function is imported when its command runs, so that `rackplan --help` is fast.
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -72,7 +72,7 @@ def _parameter(name: str, row: Mapping[str, Any]) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation)
 
 
-def _register(path: str, doc: str, parameters: Iterable[inspect.Parameter], **stated: Any) -> None:
+def _register(path: str, doc: str, parameters: Sequence[inspect.Parameter], **stated: Any) -> None:
     """Register a command, whose function gets the options by their names, and what is stated for it."""
 
     def command(**options: Any) -> None:
@@ -83,7 +83,7 @@ def _register(path: str, doc: str, parameters: Iterable[inspect.Parameter], **st
         else:
             function(**stated, **options)
 
-    command.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined] # read by inspect
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     group, _, name = path.rpartition(" ")
     _GROUPS.get(group, app).command(name, help=doc)(command)
