@@ -8,6 +8,7 @@ import gc
 
 gc.disable()
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
@@ -28,13 +29,13 @@ from app.api.http.compression import Compression, Pieces
 from app.api.http.following import Followers
 from app.api.http.memory import FreedMemory
 from app.api.http.rate_limits import Allowance, RateLimits
-from app.api.http.traces import Traces
+from app.api.problems.documents import OrProblem
 from app.api.problems.documents import install as install_problems
 from app.api.resources import ROUTERS
 from app.api.slots import serving
 from app.api.slots.dispatch import READERS, SOLVERS, SlotDispatch
 from app.api.slots.sizes import SMALL_OPERATION
-from app.api.start.preparation import CompilingHeader, Preparation
+from app.api.start.preparation import Preparation
 from app.deferred import IMPORTING
 from app.operations import EAGER_PATHS, SIGN_IN_PATHS, application
 from app.services.oidc.options import OidcOptions
@@ -52,6 +53,11 @@ _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
 _OWN_PATHS = (*EAGER_PATHS, "/docs", "/redoc", "/openapi.json")
 """Beginnings of the paths that are served by the process that listens: they compute nothing."""
+_CORS_ALLOWED = f"Authorization Content-Type Idempotency-Key If-Match If-None-Match Prefer {TEAM_HEADER}"
+_CORS_EXPOSED = (
+    f"ETag Location Preference-Applied {middleware.COMPILING} RateLimit RateLimit-Policy Retry-After X-Request-ID"
+)
+"""Headers of requests and of responses of pages of other origins."""
 _PATIENCE = 3
 """Longest wait for a slot as a multiple of the longest expected one: a request that waits is soon served."""
 _PRELOADED = (
@@ -109,7 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         compiling=lambda: preparation.compiling,
         slots=lambda: "none; requests are served in threads" if pool is None else pool.state,
     )
-    audit = AuditLog(database.url)
+    audit = AuditLog(Database(settings.database_url, connections=1))
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
@@ -170,29 +176,11 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
             CORSMiddleware,
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=[
-                "Authorization",
-                "Content-Type",
-                "Idempotency-Key",
-                "If-Match",
-                "If-None-Match",
-                "Prefer",
-                TEAM_HEADER,
-            ],
-            expose_headers=[
-                "ETag",
-                "Location",
-                "Preference-Applied",
-                "Rackplan-Compiling",
-                "RateLimit",
-                "RateLimit-Policy",
-                "Retry-After",
-                "X-Request-ID",
-            ],
+            allow_headers=_CORS_ALLOWED.split(),
+            expose_headers=_CORS_EXPOSED.split(),
         )
-    app.add_middleware(middleware.Checks, checks=(middleware.same_origin(settings.allowed_origins),))
-    if settings.hosts is not None:
-        app.add_middleware(middleware.TrustedHost, hosts=settings.hosts)
+    named = () if settings.hosts is None else (middleware.named_as(settings.hosts),)
+    app.add_middleware(middleware.Checks, checks=(*named, middleware.same_origin(settings.allowed_origins)))
     app.add_middleware(
         RateLimits,
         per_key=Allowance("key", settings.rate_per_key, settings.concurrent_per_key),
@@ -200,16 +188,13 @@ def _surround(app: FastAPI, settings: Settings, admission: Admission, preparatio
         quiet_paths=middleware.QUIET_PATHS,
     )
     app.add_middleware(Audit, log=app.state.audit, quiet_paths=middleware.QUIET_PATHS)
-    app.add_middleware(middleware.Interrupted)
+    app.add_middleware(OrProblem, raised=asyncio.CancelledError, answer=middleware.of_stop)
     app.add_middleware(middleware.Head)
-    app.add_middleware(CompilingHeader, preparation=preparation)
-    app.add_middleware(middleware.RequestLog)
+    app.add_middleware(middleware.RequestLog, compiling=lambda: preparation.compiling)
     app.add_middleware(FreedMemory)
     app.add_middleware(Pieces)
     if settings.trusted_proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[*map(str, settings.trusted_proxies)])
-    if tracing.is_started():
-        app.add_middleware(Traces)
 
 
 def serve_slot(connection: Connection, folder: Path, settings: Settings) -> None:

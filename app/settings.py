@@ -14,7 +14,6 @@ from pydantic import (
     ModelWrapValidatorHandler,
     StringConstraints,
     ValidationError,
-    field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails
@@ -22,7 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors.machine import SettingNotValid
 from app.errors.quotation import quoted, suggestion
-from app.services.limits import Limits
+from app.services.limits import Limits, Listed
 from app.services.oidc import options
 from app.services.oidc.options import OidcOptions
 from app.services.outbound import Outbound
@@ -58,7 +57,7 @@ def unknown_variables(environment: Mapping[str, str]) -> list[str]:
 class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     """Every setting of the service and its worker, with inherited ones. Raises `SettingNotValid`."""
 
-    # Lists are texts with commas in the environment, not JSON.
+    # Lists are texts with commas in the environment, not JSON (`Listed`).
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, enable_decoding=False, frozen=True)
 
     host: str = "127.0.0.1"
@@ -82,11 +81,11 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     """auto: console on a terminal, JSON elsewhere."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged."""
-    allowed_origins: tuple[str, ...] = ()
+    allowed_origins: Listed[str] = ()
     """Origins that may call the API from a browser, separated by commas (CORS)."""
-    frame_ancestors: tuple[Annotated[str, StringConstraints(pattern=_ORIGIN)], ...] = ()
+    frame_ancestors: Listed[Annotated[str, StringConstraints(pattern=_ORIGIN)]] = ()
     """Origins whose pages may embed Rackplan's, separated by commas; 'self' is its own."""
-    allowed_hosts: tuple[str, ...] = ()
+    allowed_hosts: Listed[str] = ()
     """Host names, besides localhost, that a service on a loopback address answers to (behind a proxy), separated by
     commas."""
     idempotency_hours: Annotated[int, Field(ge=1)] = 24
@@ -116,7 +115,7 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     """Requests of one API key in progress; beyond it 429. 0 is no limit."""
     concurrent_per_address: Annotated[int, Field(ge=0, le=100_000)] = 200
     """Requests of one address in progress, except loopback; beyond it 429. 0 is no limit."""
-    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    trusted_proxies: Listed[IPv4Network | IPv6Network] = ()
     """Networks (CIDR) of reverse proxies, separated by commas: their X-Forwarded-For and X-Forwarded-Proto state the
     address of the client and the scheme."""
     grace_seconds: Annotated[int, Field(ge=0, le=600)] = 5
@@ -130,24 +129,11 @@ class Settings(Limits, Quotas, OidcOptions, BaseSettings):
     name, if they are missing."""
     webhooks: bool = False
     """Whether webhooks can be created and are delivered: the worker then calls URLs that callers name."""
-    webhook_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    webhook_networks: Listed[IPv4Network | IPv6Network] = ()
     """Networks (CIDR) of webhooks that are not public addresses, separated by commas, such as 10.2.0.0/16; to these,
     http is allowed."""
     webhook_days: Annotated[int, Field(ge=2)] = 7
     """Days after its event at which a delivery to a webhook is deleted."""
-
-    @field_validator(
-        "allowed_origins",
-        "frame_ancestors",
-        "allowed_hosts",
-        "dataset_roots",
-        "webhook_networks",
-        "trusted_proxies",
-        mode="before",
-    )
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @model_validator(mode="wrap")
     @classmethod

@@ -104,11 +104,6 @@ def _named(attributes: Mapping[str, str | int | float]) -> dict[str, str | int |
     return {name.replace("__", "-").replace("_", ".").replace("-", "_"): value for name, value in attributes.items()}
 
 
-def is_started() -> bool:
-    """Whether spans are exported."""
-    return _tracer is not None
-
-
 @contextmanager
 def continued(traceparent: str | None) -> Iterator[None]:
     """Spans within this context belong to the trace of another process, if there is one; any text is accepted."""

@@ -31,7 +31,7 @@ def run() -> Iterator[Result]:
         Path(folder).chmod(0o755)
         with embedded.running(Path(folder) / "data") as server, Database(server.url) as database:
             migrations.upgrade(database.engine)
-            log = AuditLog(database.url)
+            log = AuditLog(Database(server.url, connections=1))
             try:
                 yield from uvloop.run(_measured(log))  # as the service does
             finally:

@@ -1,5 +1,6 @@
 """The options of `rackplan plan …`, which `options.json` lists as fields of requests."""
 
+import inspect
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ import typer
 from app.cli import app
 from app.cli.plan_options import OF_KIND, capacities, directory_bytes, drained, fields_of
 from app.cli.planning import Export, Inputs, body_of, make
-from app.cli.registration import TABLE
+from app.cli.registration import FUNCTIONS, TABLE
 from app.errors.requests import ConflictingFields
 from tests.conftest import ROOT
 from tests.jbod import log_dirs_text
@@ -50,9 +51,18 @@ def test_an_option_states_a_field_that_the_request_has(kind: str, option: str, p
 def test_each_row_of_the_table_describes_an_option() -> None:
     commands = {" ".join(words): each for words, each in walk(typer.main.get_command(app), [])}
     options = {path: {each.name for each in command.params} for path, command in commands.items()}
-    for path, rows in TABLE["commands"].items():
-        assert rows.keys() <= options[path], path
+    for path, row in TABLE["commands"].items():
+        assert row["options"].keys() == options[path], path
     assert TABLE["shared"].keys() <= set().union(*options.values())
+
+
+@pytest.mark.parametrize(("path", "row"), TABLE["commands"].items())
+def test_the_function_of_a_command_takes_its_options(path: str, row: dict[str, Any]) -> None:
+    """It is called with all of them by name; one whose result is shown has a client in place of the output's."""
+    options = dict.fromkeys(row["options"])
+    shown = {"output", "as_json", "url"} if "columns" in row else set()
+    given = ["a client"] if shown else []
+    inspect.signature(FUNCTIONS[path]).bind(*given, **{name: None for name in options if name not in shown})
 
 
 def test_options_are_fields_of_a_request() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tests.conftest import ROOT
 
 WALL_CLOCKS = {
-    "app/cli/key_commands.py": "an expiry in days from now, and what a list says of expired keys",
+    "app/cli/database_commands.py": "an expiry in days from now, and what a list says of expired keys",
     "app/cli/watching.py": "names and lines of a terminal",
     "app/core/compiled/__init__.py": "ages of files, as in the two below: at worst a loop is compiled again",
     "app/core/compiled/entries.py": "unused entries of the cache are deleted by the times of their files",

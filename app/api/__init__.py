@@ -7,10 +7,7 @@ One router a resource, each with the models of its requests and answers:
     plans/        list, read, compare, export and delete plans of every kind
     checks/       a reassignment of any origin, or a cluster as it is
     snapshots.py  keys.py  jobs.py  health.py
-    share_links.py   made and revoked
-    usage.py         usage of teams, with their quotas
-    ledger.py        errors of predictions, over the plans that were executed
-    audit.py         the audit log of the team
+    administration.py  share links, the audit log, usage of teams with their quotas, errors of predictions
     webhooks.py      created, tried, deleted; their deliveries listed and replayed
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
 

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -26,7 +27,7 @@ from app.slots.pool import NO_PROCESS
 from app.store import migrations
 from app.store.activity import Activity
 from app.store.database import Database
-from app.store.statements import STATEMENTS
+from app.store.tables import STATEMENTS
 
 router = APIRouter(tags=["health"])
 
@@ -73,10 +74,10 @@ class Readiness:
         self.compiling, self.slots = compiling, slots
         self._database = Database(database_url, connections=2)
         self._checks: Mapping[str, Callable[[], str]] = {
-            "database": lambda: _database(self._database),
-            "queue": lambda: _queue(self._database),
+            "database": partial(_seen, self._database, _schema),
+            "queue": partial(_seen, self._database, _queue),
             "spark": lambda: _spark(SparkMaster(spark_master)),
-            "worker": lambda: _worker(self._database),
+            "worker": partial(_seen, self._database, _worker),
         }
         self._threads = ThreadPoolExecutor(len(self._checks) + 1, thread_name_prefix="readiness")
         self._running: dict[str, asyncio.Future[Any]] = {}
@@ -167,44 +168,38 @@ async def read_metrics(request: Request) -> Response:
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-def _database(database: Database) -> str:
+def _schema(connection: sa.Connection) -> str:
+    if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
+        connection.invalidate()  # the next check looks whether another server takes writes
+        return "is read-only; nothing can be stored"
+    migrations.check_age(connection)
+    revision = migrations.current(connection)
+    if migrations.suffices(revision):
+        return "ok"
+    return f"the schema is at {revision}; `rackplan migrate` brings it to {migrations.newest()}"
+
+
+def _queue(connection: sa.Connection) -> str:
+    connection.execute(sa.text("SELECT 1 FROM procrastinate_jobs LIMIT 1"))
+    return "ok"
+
+
+def _worker(connection: sa.Connection) -> str:
+    is_there = connection.scalar(sa.text(STATEMENTS["any_worker"]), {"seconds": _SILENT_S})
+    return "ok" if is_there else "none; jobs and sweeps wait for one"
+
+
+def _seen(database: Database, look: Callable[[sa.Connection], str]) -> str:
+    """The result of a look at the database, or why there is none."""
     try:
         with database.engine.connect() as connection:
-            if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
-                connection.invalidate()  # the next check looks whether another server takes writes
-                return "is read-only; nothing can be stored"
-            migrations.check_age(connection)
-            revision = migrations.current(connection)
+            return look(connection)
     except DatabaseNewer as failure:
         return failure.detail
     except DatabaseUnavailable as failure:
         return f"cannot be reached: {type(failure.__cause__).__name__}"
     except sa.exc.SQLAlchemyError as failure:
         return f"cannot be read: {type(failure).__name__}"
-    if migrations.suffices(revision):
-        return "ok"
-    return f"the schema is at {revision}; `rackplan migrate` brings it to {migrations.newest()}"
-
-
-def _queue(database: Database) -> str:
-    try:
-        with database.engine.connect() as connection:
-            connection.execute(sa.text("SELECT 1 FROM procrastinate_jobs LIMIT 1"))
-    except (DatabaseUnavailable, sa.exc.SQLAlchemyError) as failure:
-        return f"cannot be read: {type(failure).__name__}"
-    return "ok"
-
-
-def _worker(database: Database) -> str:
-    try:
-        with database.engine.connect() as connection:
-            return (
-                "ok"
-                if connection.scalar(sa.text(STATEMENTS["any_worker"]), {"seconds": _SILENT_S})
-                else "none; jobs and sweeps wait for one"
-            )
-    except (DatabaseUnavailable, sa.exc.SQLAlchemyError) as failure:
-        return f"not known: {type(failure).__name__}"
 
 
 def _activity(database: Database) -> Activity:

@@ -10,9 +10,7 @@ from fastapi import Query, Request, Response
 from app.api import examples
 from app.api.http.auth import Uow
 from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
-from app.api.http.negotiation import json_response
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
+from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, json_response, page_response
 from app.errors.access import InvalidPageToken
 from app.errors.requests import JobEnded, JobNotFound
 from app.services.bodies import AnswerRecord

@@ -7,8 +7,7 @@ from fastapi import Body, Response
 from app.api import examples
 from app.api.http.auth import RequestLimits, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response
-from app.api.http.operations import Operations
+from app.api.http.operations import Operations, json_response
 from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import CLIENTS, PARTITIONERS
 from app.errors import access, kafka, requests

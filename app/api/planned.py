@@ -10,8 +10,7 @@ from fastapi import Depends, Header, Request, Response
 from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.following import JobPreference, Observation, awaited
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response, matched_hashes
-from app.api.http.operations import EndpointT, Operations
+from app.api.http.operations import EndpointT, Operations, json_response, matched_hashes
 from app.api.jobs import JobDocument, accepted, observed
 from app.api.problems.documents import of_stored_failure
 from app.errors import Failure

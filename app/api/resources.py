@@ -19,11 +19,11 @@ ROUTERS = Registry[APIRouter](
         "/v1/keys": "app.api.keys:router",
         "/v1/sweeps": "app.api.sweeps:router",
         "/v1/jobs": "app.api.jobs:router",
-        "/v1/share-links": "app.api.share_links:router",
+        "/v1/share-links": "app.api.administration:share_links_router",
         "/v1/webhooks": "app.api.webhooks:router",
-        "/v1/audit": "app.api.audit:router",
-        "/v1/usage": "app.api.usage:router",
-        "/v1/ledger": "app.api.ledger:router",
+        "/v1/audit": "app.api.administration:audit_router",
+        "/v1/usage": "app.api.administration:usage_router",
+        "/v1/ledger": "app.api.administration:ledger_router",
     }
 )
 """Routers, by the one operation that they have (`METHOD path`) or the path that they are below. A service that has just

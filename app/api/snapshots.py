@@ -16,9 +16,15 @@ from starlette.datastructures import FormData, UploadFile
 from app.api import examples
 from app.api.http.auth import RawBody, RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response, with_etag
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
+from app.api.http.operations import (
+    Operations,
+    PageSize,
+    PageToken,
+    id_of_token,
+    json_response,
+    page_response,
+    with_etag,
+)
 from app.api.models.clusters import SnapshotRequest
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth

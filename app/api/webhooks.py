@@ -13,9 +13,7 @@ from pydantic_core import PydanticCustomError
 from app.api import examples
 from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
+from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, json_response, page_response
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken
 from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
 from app.services import webhooks

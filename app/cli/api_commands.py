@@ -1,7 +1,4 @@
-"""`rackplan call`: any operation of the API by its id; `rackplan snapshots`, and changes of plans.
-
-Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
-"""
+"""`rackplan call`: any operation of the API by its id; `rackplan snapshots`, and changes of plans."""
 
 import json
 from pathlib import Path
@@ -11,15 +8,11 @@ import typer
 
 from app.cli import service
 from app.cli.output import hand_over, read_input
-from app.cli.registration import command
-from app.cli.service_commands import Found, address, raw, shown
+from app.cli.service_commands import Found, address, raw
 from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields
 
-_OF_PLAN = ("id", "title", "cluster", "status")
 
-
-@command("call")
 def call(
     operation: str,
     arguments: list[str] | None = None,
@@ -28,7 +21,7 @@ def call(
     url: str | None = None,
 ) -> None:
     """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
-    from app.cli import planning  # noqa: PLC0415 — see the module's docstring
+    from app.cli import planning  # noqa: PLC0415 — few of these commands need the core
 
     stated: Any = {} if body is None else planning.read_json(body, "body")
     named = dict(_argument(text) for text in arguments or ())
@@ -55,12 +48,11 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, value
 
 
-@shown("snapshots create", ("id", "cluster", "brokers", "topics", "partitions"))
 def create_snapshot(
     client: Any, files: list[Path] | None = None, cluster: str | None = None, kafka_version: str | None = None
 ) -> Found:
     """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
-    from app.cli import planning  # noqa: PLC0415 — see the module's docstring
+    from app.cli import planning  # noqa: PLC0415 — few of these commands need the core
 
     stated = {"cluster": cluster, "kafka_version": kafka_version}
     named = {name: value for name, value in stated.items() if value is not None}
@@ -71,13 +63,11 @@ def create_snapshot(
     return raw(client.create_snapshot(texts=contents, **named))
 
 
-@shown("plans approve", _OF_PLAN)
 def approve_plan(client: Any, plan_id: str) -> Found:
     """Approve a plan: its status becomes `approved`. `plans update` sets another."""
     return raw(client.update_plan(plan_id, status="approved"))
 
 
-@shown("plans update", _OF_PLAN)
 def update_plan(
     client: Any, plan_id: str, status: str | None = None, notes: str | None = None, label: list[str] | None = None
 ) -> Found:

@@ -4,13 +4,11 @@ import json
 from pathlib import Path
 
 from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input, table
-from app.cli.registration import command
+from rackplan.bench import MalformedSolution, entries, instance, judge, report
 
 
-@command("bench list")
 def list_instances(as_json: bool = False) -> None:
     """List the instances of KafkaBench with the best known values and lower bounds."""
-    from rackplan.bench import entries  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     if as_json:
         found = [
@@ -26,10 +24,8 @@ def list_instances(as_json: bool = False) -> None:
     table(("instance", "minimised", "best known", "lower bound"), rows)
 
 
-@command("bench instance")
 def print_instance(name: str, output: Path | None = None) -> None:
     """Print an instance of KafkaBench as JSON: its rules, and its snapshot and request for Rackplan's API."""
-    from rackplan.bench import MalformedSolution, instance  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     try:
         hand_over(json.dumps(instance(name)).encode() + b"\n", output)
@@ -37,10 +33,8 @@ def print_instance(name: str, output: Path | None = None) -> None:
         fail("No such instance", str(unknown), {}, code=WRONG_INPUT)
 
 
-@command("bench score")
 def score(file: Path, instance: str | None = None) -> None:
     """Score a solution of an instance of KafkaBench. The exit code is 3 if it breaks a rule."""
-    from rackplan.bench import MalformedSolution, judge, report  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     try:
         entry, judged = judge(read_input(file), instance)

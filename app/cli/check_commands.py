@@ -1,20 +1,19 @@
-"""`rackplan check` and `rackplan diff`, whose options are in `options.json`."""
+"""`rackplan check`, `diff` and `decode`."""
 
+from pathlib import Path
 from typing import Any
 
 import typer
 
-from app.cli.output import listed
+from app.cli import checking
+from app.cli.output import hand_over, listed, read_input
 from app.cli.plan_commands import cluster_of
-from app.cli.registration import TABLE, parameter, register
-from app.formats.syntax.garbage import uncollected
+from app.formats import decoding
+from app.formats.syntax.wire_formats import ByteEncoding, WireFormat
 
 
 def check(**options: Any) -> None:
     """Check a cluster, or a reassignment of it. The exit code is 3 if a condition of --fail-on holds."""
-    with uncollected():
-        from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
-
     stated = checking.request_of(
         options["limit"] or (),
         options["capacity"] or (),
@@ -37,9 +36,6 @@ def check(**options: Any) -> None:
 
 def diff(**options: Any) -> None:
     """Compare a cluster with topics as they are to be."""
-    with uncollected():
-        from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
-
     if not options["desired"]:
         raise typer.BadParameter("state at least one file", param_hint="--desired")
     differences = checking.diff(cluster_of(options), options["desired"])
@@ -47,6 +43,12 @@ def diff(**options: Any) -> None:
     checking.report_differences(differences, **written, as_json=options["as_json"])
 
 
-for _run in (check, diff):
-    _rows = TABLE["commands"][_run.__name__]
-    register(_run.__name__, _run, [parameter(name, row) for name, row in _rows.items()])
+def decode(
+    wire_format: WireFormat,
+    file: Path = Path("-"),
+    encoding: ByteEncoding = ByteEncoding.AUTO,
+    output: Path | None = None,
+) -> None:
+    """Print bytes or texts of Kafka as JSON."""
+
+    hand_over(decoding.as_json(wire_format, read_input(file), encoding), output)

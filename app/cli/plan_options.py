@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.cli.output import listed, read_input
-from app.cli.plan_commands import OPTIONS
 from app.cli.planning import read_json
+from app.cli.registration import PLANS
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.formats.kafka_files import reassignment
@@ -308,5 +308,5 @@ def _stated(value: Json, _: object) -> Json:
     return value
 
 
-OF_KIND: Mapping[str, Fields] = {kind: _fields(row["options"]) for kind, row in OPTIONS.items()}
+OF_KIND: Mapping[str, Fields] = {kind: _fields(row["options"]) for kind, row in PLANS.items()}
 """The options of each kind of plan, and of keys."""

@@ -1,11 +1,6 @@
-"""`rackplan sweep`, `jobs`, `plans`, `share`, `usage` and `ledger`: resources and jobs of a service.
+"""`rackplan sweep`, `jobs`, `plans`, `share`, `usage` and `ledger`: resources and jobs of a service."""
 
-Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
-"""
-
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,32 +8,26 @@ import typer
 
 from app.cli import service
 from app.cli.output import WRONG_INPUT, deliver, fail, hand_over, read_input, table, tell
-from app.cli.registration import command, described, parameter, register
 
 _OF_SWEEP = ("id", "kind", "state", "scenarios", "done")
 Found: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]]"
 """A document of the API, or several."""
 
 
-def shown(path: str, columns: tuple[str, ...]) -> Callable[[Callable[..., Found]], None]:
-    """Register a command that prints a function's result; its first parameter is a client of the service.
-
-    The command has the docstring and the other parameters of the function, and options of output.
-    """
-
-    def registered(find: Callable[..., Found]) -> None:
-        def run(output: Path | None, url: str | None, *, as_json: bool, **own: Any) -> None:
-            with service.connected(address(url)) as client:
-                show_rows(find(client, **own), columns, output, as_json=as_json)
-
-        _, *own = inspect.signature(find).parameters.values()
-        results = [parameter(each, {}) for each in ("output", "as_json", "url")]
-        register(path, run, [*described(path, own), *results], find.__doc__)
-
-    return registered
+def shown(
+    find: Callable[..., Found],
+    columns: Sequence[str],
+    *,
+    output: Path | None,
+    url: str | None,
+    as_json: bool,
+    **own: Any,
+) -> None:
+    """Print the result of a function, whose first parameter is a client of the service, as these columns."""
+    with service.connected(address(url)) as client:
+        show_rows(find(client, **own), columns, output, as_json=as_json)
 
 
-@command("sweep run")
 def run_sweep(
     file: Path,
     watch: bool = False,
@@ -48,7 +37,7 @@ def run_sweep(
     url: str | None = None,
 ) -> None:
     """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
-    from app.cli import planning  # noqa: PLC0415 — see the module's docstring
+    from app.cli import planning  # noqa: PLC0415 — few of these commands need the core
 
     if export is not None and not watch:
         raise typer.BadParameter("it needs --watch, since there are no scenarios before", param_hint="--export")
@@ -64,32 +53,27 @@ def run_sweep(
             show_rows(started.raw, _OF_SWEEP, output, as_json=as_json)
 
 
-@shown("sweep list", ("id", "kind", "state", "scenarios", "done", "created_at"))
 def list_sweeps(client: Any, most: int = 20) -> Found:
     """List sweeps, newest first."""
     return _first(client.list_sweeps(page_size=min(most, 100)), most)
 
 
-@shown("sweep show", _OF_SWEEP)
 def show_sweep(client: Any, sweep_id: str, watch: bool = False) -> Found:
     """Show a sweep, and wait for it with --watch."""
     found = client.get_sweep(sweep_id)
     return raw(_watched("sweep", found) if watch else found)
 
 
-@shown("sweep cancel", ("id", "kind", "state"))
 def cancel_sweep(client: Any, sweep_id: str) -> Found:
     """Cancel a sweep; scenarios that are scored stay."""
     return raw(client.cancel_sweep(sweep_id))
 
 
-@shown("jobs list", ("id", "kind", "state", "created_at", "plan"))
 def list_jobs(client: Any, most: int = 20) -> Found:
     """List jobs, newest first."""
     return _first(client.list_jobs(page_size=min(most, 100)), most)
 
 
-@shown("jobs show", ("id", "kind", "state", "plan", "error"))
 def show_job(client: Any, job_id: str, watch: bool = False) -> Found:
     """Show a job; with --watch wait for its end."""
     if watch:
@@ -97,26 +81,22 @@ def show_job(client: Any, job_id: str, watch: bool = False) -> Found:
     return raw(client.get_job(job_id))
 
 
-@shown("jobs cancel", ("id", "kind", "state"))
 def cancel_job(client: Any, job_id: str) -> Found:
     """Cancel a job."""
     return raw(client.cancel_job(job_id))
 
 
-@shown("plans list", ("id", "title", "cluster", "status", "created_at"))
 def list_plans(client: Any, kind: str | None = None, cluster: str | None = None, most: int = 20) -> Found:
     """List plans, newest first."""
     return _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(most, 100)), most)
 
 
-@command("plans show")
 def show_plan(plan_id: str, output: Path | None = None, as_json: bool = False, url: str | None = None) -> None:
     """Show a plan."""
     with service.connected(address(url)) as client:
         deliver(service.as_json(client.get_plan(plan_id).raw), output, as_json=as_json)
 
 
-@command("plans export")
 def export_plan(
     plan_id: str,
     file_format: str = "reassignment",
@@ -135,7 +115,6 @@ def export_plan(
         hand_over(written.content, output)
 
 
-@command("plans progress")
 def show_progress(
     plan_id: str,
     snapshot: str | None = None,
@@ -162,21 +141,12 @@ def show_progress(
         show_rows(found["batches"], ("index", *columns[:4]), output, as_json=False)
 
 
-class Shared(StrEnum):
-    """The pages that a link can be for."""
-
-    PLAN = "plan"
-    SWEEP = "sweep"
-    CLUSTER = "cluster"
-
-
-@command("share create")
 def create_share_link(
-    kind: Shared, name: str, days: int = 7, output: Path | None = None, as_json: bool = False, url: str | None = None
+    kind: str, name: str, days: int = 7, output: Path | None = None, as_json: bool = False, url: str | None = None
 ) -> None:
     """Create a share link of a page. One opens the page with its pictures and files, another its picture alone."""
     with service.connected(address(url)) as client:
-        made = client.create_share_link(kind=kind.value, name=name, days=days).raw
+        made = client.create_share_link(kind=kind, name=name, days=days).raw
         if as_json or output is not None:
             hand_over(service.as_json(made), output)
             return
@@ -184,13 +154,11 @@ def create_share_link(
             typer.echo(f"{label.replace('_at', ''):8} {made[label]}")
 
 
-@shown("share list", ("id", "kind", "name", "created_by", "expires_at"))
 def list_share_links(client: Any, most: int = 20) -> Found:
     """List the share links that are valid, newest first."""
     return _first(client.list_share_links(page_size=min(most, 100)), most)
 
 
-@command("share revoke")
 def revoke_share_links(share_link_id: str | None = None, as_json: bool = False, url: str | None = None) -> None:
     """Revoke one share link; without an id, revoke all share links of the team."""
     with service.connected(address(url)) as client:
@@ -202,7 +170,6 @@ def revoke_share_links(share_link_id: str | None = None, as_json: bool = False, 
     tell(sentence, {"revoked": share_link_id or "all"}, as_json=as_json)
 
 
-@command("usage")
 def show_usage(output: Path | None = None, as_json: bool = False, url: str | None = None) -> None:
     """Show the usage and the quotas of the team; of every team for a key of all teams."""
     with service.connected(address(url)) as client:
@@ -212,7 +179,6 @@ def show_usage(output: Path | None = None, as_json: bool = False, url: str | Non
     show_rows(found, tuple(found[0]), output, as_json=as_json)
 
 
-@command("ledger")
 def show_ledger(
     cluster: str | None = None, output: Path | None = None, as_json: bool = False, url: str | None = None
 ) -> None:
@@ -261,13 +227,13 @@ def _watched(what: str, running: Any) -> Any:
         return running.wait(progress=show)
 
 
-def show_rows(found: Found, columns: tuple[str, ...], output: Path | None, *, as_json: bool) -> None:
+def show_rows(found: Found, columns: Sequence[str], output: Path | None, *, as_json: bool) -> None:
     """Print documents of the API as a table, or as JSON."""
     if as_json or output is not None:
         hand_over(service.as_json(found), output)
         return
     rows = [found] if isinstance(found, Mapping) else found
-    present = [column for column in columns if any(one.get(column) is not None for one in rows)] or list(columns[:1])
+    present = [column for column in columns if any(one.get(column) is not None for one in rows)] or columns[:1]
     table(present, [[_cell(one.get(column)) for column in present] for one in rows])
 
 

@@ -29,19 +29,27 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_GREETING = Path(__file__).with_name("greeting.txt")
 _OTHER_FILES = 400
 """Files of the process that listens beside its clients' connections: of slots, the database, libraries, 40 at rest."""
 
 
-def serve(*, with_worker: bool, allow_root: bool = False) -> None:
+def serve(
+    worker: bool = True,
+    allow_root: bool = False,
+    host: str | None = None,
+    port: str | None = None,
+    data_dir: str | None = None,
+) -> None:
     """Serve until stopped: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
     After `nohup` a closed terminal stops nothing.
 
     Parameters
     ----------
-    with_worker : whether to run a worker beside the API.
+    worker : whether to run a worker beside the API.
     allow_root : whether a service that root starts remains root.
+    host, port, data_dir : in place of settings.
 
     Raises
     ------
@@ -49,6 +57,9 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     ApiKeyNeeded : other machines can reach the address, and there is no API key.
     MachineRefuses : from `embedded.running`.
     """
+    # Settings are read from the environment, by the worker and its processes as well.
+    stated = {"RACKPLAN_HOST": host, "RACKPLAN_PORT": port, "RACKPLAN_DATA_DIR": data_dir}
+    os.environ.update({name: value for name, value in stated.items() if value is not None})
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     for detail in unknown_variables(os.environ):
@@ -65,7 +76,7 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     # The API, whose import takes longer than anything else here, is imported while other processes start.
     Thread(target=import_module, args=("app.main",), daemon=True).start()
     try:
-        _serve(settings, with_worker=with_worker, wanted=wanted)
+        _serve(settings, with_worker=worker, wanted=wanted)
     except SystemExit as stopped:
         _leave(stopped)
 
@@ -174,15 +185,7 @@ class _Server(uvicorn.Server):
             begin()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        typer.echo(
-            f"Rackplan listens on {address}\n"
-            f"  the pages       {address}/\n"
-            f"  the docs        {address}/docs\n"
-            f"  a first try     curl -s {address}/v1/plans/replicas -H 'Content-Type: application/json' -d "
-            """'{"brokers":[{"id":1,"rack":"a"},{"id":2,"rack":"b"},{"id":3,"rack":"c"}],"""
-            """"algorithm":"striped","seed":42,"topics":[{"name":"orders","partitions":3,"replication_factor":2}]}'\n"""
-            "Ctrl-C stops it."
-        )
+        typer.echo(_GREETING.read_text("utf-8").replace("ADDRESS", address), nl=False)
 
 
 def _embedded(settings: Settings) -> AbstractContextManager[embedded.Server]:

@@ -4,24 +4,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Event, Thread
-from time import monotonic
-
-import structlog
 
 from app import logs
 from app.cli import unprivileged
 from app.settings import Settings
+from app.store.supervision import restarted
 
 _ENDS_WITHIN_S = 10.0
-_CHECKED_EVERY_S = 0.2
 _RESTARTED_AFTER_S = (1.0, 2.0, 5.0, 15.0)
-"""The pauses before the first, second, … restart of a row; the last one before every further one."""
 _STABLE_AFTER_S = 60.0
-"""A worker that ran for so long begins a new row of restarts."""
 _MODULE = "app.worker"
 
 
@@ -58,21 +53,20 @@ def become(*, allow_root: bool) -> None:
 
 
 def _restart_until(is_over: Event, worker: subprocess.Popen[bytes]) -> None:
-    started, restarts = monotonic(), 0
-    while True:
-        while worker.poll() is None and not is_over.wait(_CHECKED_EVERY_S):
-            pass
-        if is_over.is_set():
-            _end(worker)
-            return
-        if monotonic() - started >= _STABLE_AFTER_S:
-            restarts = 0
-        pause_s = _RESTARTED_AFTER_S[min(restarts, len(_RESTARTED_AFTER_S) - 1)]
-        structlog.get_logger().warning("worker.died", status=worker.returncode, restarted_after_s=pause_s)
-        if is_over.wait(pause_s):
-            return
-        started, restarts = monotonic(), restarts + 1
-        worker = _start()
+    def end_of(worker: subprocess.Popen[bytes]) -> Mapping[str, int] | None:
+        return None if (status := worker.poll()) is None else {"status": status}
+
+    _end(
+        restarted(
+            "worker",
+            worker,
+            end_of,
+            lambda _: _start(),
+            is_over,
+            pauses_s=_RESTARTED_AFTER_S,
+            stable_after_s=_STABLE_AFTER_S,
+        )
+    )
 
 
 def _start() -> subprocess.Popen[bytes]:

@@ -24,10 +24,9 @@ from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.errors.machine import SparkJobFailed
 from app.services import jobs, sweeps
 from app.services.webhooks import LONGEST_PAUSE
-from app.store.attempts import Count
 from app.store.database import Database, UnitOfWork
 from app.store.jobs import RUN_JOB
-from app.store.queue import DELIVERIES, JOBS
+from app.store.queue import DELIVERIES, JOBS, Count
 from app.store.sweeps import RUN_SWEEP
 
 MAX_FAILURES = 3

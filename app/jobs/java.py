@@ -22,20 +22,9 @@ from app.errors.machine import JavaNotFound
 
 _ANSWERS_WITHIN_S = 30.0
 _PROPERTY = re.compile(r"^ *(java\.home|java\.specification\.version) = (\S.*)$", re.MULTILINE)
-_LEAVES_OUT_THE_MODULE = """\
-#!/bin/sh
-# Neither the JVM nor the Python processes that it starts need the secrets of the service.
-for name in $(env | sed -n 's/^\\(RACKPLAN_[A-Za-z_]*\\|PG[A-Z]*\\|OTEL_[A-Z_]*\\)=.*/\\1/p'); do
-  [ "$name" = RACKPLAN_COMPILED ] || unset "$name"
-done
-# Spark asks for a module that its SQL does not need and that this Java may lack.
-for argument do
-  shift
-  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
-done
-exec {java} "$@"
-"""
-"""RACKPLAN_COMPILED is the folder of compiled loops, which executors of `local` read."""
+_SCRIPT = Path(__file__).with_name("java.sh")
+"""Runs a Java without the module and the secrets. RACKPLAN_COMPILED is the folder of compiled loops, which executors of
+`local` read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +64,7 @@ def make_home(java: Java, folder: Path) -> Path:
     """
     command = folder / "bin" / "java"
     command.parent.mkdir(parents=True, exist_ok=True)
-    command.write_text(_LEAVES_OUT_THE_MODULE.format(java=shlex.quote(str(java.executable))), encoding="utf-8")
+    command.write_text(_SCRIPT.read_text("utf-8").format(java=shlex.quote(str(java.executable))), encoding="utf-8")
     command.chmod(0o755)
     return folder
 

@@ -34,8 +34,8 @@ from app.store import addresses
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.queue import DELIVERIES, JOBS, TAKE
-from app.store.statements import STATEMENTS
 from app.store.sweeps import RUN_SWEEP
+from app.store.tables import STATEMENTS
 from app.store.webhooks import DELIVER
 
 if TYPE_CHECKING:
@@ -50,14 +50,6 @@ _CONFIRMED_AFTER_HEARTBEATS = 2
 """Missed heartbeats after which a worker is considered dead, whatever the clock of the database says."""
 _DECISION = datetime.fromtimestamp(0, UTC)
 """Stands for the moment at which a retry is decided."""
-_OF_EARLIER_RELEASES = (
-    "retry_stalled_jobs",
-    "forget_answers",
-    "forget_sweeps",
-    "forget_deliveries",
-    "forget_audit_entries",
-)
-"""Tasks that workers of earlier releases queue, which may run beside this one; `housekeeping` replaces them."""
 CONNECTION_TIMEOUT_S = 5.0
 RECONNECTED_AFTER_S = 1.0
 """The pause after the connection to the database is lost."""
@@ -217,10 +209,6 @@ async def _counted(work: _Work, task: str, row_id: UUID) -> AsyncIterator[None]:
             raise
 
 
-def _nothing(**_: Any) -> None:
-    """Run a task of an earlier release: do nothing."""
-
-
 async def deliver_webhook(
     context: procrastinate.JobContext, *, delivery_id: str, attempts: int, traceparent: str | None = None
 ) -> None:
@@ -288,8 +276,6 @@ async def _run_jobs(work: _Work, stop_requested: asyncio.Event) -> None:
     for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
         handed_back = _handed_back(_traced(name, run_one), stop_requested)
         app.task(name=name, pass_context=True, retry=_RETRY)(handed_back)
-    for name in _OF_EARLIER_RELEASES:
-        app.task(name=name)(_nothing)
     await _run_queue(app, JOBS, work, stop_requested, concurrency=CONCURRENCY)
 
 

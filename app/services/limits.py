@@ -5,12 +5,22 @@ defaults, minimums and descriptions below.
 """
 
 from collections.abc import Sequence, Sized
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.errors import FieldPath
 from app.errors.requests import LimitExceeded
+
+T = TypeVar("T")
+
+
+def parts(value: object) -> object:
+    """The values of a text with commas between them, as the environment has lists; other values as they are."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+Listed = Annotated[tuple[T, ...], BeforeValidator(parts)]
 
 
 class Limits(BaseModel):
@@ -57,7 +67,7 @@ class Limits(BaseModel):
     """Memory that a job that plans may allocate, in MiB."""
     max_webhooks: Annotated[int, Field(ge=1)] = 20
     """Webhooks of the service."""
-    dataset_roots: tuple[str, ...] = ()
+    dataset_roots: Listed[str] = ()
     """Folders and URI prefixes under which sweeps may read datasets, separated by commas; if empty, sweeps read no
     datasets."""
 

@@ -20,8 +20,8 @@ from app.services.bodies import AnswerRecord
 from app.store import transaction
 
 if TYPE_CHECKING:
+    from app.store.api_keys import ShareLink
     from app.store.database import UnitOfWork
-    from app.store.share_links import ShareLink
 
 SubjectKind = Literal["plan", "sweep", "cluster"]
 Granted = Literal["page", "picture"]

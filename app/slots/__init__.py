@@ -4,7 +4,6 @@ admission.py  how many are served concurrently, how many wait, and when one is r
               expected to wait, from how long others took
 pool.py       the processes, by lane; started, called, stopped and replaced
 server.py     the process that slots are forked from
-process.py    the process of a slot: answers one at a time, within its limit on memory
+process.py    the process of a slot: answers one at a time, within its limit on memory; is killed when its parent ends
 tied.py       processes that end with their parent
-parent.py     asks the system to kill a process when its parent ends; names processes
 """

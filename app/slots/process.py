@@ -1,9 +1,11 @@
 """The process of a slot: answers the calls of its connection, one at a time, until the connection is closed.
 
 It has a limit on its memory, and ends by itself if an answer has left it much larger than it was: freed memory that the
-C library keeps returns to the system with the process.
+C library keeps returns to the system with the process. On Linux the system kills it when its parent ends, however that
+ends; elsewhere it ends when it reads that its connection is closed.
 """
 
+import ctypes
 import faulthandler
 import gc
 import resource
@@ -17,13 +19,28 @@ import orjson
 import psutil
 
 from app import tracing
-from app.slots.parent import tie_to_parent
 
+SERVER_NAME = "rackplan-slots"
+"""The name of the process from which slots are forked, and of the slots."""
+_DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_NAME = 15  # PR_SET_NAME
 _GROWTH_BYTES = 256 * 2**20
 """Growth of the resident memory after which the process ends, instead of answering again."""
 
 Answer: TypeAlias = Callable[[bytes, bytes], tuple[dict[str, object], bytes]]
 """Answers a head and a body with a head, which crosses as JSON, and a body."""
+
+
+def tie_to_parent() -> None:
+    """Let the system kill this process when the thread that started it ends."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
+
+
+def name_process(name: str) -> None:
+    """Name this process as `ps -o comm` and `top` show it: at most 15 characters."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_NAME, name.encode())
 
 
 def run(answer: Answer, connection: Connection, *, memory_mib: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from app.slots.parent import SERVER_NAME
+from app.slots.process import SERVER_NAME
 from app.store.scratch import Scratch
 
 _FOLDER = f"{SERVER_NAME}-"

@@ -7,7 +7,7 @@ Nothing else may import it: a service would end with the terminal or the script 
 import os
 import signal
 
-from app.slots.parent import SERVER_NAME, name_process, tie_to_parent
+from app.slots.process import SERVER_NAME, name_process, tie_to_parent
 
 _NICENESS = 5
 

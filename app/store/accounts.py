@@ -21,14 +21,7 @@ from app.errors.machine import AccountUnusable
 SHELTER = Path("/var/lib/rackplan")
 """Root's folder for Postgres' programs and data if the account cannot reach the caller's own."""
 
-# For the account itself, the kernel checks each path in turn; reading mode bits would miss ACLs and mounts. `$1` is the
-# test of a folder: that it can be passed, or listed as well.
-_FIRST_CLOSED = """
-test=$1; shift
-for path; do
-  if [ -d "$path" ]; then [ -x "$path" ] && [ $test "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
-done
-"""
+_FIRST_CLOSED = Path(__file__).with_name("first_closed.sh").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from typing import get_args
 import sqlalchemy as sa
 
 from app.store.jobs import RUN_JOB
-from app.store.statements import STATEMENTS
 from app.store.sweeps import RUN_SWEEP
-from app.store.tables import jobs, sweep_chunks, sweeps, webhook_deliveries
+from app.store.tables import STATEMENTS, jobs, sweep_chunks, sweeps, webhook_deliveries
 from app.store.transaction import Store
 from app.store.webhooks import DELIVER, DeliveryState
 

@@ -8,18 +8,14 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from threading import Lock
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import orjson
-import psycopg
 import sqlalchemy as sa
 
 from app.errors.quotation import quoted
-from app.store import addresses, transaction
-from app.store.statements import STATEMENTS
-from app.store.tables import audit_entries
-from app.store.transaction import Page, Store, driver_failures, equal, page_of
+from app.store.tables import STATEMENTS, audit_entries
+from app.store.transaction import Page, Store, equal, page_of
 
 ActorKind: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
 """An API key, a token or session of the OIDC issuer, a share link, any process while the service is open, a request
@@ -188,59 +184,11 @@ def record(connection: sa.Connection, action: str, resource: str, *, team: str |
     connection.execute(audit_entries.insert().inline().values(row))
 
 
-_LOST = (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
-
-
-class AuditConnection:
-    """A connection of its own that adds entries, each batch by one statement that commits itself.
-
-    It has the role of requests, if Postgres has that. Threads take turns.
-    """
-
-    def __init__(self, url: sa.URL) -> None:
-        self._parameters = addresses.parameters(url)
-        self._connection: psycopg.Connection[Any] | None = None
-        self._lock = Lock()
-
-    def add(self, entries: Sequence[NewEntry]) -> None:
-        """Add entries. A batch whose connection is lost meanwhile is sent again, and may then be there twice.
-
-        Raises `DatabaseUnavailable` or `StorageFull`.
-        """
-        rows = orjson.dumps([entry.row() for entry in entries]).decode()
-        with self._lock, driver_failures():
-            if self._connection is not None:
-                try:
-                    self._connection.execute(STATEMENTS["add_audit_entries"], (rows,), prepare=True)
-                except psycopg.errors.DiskFull:
-                    raise
-                except _LOST:
-                    self._discard()
-                else:
-                    return
-            try:
-                self._connection = self._connected()
-                self._connection.execute(STATEMENTS["add_audit_entries"], (rows,), prepare=True)
-            except _LOST:
-                self._discard()
-                raise
-
-    def close(self) -> None:
-        """Close the connection; another call of `add` makes a new one."""
-        with self._lock:
-            self._discard()
-
-    def _discard(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-
-    def _connected(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(**self._parameters, autocommit=True, application_name="rackplan")
-        usable = connection.execute(STATEMENTS["role_is_usable"]).fetchone()
-        if usable is not None and usable[0]:
-            connection.execute(f"SET ROLE {transaction.ROLE}")
-        return connection
+def add(engine: sa.Engine, entries: Sequence[NewEntry]) -> None:
+    """Add entries by one statement, which commits itself. Raises `DatabaseUnavailable` or `StorageFull`."""
+    rows = orjson.dumps([entry.row() for entry in entries]).decode()
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql(STATEMENTS["add_audit_entries"], (rows,))
 
 
 FIELDS = tuple(field.name for field in fields(AuditEntry))

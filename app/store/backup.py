@@ -22,7 +22,7 @@ from psycopg import sql
 from app.errors.machine import BackupUnreadable, DatabaseNotEmpty, OutputNotWritable
 from app.store import migrations
 from app.store.database import Database
-from app.store.statements import STATEMENTS
+from app.store.tables import STATEMENTS
 
 FORMAT = 1
 _MANIFEST = "manifest.json"

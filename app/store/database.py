@@ -19,12 +19,11 @@ from app.errors.requests import InvalidField
 from app.store import addresses, transaction, usage
 from app.store.activity import Activities
 from app.store.answers import Answers
-from app.store.api_keys import ApiKeys, key_hash
+from app.store.api_keys import ApiKeys, ShareLinks, key_hash
 from app.store.audit import Audit
 from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.queue import Queue
-from app.store.share_links import ShareLinks
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.tables import installation_keys, sessions

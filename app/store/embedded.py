@@ -36,6 +36,10 @@ DATABASE = "rackplan"
 LOG_BYTES = 8 * 2**20
 _LOG_KEPT_BYTES = 2**20
 _START_ATTEMPTS = 6
+_INITDB = (
+    "--auth=scram-sha-256 --encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 "
+    "--no-instructions"
+)
 _ANSWER_WITHIN_S = 15.0
 
 _LINES = re.findall(r"^(\w+) =(.*)$", files("app.store").joinpath("postgres.conf").read_text("utf-8"), re.MULTILINE)
@@ -237,12 +241,7 @@ def _initialise(folder: Path, *, account: Account, programs: Programs) -> None:
             f"--pgdata={new / 'cluster'}",
             f"--username={DATABASE}",
             f"--pwfile={password}",
-            "--auth=scram-sha-256",
-            "--encoding=UTF8",
-            "--locale=C",
-            "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8",
-            "--no-instructions",
+            *_INITDB.split(),
         ]
     )
     if answer.returncode != 0:

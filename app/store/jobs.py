@@ -9,8 +9,7 @@ import sqlalchemy as sa
 
 from app.errors import Json
 from app.errors.requests import JobEnded, JobNotFound
-from app.store.attempts import ENDED, Attempted
-from app.store.queue import defer
+from app.store.queue import ENDED, Attempted, defer
 from app.store.tables import jobs
 from app.store.webhooks import publish
 

@@ -13,8 +13,7 @@ from psycopg.types.json import Jsonb
 
 from app.errors import Json
 from app.errors.requests import SweepNotFound
-from app.store.attempts import ENDED, Attempted
-from app.store.queue import defer
+from app.store.queue import ENDED, Attempted, defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import Page, driver_failures
 from app.store.usage import ROW_BYTES

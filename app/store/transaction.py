@@ -29,7 +29,7 @@ import structlog
 from app.errors import FieldPath
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.errors.failure import NotFound
-from app.store.statements import STATEMENTS
+from app.store.tables import STATEMENTS
 
 ROLE = "rackplan_api"
 SETTING = "rackplan.team"

@@ -17,9 +17,8 @@ from app.api.examples import PLACE, SNAPSHOT
 from app.jobs import queue
 from app.jobs.housekeeping import DeadWorkers
 from app.store import transaction as ids
-from app.store.attempts import ENDED
 from app.store.database import Database
-from app.store.queue import JOBS, defer
+from app.store.queue import ENDED, JOBS, defer
 from tests.api.conftest import Serve, StartWorker
 from tests.api.contract import place, problem, topic
 from tests.clocks import Clock

@@ -96,7 +96,7 @@ class TestReadyz:
         found = response.json()
         assert (response.status_code, found["status"]) == (503, "unavailable")
         assert found["checks"]["database"].startswith("cannot be reached")
-        assert found["checks"]["queue"].startswith("cannot be read")
+        assert found["checks"]["queue"].startswith("cannot be reached")
         assert client.get("/healthz").status_code == 200, "a restart would mend nothing"
 
     def test_the_schema_is_another_versions(self, scratch: Database, serve: Serve) -> None:

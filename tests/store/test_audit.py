@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.access import DatabaseUnavailable
-from app.store import transaction
-from app.store.audit import LONGEST, Actor, AuditConnection, AuditEntry, AuditFilter, NewEntry
+from app.store import audit, transaction
+from app.store.audit import LONGEST, Actor, AuditEntry, AuditFilter, NewEntry
 from app.store.database import Database
 
 ENTRY = NewEntry(Actor("key", "ci", None, "blue", "192.0.2.7", "r-1"), "DELETE /v1/plans/{plan_id}", "/v1/plans/1", 204)
@@ -24,9 +24,7 @@ def filled(database: Database) -> Database:
 
 
 def add(database: Database, *entries: NewEntry) -> None:
-    connection = AuditConnection(database.url)
-    connection.add(entries)
-    connection.close()
+    audit.add(database.engine, entries)
 
 
 def entries(database: Database, team: str | None = None) -> list[AuditEntry]:
@@ -142,14 +140,14 @@ def test_pages_and_filters(database: Database) -> None:
 
 
 def test_a_lost_connection_is_made_anew(database: Database) -> None:
-    connection = AuditConnection(database.url)
-    connection.add([ENTRY])
+    own = Database(database.url.render_as_string(hide_password=False), connections=1)
+    add(own, ENTRY)
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO audit_entries%%'"
     with database.engine.begin() as other:
         assert (True,) in other.exec_driver_sql(end).all()
-    connection.add([ENTRY])
-    connection.close()
+    add(own, ENTRY)
+    own.close()
     assert len(entries(database)) == 2
-    nowhere = AuditConnection(database.url.set(port=1))
+    nowhere = Database(database.url.set(port=1).render_as_string(hide_password=False))
     with pytest.raises(DatabaseUnavailable):
-        nowhere.add([ENTRY])
+        add(nowhere, ENTRY)

@@ -19,8 +19,8 @@ from app.api.examples import EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAM
 from app.errors.access import ShareLinkRejected
 from app.services import share_links
 from app.services.share_links import Granted, Subject
+from app.store.api_keys import ShareLink
 from app.store.database import Database, UnitOfWork
-from app.store.share_links import ShareLink
 from app.store.transaction import uuid7
 from tests.api.contract import UNKNOWN_ID
 from tests.web.browser import Browser

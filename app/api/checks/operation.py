@@ -8,8 +8,7 @@ from app.api import examples
 from app.api.checks.requests import CheckRequest, run_check
 from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response
-from app.api.http.operations import Operations
+from app.api.http.operations import Operations, json_response
 from app.errors import reassignments
 from app.errors.access import IdempotencyKeyInFlight
 from app.errors.requests import (

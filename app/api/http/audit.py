@@ -11,7 +11,6 @@ from functools import lru_cache
 from http import HTTPStatus
 from ipaddress import ip_address
 
-import sqlalchemy as sa
 import structlog
 from anyio import CancelScope
 from starlette.datastructures import Headers
@@ -23,7 +22,9 @@ from app.errors import Failure
 from app.errors.access import DatabaseUnavailable, StorageFull
 from app.errors.quotation import quoted
 from app.slots.admission import Caller
-from app.store.audit import Actor, AuditConnection, NewEntry
+from app.store import audit
+from app.store.audit import Actor, NewEntry
+from app.store.database import Database
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 METHODS = READING | {"POST", "PUT", "PATCH", "DELETE"}
@@ -41,10 +42,15 @@ _Sender = tuple[str | None, str | None, int | None]
 
 
 class AuditLog:
-    """Adds entries to the log. Belongs to one event loop; `close` ends its thread and its connection."""
+    """Adds entries to the log. Belongs to one event loop; `close` ends its thread and its connection.
 
-    def __init__(self, url: sa.URL) -> None:
-        self._connection = AuditConnection(url)
+    Parameters
+    ----------
+    database : a pool of one connection, so that entries wait for no request.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="audit")
         self._pending: list[tuple[NewEntry, asyncio.Future[None]]] = []
         self._adding: asyncio.Task[None] | None = None
@@ -94,7 +100,9 @@ class AuditLog:
             batch, self._pending = self._pending[:_MOST_ENTRIES], self._pending[_MOST_ENTRIES:]
             failure: Failure | None = DatabaseUnavailable("the audit log cannot be written; try again")
             try:
-                await loop.run_in_executor(self._thread, self._connection.add, [entry for entry, _ in batch])
+                await loop.run_in_executor(
+                    self._thread, audit.add, self._database.engine, [entry for entry, _ in batch]
+                )
                 failure = None
             except (DatabaseUnavailable, StorageFull) as known:
                 failure = known
@@ -112,7 +120,7 @@ class AuditLog:
     def close(self) -> None:
         """End the thread once it has stored its entries, and close the connection."""
         self._thread.shutdown(wait=True)
-        self._connection.close()
+        self._database.close()
 
 
 class Audit:

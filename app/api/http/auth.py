@@ -263,28 +263,28 @@ class KeyBeforeBody:
     async def _rejection(self, request: Request) -> Response | None:
         try:
             async with asyncio.timeout(_REJECTED_WITHIN_S):
-                return await self._rejected(request)
+                await self._check(request)
         except TimeoutError:
             return of_failure(request, DatabaseUnavailable("the API key cannot be checked now; try again in a moment"))
-
-    async def _rejected(self, request: Request) -> Response | None:
-        try:
-            caller = callers.of_state(request.scope.get("state", {}))
-            if caller is not None:
-                _note(request.scope, _actor_of_token(caller))
-                return None
-            secret = await _secret(await _BEARER(request), await _BASIC(request))
-            check = partial(_presented, self._database, secret, may_be_open=self._may_be_open)
-            # A thread that waits for a silent database continues without the request.
-            presented = await to_thread.run_sync(check, abandon_on_cancel=True)
-            _note(request.scope, _actor_of_key(presented))
-            if presented is not None:
-                _unexpired(presented)
         except Failure as failure:
             return of_failure(request, failure)
         except HTTPException as unreadable:
             return of_http(request, unreadable)
         return None
+
+    async def _check(self, request: Request) -> None:
+        """Note the sender. Raises as `principal`, and the framework's exception for credentials that cannot be read."""
+        caller = callers.of_state(request.scope.get("state", {}))
+        if caller is not None:
+            _note(request.scope, _actor_of_token(caller))
+            return
+        secret = await _secret(await _BEARER(request), await _BASIC(request))
+        check = partial(_presented, self._database, secret, may_be_open=self._may_be_open)
+        # A thread that waits for a silent database continues without the request.
+        presented = await to_thread.run_sync(check, abandon_on_cancel=True)
+        _note(request.scope, _actor_of_key(presented))
+        if presented is not None:
+            _unexpired(presented)
 
 
 def _presented(database: Database, secret: str | None, *, may_be_open: bool) -> PresentedKey | None:

@@ -1,21 +1,21 @@
 """Compress responses by gzip or Zstandard, as `Accept-Encoding` prefers, and send them in pieces."""
 
-import zlib
+import gzip
+from functools import partial
 from typing import Final
 
 from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.negotiation import qualities
+from app.api.http.operations import qualities
 
 LEAST_BYTES = 1024
 """A smaller body is one packet either way."""
 LARGE_BYTES = 32 * 1024
 """Least size of bodies that a thread compresses, by Zstandard if the client reads both."""
 _THREADS = 2
-_GZIP_LEVEL = 4
-_GZIP_WINDOW = 31
+_GZIP = partial(gzip.compress, compresslevel=4, mtime=0)
 _ZSTD_LEVEL = 3
 _TEXTS: Final = (
     "text/",
@@ -70,9 +70,9 @@ class Compression:
         if encoding is None:
             return message
         if encoding == "gzip" and len(body) < LARGE_BYTES:
-            body = _gzip(body)
+            body = _GZIP(body)
         else:
-            body = await to_thread.run_sync(_zstd if encoding == "zstd" else _gzip, body, limiter=self._limiter)
+            body = await to_thread.run_sync(_zstd if encoding == "zstd" else _GZIP, body, limiter=self._limiter)
         headers["Content-Encoding"] = encoding
         headers["Content-Length"] = str(len(body))
         etag = headers.get("etag")
@@ -99,11 +99,6 @@ def _is_text(status: int, headers: Headers) -> bool:
     media_type = headers.get("content-type", "").partition(";")[0]
     is_whole = status != 206 and "content-encoding" not in headers
     return is_whole and media_type.startswith(_TEXTS) and media_type != _EVENTS
-
-
-def _gzip(body: bytes) -> bytes:
-    compressor = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_WINDOW)
-    return compressor.compress(body) + compressor.flush()
 
 
 def _zstd(body: bytes) -> bytes:

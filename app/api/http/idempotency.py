@@ -9,19 +9,35 @@ from fastapi import Depends, Header, Request, Response, Security
 from app.api.http.auth import RawBody, Uow, principal
 from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused
 from app.store.answers import Answer
-from app.store.database import UnitOfWork
 
 _STORED_HEADERS = ("content-type", "location", "etag", "retry-after", "preference-applied")
+
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=255,
+        pattern=r"^[!-~]+$",
+        description="Any unique text. A repeated request with the same key gets the first answer; another request "
+        "with the key gets a 422, and a concurrent one a 409.",
+    ),
+]
 
 
 class Once:
     """Answers a request with an Idempotency-Key once; without a key, every time."""
 
-    def __init__(self, uow: UnitOfWork, *, principal_name: str, key: str | None, fingerprint: str) -> None:
-        self._uow = uow
-        self._principal = principal_name
-        self._key = key
-        self._fingerprint = fingerprint
+    def __init__(
+        self,
+        request: Request,
+        uow: Uow,
+        body: RawBody,
+        principal_name: Annotated[str, Security(principal, scopes=["plan"])],
+        idempotency_key: IdempotencyKey = None,
+    ) -> None:
+        self._uow, self._principal, self._key = uow, principal_name, idempotency_key
+        self._fingerprint = _fingerprint(request, body)
 
     def __call__(self, answer: Callable[[], Response]) -> Response:
         """Return the stored response, or create and store it, in the transaction of the answer itself.
@@ -45,25 +61,6 @@ class Once:
         return Response(earlier.body, earlier.status, headers=dict(earlier.headers) | {"Idempotency-Replayed": "true"})
 
 
-def _once(
-    request: Request,
-    uow: Uow,
-    body: RawBody,
-    principal_name: Annotated[str, Security(principal, scopes=["plan"])],
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            min_length=1,
-            max_length=255,
-            pattern=r"^[!-~]+$",
-            description="Any unique text. A repeated request with the same key gets the first answer; another request "
-            "with the key gets a 422, and a concurrent one a 409.",
-        ),
-    ] = None,
-) -> Once:
-    return Once(uow, principal_name=principal_name, key=idempotency_key, fingerprint=_fingerprint(request, body))
-
-
 def _fingerprint(request: Request, body: bytes) -> str:
     digest = sha256(f"{request.method} {request.url.path}?{request.url.query}\n".encode())
     media_type, _, parameters = request.headers.get("content-type", "").partition(";")
@@ -76,4 +73,4 @@ def _fingerprint(request: Request, body: bytes) -> str:
     return digest.hexdigest()
 
 
-OnceOnly = Annotated[Once, Depends(_once, scope="function")]
+OnceOnly = Annotated[Once, Depends(scope="function")]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from app.services.plans.pipeline import PlanOutcome
@@ -88,43 +88,45 @@ def exposition(activity: Activity | None, lanes: Mapping[str, Occupancy], *, dro
         _EXPECTED_WAIT.labels(lane).set(occupancy.expected_wait_s)
     # A registry of its own: these are values of one scrape, and no other scrape sees them.
     of_scrape = CollectorRegistry()
-    of_scrape.register(_DroppedLinesCollector(dropped_log_lines))
-    if activity is not None:
-        of_scrape.register(_ActivityCollector(activity))
+    of_scrape.register(_Scraped([_dropped(dropped_log_lines), *([] if activity is None else _of_activity(activity))]))
     return generate_latest() + generate_latest(of_scrape)
 
 
-class _DroppedLinesCollector(Collector):
-    def __init__(self, lines: int) -> None:
-        self._lines = lines
+class _Scraped(Collector):
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = metrics
 
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        text = "Lines of the log of this process that were dropped because the reader of the log was too slow."
-        yield CounterMetricFamily("rackplan_dropped_log_lines", text, value=self._lines)
-
-
-class _ActivityCollector(Collector):
-    def __init__(self, activity: Activity) -> None:
-        self._activity = activity
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        activity, by_state, by_task = self._activity, ("kind", "state", "code"), ("task",)
-        yield _gauge("rackplan_jobs", "Jobs by kind, state and code of the failure.", by_state, activity.jobs)
-        yield _gauge("rackplan_sweeps", "Sweeps by kind, state and code of the failure.", by_state, activity.sweeps)
-        text = "Stored deliveries to webhooks, by state."
-        yield _gauge("rackplan_webhook_deliveries", text, ("state",), activity.deliveries)
-        text = "Scenarios scored per second in the last minute, by kind."
-        yield _gauge("rackplan_scenarios_per_second", text, ("kind",), activity.scenarios_per_s)
-        text = "Tasks on the queue that are due and no worker runs, by task."
-        yield _gauge("rackplan_queue_length", text, by_task, {task: due.tasks for task, due in activity.queue.items()})
-        text = "Seconds that the oldest of these tasks has been due."
-        ages = {task: due.oldest_s for task, due in activity.queue.items()}
-        yield _gauge("rackplan_queue_oldest_seconds", text, by_task, ages)
+    def collect(self) -> Iterator[Metric]:
+        return iter(self._metrics)
 
 
-def _gauge(name: str, text: str, labels: Sequence[str], values: Mapping[Any, float]) -> GaugeMetricFamily:
-    """A metric with one value for each label, or each tuple of labels."""
-    family = GaugeMetricFamily(name, text, labels=labels)
-    for stated, value in values.items():
-        family.add_metric([stated] if isinstance(stated, str) else stated, value)
-    return family
+def _dropped(lines: int) -> Metric:
+    text = "Lines of the log of this process that were dropped because the reader of the log was too slow."
+    return CounterMetricFamily("rackplan_dropped_log_lines", text, value=lines)
+
+
+def _of_activity(activity: Activity) -> list[Metric]:
+    """Metrics of values by a label or several, in this order."""
+    queued = {task: due.tasks for task, due in activity.queue.items()}
+    ages = {task: due.oldest_s for task, due in activity.queue.items()}
+    by_state = ("kind", "state", "code")
+    rows: Sequence[tuple[str, str, Sequence[str], Mapping[Any, float]]] = (
+        ("jobs", "Jobs by kind, state and code of the failure.", by_state, activity.jobs),
+        ("sweeps", "Sweeps by kind, state and code of the failure.", by_state, activity.sweeps),
+        ("webhook_deliveries", "Stored deliveries to webhooks, by state.", ("state",), activity.deliveries),
+        (
+            "scenarios_per_second",
+            "Scenarios scored per second in the last minute, by kind.",
+            ("kind",),
+            activity.scenarios_per_s,
+        ),
+        ("queue_length", "Tasks on the queue that are due and no worker runs, by task.", ("task",), queued),
+        ("queue_oldest_seconds", "Seconds that the oldest of these tasks has been due.", ("task",), ages),
+    )
+    metrics: list[Metric] = []
+    for name, text, labels, values in rows:
+        family = GaugeMetricFamily(f"rackplan_{name}", text, labels=labels)
+        for stated, value in values.items():
+            family.add_metric([stated] if isinstance(stated, str) else stated, value)
+        metrics.append(family)
+    return metrics

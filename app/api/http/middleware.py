@@ -1,10 +1,9 @@
-"""Middleware of every request: request id and log, HEAD, host and origin checks, overload,
-body limit.
-"""
+"""Middleware of every request: request id, span and log, HEAD, host and origin checks, overload, body limit."""
 
-import asyncio
+import re
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from http import HTTPStatus
 from secrets import token_hex
 from typing import Final, TypeAlias
@@ -12,14 +11,14 @@ from typing import Final, TypeAlias
 import structlog
 from anyio import CancelScope
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app import tracing
 from app.api.http.audit import METHODS, READING
 from app.api.http.metrics import count_plan, count_request
-from app.api.problems.documents import OrProblem, of_failure
+from app.api.problems.documents import of_failure
 from app.api.problems.field_errors import first_of, pointer
 from app.errors import Failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
@@ -32,31 +31,50 @@ QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths of requests that are answered at any load: they compute nothing, and report the state of the service."""
 BEYOND_LIMIT: Final = "beyond_limit"
 """Key of a request's state for the limit on connections, if its connection is beyond it."""
+COMPILING: Final = "Rackplan-Compiling"
+"""Header of responses while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
 _LONGEST_REQUEST_ID = 64
-_TRUSTED = "rackplan.trusted_host"
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:[0-9]*)?")
+"""A name or an address, and perhaps a port."""
 
 
 class RequestLog:
-    """Give every request an id, log it once when it has been answered, and measure it.
+    """Give every request an id and a span, log it once when it has been answered, and measure it.
 
     The line has the code of the problem, if the response is one, and the kind, hash, solver seconds and optimality gap
     of a plan that the request made. An `X-Request-ID` of the caller is used if it is short and printable. Neither
     bodies nor headers are logged: they may contain keys.
+
+    Parameters
+    ----------
+    compiling : the progress of the compilation of loops, which responses state; None if nothing is compiled.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, *, compiling: Callable[[], str | None]) -> None:
+        self._app, self._compiling = app, compiling
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _given_id(Headers(scope=scope)) or token_hex(16)
-        state = scope.setdefault("state", {})
-        state["request_id"] = request_id
+        headers = Headers(scope=scope)
+        request_id = _given_id(headers) or token_hex(16)
+        scope.setdefault("state", {})["request_id"] = request_id
+        method, is_quiet = scope["method"], scope["path"] in QUIET_PATHS
+        with (
+            tracing.continued(None if is_quiet else headers.get("traceparent")),
+            nullcontext() if is_quiet else tracing.span(method, "server", http_request_method=method) as span,
+            structlog.contextvars.bound_contextvars(request_id=request_id, **tracing.log_fields()),
+        ):
+            status, route = await self._answered(scope, receive, send)
+            tracing.annotate(span, name=f"{method} {route}", http_route=route, http_response_status__code=status)
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                tracing.fail(span)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> tuple[int, str]:
+        """The status of the answer, and the path of the operation."""
         # A context variable that is set here would not come back from the thread of the operation; this record does.
         plans: list[PlanOutcome] = []
-        structlog.contextvars.bind_contextvars(request_id=request_id)
         started = time.perf_counter()
         status = 500
 
@@ -65,8 +83,10 @@ class RequestLog:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = request_id
+                headers["X-Request-ID"] = scope["state"]["request_id"]
                 headers.setdefault("X-Content-Type-Options", "nosniff")
+                if (progress := self._compiling()) is not None:
+                    headers[COMPILING] = progress
             await send(message)
 
         try:
@@ -74,7 +94,8 @@ class RequestLog:
                 await self._app(scope, receive, send_with_id)
         finally:
             seconds = time.perf_counter() - started
-            # The path of the operation, not of the request: each id would be a time series of its own.
+            # The path of the operation, not of the request: each id would be a time series of its own, and the path of
+            # a share link has its secret.
             route = "none" if status == HTTPStatus.METHOD_NOT_ALLOWED else getattr(scope.get("route"), "path", "none")
             method = scope["method"] if scope["method"] in METHODS else "other"
             count_request(method, route, status, seconds)
@@ -87,9 +108,9 @@ class RequestLog:
                 path=quoted(scope["path"]),
                 status=status,
                 seconds=round(seconds, 4),
-                **_details(state.get("failure_code"), plans),
+                **_details(scope["state"].get("failure_code"), plans),
             )
-            structlog.contextvars.unbind_contextvars("request_id")
+        return status, route
 
 
 def _details(code: str | None, plans: Sequence[PlanOutcome]) -> dict[str, object]:
@@ -128,14 +149,8 @@ class Head:
         scope["route"] = as_get.get("route")  # for the log and the metrics
 
 
-class Interrupted(OrProblem):
-    """Answer a request that is cancelled, because it outlasts the grace period of a stop, with a problem."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__(app, raised=asyncio.CancelledError, answer=_of_stop)
-
-
-def _of_stop(request: Request, _: BaseException) -> Response:
+def of_stop(request: Request, _: BaseException) -> Response:
+    """The answer to a request that is cancelled, because it outlasts the grace period of a stop."""
     return of_failure(request, ServiceStopping("the service stops before the request ends; send it again"))
 
 
@@ -207,6 +222,23 @@ def same_origin(allowed_origins: Collection[str]) -> Check:
     return check
 
 
+def named_as(hosts: Collection[str]) -> Check:
+    """Reject requests for another host name, which DNS rebinding makes pages of a foreign origin send.
+
+    A service that only this machine can reach is requested by a name of this machine.
+    """
+
+    def check(scope: Scope) -> None:
+        # Of two names this reads the first, and a proxy in front of it may have read the last (RFC 9112, 3.2).
+        names = Headers(scope=scope).getlist("host")
+        found = _HOST.fullmatch(names[0]) if len(names) == 1 else None
+        if found is None or found[1].lower() not in hosts:
+            host = quoted(", ".join(names))
+            raise Forbidden(f"{host} is not a name of this service; add it to RACKPLAN_ALLOWED_HOSTS", host=host)
+
+    return check
+
+
 class BodyLimit:
     """Reject a body that is longer than the limit: by its `Content-Length`, otherwise when the limit is reached."""
 
@@ -238,40 +270,6 @@ class BodyLimit:
         return LimitExceeded(
             f"the body has {length}; the limit is {self._limit} bytes", limit_name="max_body_bytes", limit=self._limit
         )
-
-
-class TrustedHost:
-    """Reject requests for another host name, which DNS rebinding makes pages of a foreign origin send.
-
-    A service that only this machine can reach is requested by a name of this machine. `Host` is parsed and compared by
-    Starlette's own middleware; its plain text response with status 400 is replaced with a problem document.
-    """
-
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
-        self._app = app
-        self._check = TrustedHostMiddleware(_mark_as_trusted, sorted(hosts), www_redirect=False)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._check(scope, receive, _discard)
-            # Of two names this reads the first, and a proxy in front of it may have read the last (RFC 9112, 3.2).
-            names = Headers(scope=scope).getlist("host")
-            if not scope.pop(_TRUSTED, False) or len(names) != 1:
-                host = quoted(", ".join(names))
-                failure = Forbidden(
-                    f"{host} is not a name of this service; add it to RACKPLAN_ALLOWED_HOSTS", host=host
-                )
-                await of_failure(Request(scope), failure)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-
-async def _mark_as_trusted(scope: Scope, _receive: Receive, _send: Send) -> None:
-    scope[_TRUSTED] = True
-
-
-async def _discard(_: Message) -> None:
-    """Drop the plain text response of a rejection."""
 
 
 def _given_id(headers: Headers) -> str | None:

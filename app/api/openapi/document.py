@@ -109,14 +109,10 @@ _REFERENCE = re.compile(rf'(?<="){_SCHEMAS}[^"]+')
 DESCRIPTION = files("app.api.openapi").joinpath("description.md").read_text(encoding="utf-8")
 
 
-_TEAM = {
-    "name": TEAM_HEADER,
-    "in": "header",
-    "required": False,
-    "description": "The team to act for, if the key is one of all teams. Without it, such a key reads and deletes what "
-    "every team has, and stores for `default`. A key of a team may name its own.",
-    "schema": {"type": "string", "maxLength": transaction.LONGEST, "pattern": transaction.PATTERN},
-}
+_TABLE = json.loads(files("app.api.openapi").joinpath("document.json").read_bytes())
+"""Tags with their descriptions, and the header with which a key of all teams acts for one."""
+_PATTERN = {"maxLength": transaction.LONGEST, "pattern": transaction.PATTERN}
+_TEAM = {"name": TEAM_HEADER, **_TABLE["team"], "schema": {"type": "string", **_PATTERN}}
 
 
 def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
@@ -128,18 +124,7 @@ def document_of(app: FastAPI, limits: Limits) -> dict[str, Any]:
         version=app.version,
         description=DESCRIPTION + table,
         routes=app.routes,
-        tags=[
-            {"name": "snapshots", "description": "Clusters at one moment."},
-            {"name": "plans", "description": "Immutable predictions and optimised plans."},
-            {"name": "checks", "description": "Verify reassignments from any source."},
-            {"name": "keys", "description": "The partition of each key, in each client."},
-            {"name": "jobs", "description": "Large requests, answered asynchronously."},
-            {"name": "share links", "description": "Signed links that need no API key."},
-            {"name": "webhooks", "description": "Signed events, delivered to your URLs."},
-            {"name": "audit", "description": "Changes with their actors, and denied requests."},
-            {"name": "usage", "description": "Usage of teams, with their quotas."},
-            {"name": "health", "description": "Liveness, readiness and metrics."},
-        ],
+        tags=_TABLE["tags"],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
     document = _named(document)

@@ -4,7 +4,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from app.api.start.preparation import HEADER as COMPILING
+from app.api.http.middleware import COMPILING
 
 _TABLE = json.loads(files("app.api.openapi").joinpath("response_headers.json").read_bytes())
 COMPONENTS: dict[str, Any] = _TABLE["headers"]

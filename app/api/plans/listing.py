@@ -6,8 +6,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from app.api.http.auth import Uow
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
+from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, page_response
 from app.errors.access import InvalidPageToken
 from app.services.bodies import AnswerRecord
 from app.services.fields import NAMED_VALUE, Moment, Name, TopicName

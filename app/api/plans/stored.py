@@ -12,9 +12,19 @@ from pydantic import BaseModel, Field
 
 from app.api import examples
 from app.api.http.auth import Uow, merge_patch_only, principal
-from app.api.http.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, offset_of_token, token_of_offset
+from app.api.http.operations import (
+    Operations,
+    PageSize,
+    PageToken,
+    chosen,
+    digest_of,
+    json_response,
+    matched_hashes,
+    offset_of_token,
+    tags,
+    token_of_offset,
+    with_etag,
+)
 from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable

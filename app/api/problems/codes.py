@@ -17,20 +17,20 @@ from app.services.cautions import CAUTIONS
 
 OF_HTTP: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
     {
-        "malformed_body": (HTTPStatus.BAD_REQUEST, "The body cannot be parsed; names the place."),
-        "unauthorized": (HTTPStatus.UNAUTHORIZED, "The credentials of the request cannot be read."),
-        "not_found": (HTTPStatus.NOT_FOUND, "The path is not one of the service."),
-        "method_not_allowed": (HTTPStatus.METHOD_NOT_ALLOWED, "The path does not take the method; `Allow` has those."),
+        "malformed_body": (HTTPStatus(400), "The body cannot be parsed; names the place."),
+        "unauthorized": (HTTPStatus(401), "The credentials of the request cannot be read."),
+        "not_found": (HTTPStatus(404), "The path is not one of the service."),
+        "method_not_allowed": (HTTPStatus(405), "The path does not take the method; `Allow` has those."),
         "request_timeout": (
-            HTTPStatus.REQUEST_TIMEOUT,
+            HTTPStatus(408),
             "The head or the body of the request was not complete in time; the connection has ended.",
         ),
         "request_header_fields_too_large": (
-            HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+            HTTPStatus(431),
             "The request line and the headers are longer than 64 KiB together.",
         ),
         "internal_error": (
-            HTTPStatus.INTERNAL_SERVER_ERROR,
+            HTTPStatus(500),
             "A defect of the service, which logs it with the request id, or a state of its machine.",
         ),
     }

@@ -8,8 +8,7 @@ from pydantic import Field
 from app.api import examples
 from app.api.http.auth import Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response
-from app.api.http.operations import Operations
+from app.api.http.operations import Operations, json_response
 from app.errors.access import IdempotencyKeyInFlight
 from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, MalformedText, PlanNotFound, QuotaExceeded, SnapshotNotFound

@@ -6,8 +6,6 @@ from threading import Event, Thread
 
 import structlog
 from sqlalchemy.exc import DBAPIError
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.deferred_routers import DeferredRouters
 from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
@@ -17,8 +15,6 @@ from app.errors.requests import QuotaExceeded
 from app.store import transaction
 from app.store.database import Database
 
-HEADER = "Rackplan-Compiling"
-"""Header of responses while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
 _NICENESS = 10
 _ENDS_WITHIN_S = 0.5
 
@@ -115,19 +111,3 @@ class Preparation:
 
     def _note(self, done: int, total: int, _: str, __: float) -> None:
         self.compiling = f"{done} of {total}"
-
-
-class CompilingHeader:
-    """Add the progress of the compilation to every response, while there is one."""
-
-    def __init__(self, app: ASGIApp, *, preparation: Preparation) -> None:
-        self._app, self._preparation = app, preparation
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_progress(message: Message) -> None:
-            progress = self._preparation.compiling
-            if message["type"] == "http.response.start" and progress is not None:
-                MutableHeaders(scope=message)[HEADER] = progress
-            await send(message)
-
-        await self._app(scope, receive, send_with_progress)

@@ -11,9 +11,7 @@ from app.api import examples
 from app.api.http.auth import RequestLimits, Uow, json_only, principal
 from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import json_response
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, id_of_token, page_response
+from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, json_response, page_response
 from app.api.jobs import State
 from app.api.sweeps.documents import SweepDocument, SweepsPage, SweepWithDefinition
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission

@@ -9,9 +9,15 @@ from pydantic import Field
 from app.api import examples
 from app.api.http.auth import RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
-from app.api.http.negotiation import chosen, json_response
-from app.api.http.operations import Operations
-from app.api.http.pagination import PageSize, PageToken, place_of_token, token_of_place
+from app.api.http.operations import (
+    Operations,
+    PageSize,
+    PageToken,
+    chosen,
+    json_response,
+    place_of_token,
+    token_of_place,
+)
 from app.api.planned import created
 from app.api.sweeps.documents import FrontDocument, ScenariosPage
 from app.errors import access, kafka, reassignments, requests

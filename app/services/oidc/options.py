@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, FilePath, field_validator, model_validator
 
 from app.services.api_keys import Scope
+from app.services.limits import Listed, parts
 from app.store import transaction
 
 Algorithm = Literal[
@@ -30,7 +31,7 @@ class OidcOptions(BaseModel):
     """OIDC issuer whose tokens are accepted, as its `iss` has it: https, or http on loopback."""
     oidc_audience: str | None = None
     """Audience that access tokens need in `aud`; if empty, the API accepts no tokens."""
-    oidc_authorized_parties: tuple[str, ...] = ()
+    oidc_authorized_parties: Listed[str] = ()
     """Clients whose access tokens are accepted, by `azp`, separated by commas; if empty, any."""
     oidc_client_id: str | None = None
     """Client id with which browsers sign in; if empty, pages need an API key."""
@@ -40,7 +41,7 @@ class OidcOptions(BaseModel):
     """`scope` of the request to sign in."""
     oidc_session_hours: Annotated[int, Field(ge=1, le=168)] = 8
     """Hours after which a browser has to sign in again."""
-    oidc_algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256", "PS256", "ES256")
+    oidc_algorithms: Annotated[Listed[Algorithm], Field(min_length=1)] = ("RS256", "PS256", "ES256")
     """Algorithms of signatures, separated by commas."""
     oidc_skew_seconds: Annotated[int, Field(ge=0, le=300)] = 60
     """Difference of clocks that `exp`, `nbf` and `iat` may have, in seconds."""
@@ -60,17 +61,12 @@ class OidcOptions(BaseModel):
     """Address at which browsers reach the service, such as https://rackplan.example.org; needed by
     RACKPLAN_OIDC_CLIENT_ID."""
 
-    @field_validator("oidc_algorithms", "oidc_authorized_parties", mode="before")
-    @classmethod
-    def _listed(cls, value: object) -> object:
-        return tuple(_parts(value)) if isinstance(value, str) else value
-
     @field_validator("oidc_teams", "oidc_scopes", mode="before")
     @classmethod
     def _paired(cls, value: object) -> object:
-        if not isinstance(value, str):
+        if not isinstance(listed := parts(value), tuple):
             return value
-        pairs = [part.rpartition("=") for part in _parts(value)]
+        pairs = [part.rpartition("=") for part in listed]
         unpaired = next((last for first, _, last in pairs if not first), None)
         if unpaired is not None:
             raise ValueError(f"{unpaired!r} has no `=`")
@@ -169,7 +165,3 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
