@@ -223,7 +223,7 @@ def _split(upload: Upload) -> Split:
     if _is_encoded(upload.text, is_named=initial == _BROKERS):
         return Split({_BROKERS: upload.text})
     marker = _Marker()
-    texts = split(upload.text, marker.mark, document=_part_of, initial=initial, long_run=(_TOPICS, _ROWS_OF_TOPICS))
+    texts = split(upload.text, marker.mark, document=_part_of, initial=initial)
     if texts.parts:
         return texts
     if initial is not None:
@@ -257,13 +257,11 @@ class _Marker:
 
     def mark(self, content: str, current: str | None) -> Mark:
         """What a line marks, after lines of the part `current`."""
-        if current == _GROUPS and group_tables.is_usual_row(content, self._header):
-            return Mark()
         part = owner(content)
         if part is not None:
             if part == _GROUPS and not group_tables.prose(content):
                 self._header = content
-            return Mark(part)
+            return Mark(part, rows=_rows_of(part, content))
         if (command := _COMMAND.match(content)) is not None:
             return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
         if _OF_SHELL.match(content):
@@ -272,6 +270,11 @@ class _Marker:
             return Mark() if group_tables.may_be_row(content, self._header) else UNKNOWN
         row = _CONTINUED.get(current or "")
         return UNKNOWN if row is None or row.match(content) is None else Mark()
+
+
+def _rows_of(part: str, content: str) -> re.Pattern[str] | None:
+    """A pattern of the usual rows after a line that marks a part."""
+    return _ROWS_OF_TOPICS if part == _TOPICS else group_tables.usual_rows(content) if part == _GROUPS else None
 
 
 def owner(content: str) -> str | None:

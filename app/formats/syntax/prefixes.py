@@ -110,7 +110,7 @@ def _by_host(text: str, hosts: Sequence[str], is_known: Callable[[str], bool]) -
 
 def _hosts_of_headings(text: str) -> list[str]:
     """The host of each line, by Ansible's headings; empty without several hosts."""
-    if len(set(_ANSIBLE.findall(text))) < 2:
+    if " | rc=" not in text or len(set(_ANSIBLE.findall(text))) < 2:
         return []
     hosts = [""]
     for line in text.split("\n"):

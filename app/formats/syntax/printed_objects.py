@@ -31,7 +31,7 @@ _WORDS |= {word: word for word in ("true", "false", "null")}
 def as_json(text: str) -> str:
     """The text with each printed object as JSON."""
     written, end = [], 0
-    while (start := _START.search(text, end)) is not None:
+    while "{" in text and (start := _START.search(text, end)) is not None:
         value, after = _value(text, start.start())
         written += [text[end : start.start()], value]
         end = after
