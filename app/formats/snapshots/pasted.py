@@ -71,7 +71,11 @@ _CONTINUED = {
     **{name: source.row for name, source in SOURCES.items() if source.row is not None},
 }
 """By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
-_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+")
+_ROWS = {
+    _TOPICS: re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+"),
+    **{name: source.rows for name, source in SOURCES.items()},
+}
+"""By part, a pattern of any number of its usual lines."""
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?:consumer-|share-|streams-)?(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs"
     r"|features|groups)(?:\.sh|\.bat)?(?:\s|$)"
@@ -261,7 +265,7 @@ class _Marker:
         if part is not None:
             if part == _GROUPS and not group_tables.prose(content):
                 self._header = content
-            return Mark(part, rows=_rows_of(part, content))
+            return Mark(part, rows=group_tables.usual_rows(content) if part == _GROUPS else _ROWS.get(part))
         if (command := _COMMAND.match(content)) is not None:
             return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
         if _OF_SHELL.match(content):
@@ -270,11 +274,6 @@ class _Marker:
             return Mark() if group_tables.may_be_row(content, self._header) else UNKNOWN
         row = _CONTINUED.get(current or "")
         return UNKNOWN if row is None or row.match(content) is None else Mark()
-
-
-def _rows_of(part: str, content: str) -> re.Pattern[str] | None:
-    """A pattern of the usual rows after a line that marks a part."""
-    return _ROWS_OF_TOPICS if part == _TOPICS else group_tables.usual_rows(content) if part == _GROUPS else None
 
 
 def owner(content: str) -> str | None:
