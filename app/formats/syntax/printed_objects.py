@@ -15,7 +15,7 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 
-import orjson
+from app.formats.syntax.documents import is_json
 
 _OPENING, _KEY = r"^[ \t]*+(?:\[\s*+){0,2}+\{\s*+", r"'[^'\n]{1,249}'\s*+:|[A-Za-z_$][\w$]{0,249}:\s"
 _START = re.compile(rf"{_OPENING}(?={_KEY})", re.MULTILINE)
@@ -42,21 +42,13 @@ _WORDS |= {word: word for word in ("true", "false", "null")}
 def as_json(text: str) -> str:
     """The text with each printed object as JSON."""
     written, end = [], 0
-    is_loose = len(text) < _MOST_LOOSE_CHARACTERS and _LOOSE.search(text) is not None and not _is_json(text)
+    is_loose = len(text) < _MOST_LOOSE_CHARACTERS and _LOOSE.search(text) is not None and not is_json(text)
     opening = _LOOSE_START if is_loose else _START
     while "{" in text and (start := opening.search(text, end)) is not None:
         value, after = _value(text, start.start())
         written += [text[end : start.start()], value]
         end = after
     return "".join([*written, text[end:]])
-
-
-def _is_json(text: str) -> bool:
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True
 
 
 def lines_of_strings(text: str) -> str | None:
