@@ -61,9 +61,8 @@ class RecordedMember:
     target_tasks: RecordedTasks | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedOffset:
-    """The committed offset of a group in a partition.
+class RecordedOffset(NamedTuple):
+    """The committed offset of a group in a partition; a tuple, since there can be a million.
 
     Parameters
     ----------

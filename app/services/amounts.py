@@ -1,7 +1,8 @@
 """Amounts as people write them, in bodies, options and pages alike: `3.41e12`, `"3.4 TB"`, `"85 %"`, `"12 h"`.
 
-`kB`, `MB`, `GB`, `TB`, `PB` are powers of 1,000 bytes and `KiB`, `MiB`, … of 1,024; `/s` may follow. A text without a
-unit is rejected, and so is a unit that a field does not have.
+`kB`, `MB`, `GB`, `TB`, `PB` are powers of 1,000 bytes and `KiB`, `MiB`, … of 1,024; `/s` may follow. Rates may be in
+bits: `800 Mbit/s`, `10 Gbps`. Thousands may be separated: `1,234,567`, `1 234 567`, `1_234_567`. A text without a unit
+is rejected, and so is a unit that a field does not have, and a comma that may be a decimal one.
 """
 
 import re
@@ -26,10 +27,13 @@ MOST_PERCENT = 100
 _UNITS = {unit: 1000 ** (at + 1) for at, unit in enumerate("kMGTP")} | {
     f"{unit}i": 1024 ** (at + 1) for at, unit in enumerate("KMGTP")
 }
-_NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
-_BYTES, _PERCENT = rf"^{_NUMBER} ?(?:[kMGTP]|[KMGTP]i)?B(?:/s)?$", rf"^{_NUMBER} ?%$"
-_WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?B(?:/s)?")
-_IN_PERCENT = re.compile(_PERCENT)
+_NUMBER = r"(?:[0-9]{1,18}|[0-9]{1,3}(?:(?:[ _][0-9]{3}){1,5}|(?:,[0-9]{3}){2,5}))(?:\.[0-9]{1,18})?"
+_PERCENT = rf"^{_NUMBER} ?%$"
+_BYTES = rf"^{_NUMBER} ?(?:(?:[kMGTP]|[KMGTP]i)?B(?:/s)?|[kMGTP]?(?:bit/s|bps))$"
+_WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?(?P<bits>B(?:/s)?|(?<!i)(?:bit/s|bps))")
+_AMBIGUOUS = re.compile(r"([1-9][0-9]{0,2}),([0-9]{3})( ?[A-Za-z%/]{0,6})")
+_IN_PERCENT, _PLAIN = re.compile(_PERCENT), re.compile(_NUMBER)
+_SEPARATORS = str.maketrans("", "", " _,")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DURATION = rf"^{_NUMBER} ?(?:{'|'.join(_SECONDS)})$"
 _OF_TIME = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>{'|'.join(_SECONDS)})")
@@ -37,9 +41,26 @@ _OF_TIME = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>{'|'.join(_SECONDS)})")
 
 def bytes_of(value: object) -> object:
     """The number of bytes of a text such as `3.4 TB`, and a whole number as an integer; anything else as it is."""
-    if isinstance(value, str) and (written := _WRITTEN.fullmatch(value)) is not None:
-        value = float(written["number"]) * _UNITS.get(written["unit"] or "", 1)
+    if (written := _match(_WRITTEN, value)) is not None:
+        bits = 1 if written["bits"].startswith("B") else 8
+        value = _float(written["number"]) * _UNITS.get(written["unit"] or "", 1) / bits
     return json_number(value) if isinstance(value, float) else value
+
+
+def _match(pattern: re.Pattern[str], value: object) -> re.Match[str] | None:
+    """The match of a text. Raises `PydanticCustomError` with both readings of `1,234`."""
+    if not isinstance(value, str):
+        return None
+    if (either := _AMBIGUOUS.fullmatch(value)) is not None:
+        whole, rest, unit = either.groups()
+        raise PydanticCustomError(
+            "amount", f"Input may be {whole}{rest}{unit} or {whole}.{rest}{unit}: write one of them"
+        )
+    return pattern.fullmatch(value)
+
+
+def _float(number: str) -> float:
+    return float(number.translate(_SEPARATORS))
 
 
 def json_number(value: float) -> float:
@@ -49,15 +70,15 @@ def json_number(value: float) -> float:
 
 def share_of(value: object) -> object:
     """The share of a text such as `85 %`; anything else as it is."""
-    if isinstance(value, str) and _IN_PERCENT.match(value) is not None:
-        return float(value.removesuffix("%")) / 100
+    if isinstance(value, str) and _match(_IN_PERCENT, value) is not None:
+        return _float(value.removesuffix("%")) / 100
     return value
 
 
 def seconds_of(value: object) -> object:
     """The seconds of a text such as `12 h`; anything else as it is."""
-    if isinstance(value, str) and (written := _OF_TIME.fullmatch(value)) is not None:
-        return json_number(float(written["number"]) * _SECONDS[written["unit"]])
+    if (written := _match(_OF_TIME, value)) is not None:
+        return json_number(_float(written["number"]) * _SECONDS[written["unit"]])
     return value
 
 
@@ -83,7 +104,12 @@ def amount_of(value: object) -> object:
 def number_of(text: str) -> int | float:
     """A number as typed, with its unit or without; a whole one as an integer. Raises `ValueError`."""
     value = amount_of(text)
-    return json_number(float(value if isinstance(value, int | float) else text))
+    return json_number(float(value) if isinstance(value, int | float) else plain_number(text))
+
+
+def plain_number(text: str) -> float:
+    """A number as typed, without a unit. Raises `ValueError`."""
+    return _float(text) if _match(_PLAIN, text) else float(text)
 
 
 BytesText: TypeAlias = Annotated[str, Field(pattern=_BYTES, examples=["3.4 TB"])]

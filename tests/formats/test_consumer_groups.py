@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,11 +11,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from app.formats.groups import consumer_groups, described_groups
+from app.formats.groups import consumer_groups, described_groups, group_tables
 from app.formats.groups.consumer_groups import GroupMember, PartitionOffsets
 from app.formats.groups.consumer_protocol import Subscription
 from app.formats.groups.group_cells import Section, read
-from app.formats.groups.group_tables import is_usual_row, may_be_row
+from app.formats.groups.group_tables import may_be_row, usual_row
 from app.formats.snapshots.pasted import owner
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.formats.writers.consumer_protocol import write_subscription
@@ -278,17 +279,36 @@ def test_a_usual_row_may_be_a_row_and_begins_no_other_text(table: str, data: st.
     for place in data.draw(st.sets(st.integers(0, width - 1))):
         cells[place] = data.draw(st.sampled_from(words))
     line = " ".join(cells)
-    is_usual = is_usual_row(line, header)
-    event(f"usual: {is_usual}")
-    assert not is_usual or (may_be_row(line, header) and owner(line) is None)
+    aligned = "".join([cell.ljust(len(name)) for name, cell in zip(re.findall(r"\S+ *", header), cells, strict=False)])
+    for row in (line, aligned):
+        is_usual = _is_usual(row, header)
+        event(f"usual: {is_usual}")
+        assert not is_usual or (may_be_row(row, header) and owner(row) is None)
+        if is_usual:
+            assert group_tables.read(f"{header}\n{row}\n", required=header.split()[:2])[0].rows == [tuple(row.split())]
+
+
+def _is_usual(line: str, header: str) -> bool:
+    row = usual_row(header)
+    return row is not None and row.match(f"{header}\n{line}\n", len(header) + 1) is not None
 
 
 def test_the_rows_of_offsets_are_usual_and_other_lines_are_not() -> None:
     for table in (DESCRIBE, BEFORE_2_4, VERBOSE):
         for header, *rows in (part.split("\n") for part in table.strip().split("\n\n")):
-            assert all(is_usual_row(row, header) for row in rows if "no active members" not in row)
-            assert not is_usual_row(header, header)
-            assert not is_usual_row(rows[-1].rsplit(maxsplit=1)[0], header)
+            assert all(_is_usual(row, header) for row in rows if "no active members" not in row)
+            assert not _is_usual(header, header)
+            assert not _is_usual(rows[-1].rsplit(maxsplit=1)[0], header)
+
+
+@given(st.lists(offsets, min_size=1, max_size=5), st.lists(members, min_size=1, max_size=5))
+def test_rows_are_read_alike_one_by_one(rows: list[PartitionOffsets], listed: list[GroupMember]) -> None:
+    """A carriage return at the end of a line makes it an unusual one."""
+    for text, read_rows in (
+        (write_offsets([Section(tuple(rows))]), read_offsets),
+        (write_members([Section(tuple(listed))]), read_members),
+    ):
+        assert read_rows(text.replace("\n", "\r\n")) == read_rows(text)
 
 
 @costly()

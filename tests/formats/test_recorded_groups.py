@@ -3,7 +3,6 @@
 import itertools
 import json
 from base64 import b64encode
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -78,11 +77,17 @@ def some_texts(draw: st.DrawFn) -> list[str]:
         host=st.just("/h"),
         client_id=st.just("c"),
         group=names,
+        leader_epoch=st.none(),
     )
+    nothing, none = st.none(), st.just(())
     members = st.builds(
-        GroupMember, member_ids, st.just("/h"), st.just("c"), st.integers(0, 2), names, assignment=st.just(())
+        GroupMember,
+        *(member_ids, st.just("/h"), st.just("c"), st.integers(0, 2), names, nothing, none, nothing, nothing, none),
     )
-    states = st.builds(GroupState, st.just("h:1  (1)"), st.just("Stable"), st.integers(0, 3), st.just("range"), names)
+    states = st.builds(
+        GroupState,
+        *(st.just("h:1  (1)"), st.just("Stable"), st.integers(0, 3), st.just("range"), names, nothing, nothing),
+    )
     tables = [
         write_offsets(
             [Section((row,)) for row in draw(st.lists(rows, unique_by=lambda row: (row.group, row.partition)))]
@@ -224,15 +229,15 @@ class TestJoining:
         assert group.members[0].owned == (TopicPartitions("z", (3, 1, 2)), TopicPartitions("a", (0,)))
 
     def test_without_verbose_the_offsets_state_the_assignment(self) -> None:
-        counted = replace(self.MEMBER, assignment=None, partitions=1)
-        idle = replace(counted, consumer_id="m-2", partitions=0)
-        unsaid = replace(counted, consumer_id="m-3")
+        counted = self.MEMBER._replace(assignment=None, partitions=1)
+        idle = counted._replace(consumer_id="m-2", partitions=0)
+        unsaid = counted._replace(consumer_id="m-3")
         found = joined(write_members([Section((counted, idle, unsaid))]), write_offsets([Section((self.ROW,))]))
         assert [member.assigned for member in found.groups[0].members] == [(TopicPartitions("t", (2,)),), (), None]
 
     def test_a_member_that_reads_nothing_is_one_all_the_same(self) -> None:
-        idle = replace(self.ROW, topic=None, partition=None, current_offset=None, lag=None, consumer_id="m-2")
-        unowned = replace(self.ROW, partition=7, consumer_id=None)
+        idle = self.ROW._replace(topic=None, partition=None, current_offset=None, lag=None, consumer_id="m-2")
+        unowned = self.ROW._replace(partition=7, consumer_id=None)
         (group,) = joined(write_offsets([Section((self.ROW, idle, unowned))])).groups
         assert [(member.member_id, member.assigned) for member in group.members] == [
             ("m-1", (TopicPartitions("t", (2,)),)),

@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.models.clusters import LogDirectoryRequest, PartitionRequest
@@ -33,6 +35,11 @@ from tests.conftest import ROOT
         ("0.5 KiB/s", 512),
         ("100 MB/s", 100_000_000),
         ("7 B", 7),
+        ("800 Mbit/s", 100_000_000),
+        ("10 Gbps", 1_250_000_000),
+        ("1,234,567 B", 1_234_567),
+        ("1 234 567.5 kB", 1_234_567_500),
+        ("1_234 MiB", 1234 * 2**20),
         (3.41e12, 3_410_000_000_000),
         (12.0, 12),
     ],
@@ -43,10 +50,46 @@ def test_bytes(written: object, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["3.4", "TB", "3,4 TB", "1 KB", "1 Mb", "85 %", "", "1e5 B", "-1 B", "٣ B", 1.5, None, True]
+    "written",
+    [
+        "3.4",
+        "TB",
+        "3,4 TB",
+        "1 KB",
+        "1 Mb",
+        "1 Gibps",
+        "1,234.5 B",
+        "12,34 B",
+        "85 %",
+        "",
+        "1e5 B",
+        "-1 B",
+        "٣ B",
+        1.5,
+        None,
+        True,
+    ],
 )
 def test_what_has_no_unit_or_another_is_left_to_the_model(written: object) -> None:
     assert bytes_of(written) is written
+
+
+@pytest.mark.parametrize("read", [bytes_of, seconds_of, share_of, number_of])
+@pytest.mark.parametrize("unit", ["", " GB", "h", "%"])
+def test_a_comma_that_may_be_a_decimal_one_is_rejected_with_both_readings(
+    read: Callable[[str], object], unit: str
+) -> None:
+    with pytest.raises(ValueError, match=f"Input may be 1234{unit} or 1.234{unit}"):
+        read(f"1,234{unit}")
+    with pytest.raises(ValidationError, match=r"may be 10000 GB or 10.000 GB"):
+        TypeAdapter(CapacityRequest).validate_python({"disk_bytes": "10,000 GB"})
+
+
+@given(st.integers(0, 10**15), st.sampled_from([" ", "_", ","]))
+def test_separated_thousands_are_the_number(number: int, separator: str) -> None:
+    written = f"{number:,}".replace(",", separator)
+    assume(separator != "," or written.count(",") != 1)
+    assert (number_of(written), bytes_of(f"{written} B")) == (number, number)
 
 
 def test_a_list_with_units_or_one_number_for_all() -> None:

@@ -19,18 +19,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import StringIO
 from math import isfinite
+from typing import Protocol
 
 import numpy as np
 
 from app.core.capacity.sections import IngressSeries
+from app.core.model import Float64s
 from app.core.sweeps.fields import impossible
-from app.errors import FieldPath, Json
+from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields, MalformedText
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
 
 _NEEDED, _OPTIONAL = ("topic", "bytes_in_per_s"), ("partition", "timestamp")
 _LABELS = (("topic", "name"), ("partition", "id"))
 """Labels, and the ends of their other names."""
+
+
+class RejectValue(Protocol):
+    """Makes the failure of a value at a path."""
+
+    def __call__(self, path: FieldPath, /, *, expected: str, actual: Json) -> Failure: ...
+
+
 _Key = tuple[str, int | None]
 
 
@@ -149,28 +159,39 @@ def read_prometheus(answer: Mapping[str, Json], path: FieldPath) -> list[Ingress
     return series
 
 
-def read_series(entry: Mapping[str, Json], path: FieldPath) -> IngressSeries:
-    """A series of Prometheus at `path`; raises `ImpossibleValue` with the place of what is wrong."""
+def _impossible(path: FieldPath, *, expected: str, actual: Json) -> Failure:
+    return impossible(f"{expected} is needed", actual, path)
+
+
+def read_series(entry: Mapping[str, Json], path: FieldPath, reject: RejectValue = _impossible) -> IngressSeries:
+    """A series of Prometheus at `path`; `reject` makes the failure of a value, by default `ImpossibleValue`."""
     labels = _object(entry.get("metric"), (*path, "metric"))
     topic, partition = (labels.get(name) or labels.get(f"{name}_{of}") for name, of in _LABELS)
     if not isinstance(topic, str) or not is_topic_name(topic):
-        needed = "each series needs a label topic with a topic's name (topic!='' in the query leaves out the others)"
-        raise impossible(needed, topic, (*path, "metric", "topic"))
+        expected = "a label topic with a topic's name (topic!='' in the query leaves out other series)"
+        raise reject((*path, "metric", "topic"), expected=expected, actual=topic)
     number = None if partition is None else whole_number(str(partition))
     if partition is not None and number is None:
-        raise impossible("a partition's number is needed", partition, (*path, "metric", "partition"))
+        raise reject((*path, "metric", "partition"), expected="a partition's number", actual=partition)
+    return IngressSeries(topic, number, *_samples(entry, path, reject))
+
+
+def _samples(entry: Mapping[str, Json], path: FieldPath, reject: RejectValue) -> tuple[Float64s, Float64s]:
+    """The times of a series, in seconds, and its values."""
     is_vector = "value" in entry
-    samples = [entry["value"]] if is_vector else _array(entry.get("values"), (*path, "values"))
+    samples = [entry["value"]] if is_vector else entry.get("values")
+    if isinstance(samples, str) or not isinstance(samples, Sequence):
+        raise reject((*path, "values"), expected="a list", actual=samples)
     times, rates = np.empty(len(samples)), np.empty(len(samples))
     for index, sample in enumerate(samples):
         where = (*path, "value") if is_vector else (*path, "values", index)
         if not isinstance(sample, Sequence) or len(sample) != 2 or not isinstance(sample[0], int | float):
-            raise impossible("a time and a value are needed", sample, where)
+            raise reject(where, expected="a pair of a time and a value", actual=sample)
         rate = _rate(sample[1])
         if rate is None:
-            raise impossible("a finite number of 0 or more is needed", sample[1], (*where, 1))
+            raise reject((*where, 1), expected="a finite number of 0 or more", actual=sample[1])
         times[index], rates[index] = sample[0], rate
-    return IngressSeries(topic, number, times, rates)
+    return times, rates
 
 
 def _object(value: Json, path: FieldPath) -> Mapping[str, Json]:

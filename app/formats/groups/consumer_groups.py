@@ -11,18 +11,17 @@ under CURRENT-ASSIGNMENT as `orders:0,1;payments:2`. Other columns are not read.
 Source: `ConsumerGroupCommand` of Apache Kafka 1.1 to 4.1.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.core.recorded import TopicPartitions
 from app.formats.groups import group_cells as cell
 from app.formats.groups.group_cells import Cell, TableForm
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionOffsets:
+class PartitionOffsets(NamedTuple):
     """A partition that a group committed offsets for or reads; or a member that reads none, its partition None.
 
-    `lag` is in records and below 0 if the log was cut back.
+    `lag` is in records and below 0 if the log was cut back. A tuple, since there can be a million.
     """
 
     topic: str | None
@@ -37,8 +36,7 @@ class PartitionOffsets:
     leader_epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMember:
+class GroupMember(NamedTuple):
     """A member of a group.
 
     Parameters
@@ -60,8 +58,7 @@ class GroupMember:
     target_assignment: tuple[TopicPartitions, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupState:
+class GroupState(NamedTuple):
     """A group's state. coordinator: `host:port  (id)`, as printed."""
 
     coordinator: str

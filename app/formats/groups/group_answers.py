@@ -30,7 +30,7 @@ Source: the sources of KafkaJS 2, rpk 25, Burrow 1, AKHQ 0.2x and kafkactl 5; th
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from app.core.recorded import TopicPartitions
 from app.formats.groups import described_groups
@@ -86,7 +86,7 @@ class GroupAnswers:
         listed |= dict.fromkeys((row.group, row.consumer_id) for row in self.members().rows)
         counts = Counter(group for group, _ in listed)
         return _section(
-            (line, state if state.members != _UNCOUNTED else replace(state, members=counts[state.group]))
+            (line, state if state.members != _UNCOUNTED else state._replace(members=counts[state.group]))
             for line, state in self._states
         )
 
@@ -96,7 +96,7 @@ class GroupAnswers:
         for (group, member), partitions in self._assigned.items():
             line, listed = self._members.get((group, member), (self._line, GroupMember(member, "", "", group=group)))
             count = sum(len(one.partitions) for one in partitions)
-            named.append((line, replace(listed, partitions=count, assignment=tuple(partitions))))
+            named.append((line, listed._replace(partitions=count, assignment=tuple(partitions))))
         return _section(named)
 
     def _take_group(self, group: LooseObject) -> None:

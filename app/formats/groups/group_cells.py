@@ -1,8 +1,9 @@
 """The cells of the tables of groups: how each kind is read from what is printed."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Generic, NamedTuple, TypeVar
 
 from app.core.recorded import TopicPartitions
@@ -107,7 +108,7 @@ class Cell(NamedTuple):
     read: Callable[[str, int, str], object]
 
 
-Record = TypeVar("Record")
+Record = TypeVar("Record", bound=NamedTuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +132,13 @@ class TableForm(Generic[Record]):
 
     Parameters
     ----------
-    record : makes a row's record of the fields of its cells.
+    record : has the fields of a row's cells.
     cells : by column; other columns are not read.
     required : the columns that every header has; see `group_tables.is_header`.
     may_be_empty : the columns whose cells may be empty.
     """
 
-    record: Callable[..., Record]
+    record: type[Record]
     cells: Mapping[str, Cell]
     required: tuple[str, ...]
     may_be_empty: frozenset[str] = MAY_BE_EMPTY
@@ -147,15 +148,19 @@ def read(text: str, form: TableForm[Record]) -> tuple[Section[Record], ...]:
     """Read the tables of one form; an empty text has none. Raises `MalformedText` as `group_tables.read` does."""
     sections = []
     for table in group_tables.read(text, required=form.required, may_be_empty=form.may_be_empty):
-        records = [
-            form.record(
-                **{
-                    cell.field: cell.read(content, row.line, column)
-                    for column, content in row.cells.items()
-                    if (cell := form.cells.get(column)) is not None
-                }
-            )
-            for row in table.rows
-        ]
-        sections.append(Section(tuple(records), table.layout, tuple([row.line for row in table.rows])))
+        values: dict[str, Iterable[object]] = {}
+        for column, contents in zip(table.layout, zip(*table.rows, strict=True), strict=False):
+            if (cell := form.cells.get(column.name)) is not None:
+                values[cell.field] = _values(cell, column.name, contents, table.lines)
+        missing = form.record._field_defaults
+        fields = [values.get(name, repeat(missing.get(name))) for name in form.record._fields]
+        records = tuple(map(form.record._make, zip(*fields, strict=False))) if table.rows else ()
+        sections.append(Section(records, table.layout, tuple(table.lines)))
     return tuple(sections)
+
+
+def _values(cell: Cell, column: str, contents: Sequence[str], lines: Sequence[int]) -> Iterable[object]:
+    """The values of a column's cells; each content is read once."""
+    first = dict(zip(reversed(contents), reversed(lines), strict=True))
+    read = {content: cell.read(content, line, column) for content, line in reversed(first.items())}
+    return map(read.__getitem__, contents)

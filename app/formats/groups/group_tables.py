@@ -11,13 +11,13 @@ its blanks. Lines of prose about a group's state between the tables are ignored.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from app.formats.syntax.lines import numbered, rejection, shown
+from app.formats.syntax.lines import rejection, says_something, shown
 
 _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
 _COORDINATOR = "COORDINATOR (ID)"
@@ -51,19 +51,12 @@ Layout: TypeAlias = tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row's cells by column, and its line from 1."""
-
-    line: int
-    cells: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
-    """A header and its rows."""
+    """A header and its rows: the line of each, from 1, and its cell in each column."""
 
     layout: Layout
-    rows: tuple[Row, ...]
+    lines: list[int] = field(default_factory=list)
+    rows: list[Sequence[str]] = field(default_factory=list)
 
 
 def read(text: str, *, required: Sequence[str], may_be_empty: frozenset[str] = MAY_BE_EMPTY) -> tuple[Table, ...]:
@@ -79,17 +72,30 @@ def read(text: str, *, required: Sequence[str], may_be_empty: frozenset[str] = M
     MalformedText
         A line is neither header nor row nor known prose, a header lacks a column or has one twice, a row is cut off.
     """
-    tables: list[tuple[Layout, list[Row]]] = []
-    for line, content in numbered(text):
+    tables: list[Table] = []
+    row: re.Pattern[str] | None = None
+    position = line = 0
+    while position < len(text):
+        line += 1
+        if row is not None and (usual := row.match(text, position)) is not None:
+            tables[-1].rows.append(usual.groups())
+            tables[-1].lines.append(line)
+            position = usual.end()
+            continue
+        end = text.find("\n", position)
+        content = text[position : end if end >= 0 else None].removesuffix("\r")
+        position = end + 1 or len(text)
+        if not says_something(content) or prose(content):
+            continue
         if is_header(content, required):
-            tables.append((_layout(line, content, required), []))
-        elif tables:
-            if not prose(content):
-                layout, rows = tables[-1]
-                rows.append(Row(line, _cells(line, content, layout, may_be_empty)))
-        elif not prose(content):
+            tables.append(Table(_layout(line, content, required)))
+            row = usual_row(content)
+        elif not tables:
             raise rejection(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
-    return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
+        else:
+            tables[-1].rows.append(_cells(line, content, tables[-1].layout, may_be_empty))
+            tables[-1].lines.append(line)
+    return tuple(tables)
 
 
 def is_header(content: str, required: Sequence[str]) -> bool:
@@ -106,22 +112,27 @@ def prose(content: str) -> re.Match[str] | None:
     return _PROSE.match(content)
 
 
-def is_usual_row(content: str, header: str) -> bool:
-    """Whether a line has one word for each name of a header of offsets, with numbers where those have to be.
+@lru_cache(maxsize=64)
+def usual_row(header: str) -> re.Pattern[str] | None:
+    """The pattern of a line below a header, as nearly all are: of one word a cell, each where its name starts.
 
-    The test takes a tenth of the time of `may_be_row` and of the marks of other tools. Tables without offsets have too
-    few numbers to be distinguished from a command.
+    None if the header has no column of numbers, so that other lines may match.
     """
-    width, numeric = _shape(header)
-    words = content.split()
-    return len(words) == width and " PARTITION " in header and all(_NUMBER.fullmatch(words[place]) for place in numeric)
+    names = list(_NAME.finditer(header))
+    if _NUMERIC.isdisjoint(name[0] for name in names) or names[0].start() or _COORDINATOR in header:
+        return None
+    cells = [r"([0-9]{1,19}+|-(?:[0-9]{1,19}+)?)" if name[0] in _NUMERIC else r"(\S++)" for name in names]
+    if names[-1][0] in _MAY_HOLD_BLANKS:
+        cells[-1] = r"(\S++(?: \S++)*+)"
+    starts = [f" ++(?<=\n.{{{name.start()}}})" for name in names[1:]]
+    row = "".join([f"{before}{cell}" for before, cell in zip(["", *starts], cells, strict=True)]) + " *+\n"
+    return re.compile(row)
 
 
-@lru_cache(maxsize=16)
-def _shape(header: str) -> tuple[int, Sequence[int]]:
-    """The number of a header's names, and the places of those of numbers."""
-    names = header.split()
-    return len(names), [place for place, name in enumerate(names) if name in _NUMERIC]
+def usual_rows(header: str) -> re.Pattern[str] | None:
+    """The pattern of any number of such lines."""
+    row = usual_row(header)
+    return None if row is None else re.compile(f"(?:{row.pattern})++")
 
 
 def may_be_row(content: str, header: str) -> bool:
@@ -178,7 +189,7 @@ def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
     return tuple([Column(name, width) for name, width in zip(names, [*widths, last], strict=True)])
 
 
-def _cells(line: int, content: str, layout: Layout, may_be_empty: frozenset[str]) -> Mapping[str, str]:
+def _cells(line: int, content: str, layout: Layout, may_be_empty: frozenset[str]) -> Sequence[str]:
     cells = _cut_by_header(content, layout, may_be_empty) or _cut_at_blanks(content, layout)
     if cells is None:
         expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
@@ -186,9 +197,9 @@ def _cells(line: int, content: str, layout: Layout, may_be_empty: frozenset[str]
     return cells
 
 
-def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -> dict[str, str] | None:
+def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -> Sequence[str] | None:
     """The cells at the offsets of their names; None if a cell is not there."""
-    cells: dict[str, str] = {}
+    cells: list[str] = []
     start = 0
     for position, column in enumerate(layout):
         is_last = position == len(layout) - 1
@@ -200,18 +211,16 @@ def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -
         # The last cell of a row that is joined with the next one has the cells of that.
         if "   " in cell if is_last else content[end : end + 1] not in ("", " "):
             return None
-        cells[column.name] = cell
+        cells.append(cell)
         start = end + 1
     return cells
 
 
-def _cut_at_blanks(content: str, layout: Layout) -> dict[str, str] | None:
+def _cut_at_blanks(content: str, layout: Layout) -> Sequence[str] | None:
     """The cells if there is one run of characters for each; a last one that lists partitions may have blanks."""
     matches = list((_CELL if _COORDINATOR in [column.name for column in layout] else _WORD).finditer(content))
     last = len(layout) - 1
     cells = [match.group() for match in matches]
     if len(matches) > last and layout[last].name in _MAY_HOLD_BLANKS:
         cells[last:] = [content[matches[last].start() :].rstrip()]
-    if len(cells) != len(layout):
-        return None
-    return {column.name: cell for column, cell in zip(layout, cells, strict=True)}
+    return cells if len(cells) == len(layout) else None

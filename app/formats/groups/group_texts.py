@@ -160,5 +160,6 @@ def _answers(text: str) -> GroupAnswers:
 def _mark(content: str, current: str | None) -> Mark:
     if group_tables.prose(content):
         return Mark(belongs=False)
-    table = table_of(content)
-    return UNKNOWN if table is None and current in (None, _DESCRIBED) else Mark(table)
+    if (table := table_of(content)) is not None:
+        return Mark(table, rows=group_tables.usual_rows(content))
+    return UNKNOWN if current in (None, _DESCRIBED) else Mark()

@@ -5,6 +5,7 @@ members, else the offsets. The others add what they know of the same members. Te
 moment may disagree; their data of other members are then not joined, which is reported.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import compress
@@ -67,15 +68,15 @@ def join(texts: GroupTexts) -> JoinedGroups:
         A table does not name its group, as before Kafka 2.3, or has a state, a member or a partition of it twice;
         names the line.
     """
-    of: dict[str, _Sources] = {group.group_id: _Sources(group) for group in texts.described if group.error is None}
+    of = defaultdict(_Sources, {group.group_id: _Sources(group) for group in texts.described if group.error is None})
     for name, state in _rows(texts.states, lambda _: "the state"):
-        of.setdefault(name, _Sources()).state = state
+        of[name].state = state
     for name, member in _rows(_each_once(texts.members), lambda row: f"member {shown(row.consumer_id)}"):
-        of.setdefault(name, _Sources()).listed.append(member)
+        of[name].listed.append(member)
     for name, task_member in _rows(texts.streams_members, lambda row: f"member {shown(row.member_id)}"):
-        of.setdefault(name, _Sources()).streams.append(task_member)
+        of[name].streams.append(task_member)
     for name, row in _rows(texts.offsets, _partition_name):
-        of.setdefault(name, _Sources()).rows.append(row)
+        of[name].rows.append(row)
     for name, group_type in texts.types.items():
         of[name].type = group_type
     groups: list[RecordedGroup] = []
@@ -192,6 +193,8 @@ def _each(others: Iterable[_Members], member_id: str) -> list[RecordedMember]:
 def _merged(records: list[RecordedMember]) -> RecordedMember:
     """One member of several records: each field from the first that has it."""
     first, *others = records
+    if not others:
+        return first
     unsaid = [one.name for one in fields(RecordedMember) if getattr(first, one.name) is None]
     values_by_name = {
         name: [getattr(record, name) for record in others if getattr(record, name) is not None] for name in unsaid
@@ -252,18 +255,20 @@ def _with_tasks(rows: Iterable[StreamsMember]) -> dict[str, RecordedMember]:
 
 
 def _reading(rows: Iterable[PartitionOffsets]) -> dict[str, RecordedMember]:
-    read: dict[str, list[TopicPartitions]] = {}
-    first: dict[str, PartitionOffsets] = {}
+    by_member: dict[str, list[PartitionOffsets]] = {}
     for row in rows:
         if row.consumer_id is not None:
-            first.setdefault(row.consumer_id, row)
-            partitions = read.setdefault(row.consumer_id, [])
-            if row.topic is not None and row.partition is not None:
-                partitions.append(TopicPartitions(row.topic, (row.partition,)))
+            by_member.setdefault(row.consumer_id, []).append(row)
     return {
-        member: RecordedMember(member, row.client_id, row.host, assigned=_ascending(read[member]))
-        for member, row in first.items()
+        member: RecordedMember(member, read[0].client_id, read[0].host, assigned=_ascending(_partitions(read)))
+        for member, read in by_member.items()
     }
+
+
+def _partitions(rows: Iterable[PartitionOffsets]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for row in rows:
+        if row.topic is not None and row.partition is not None:
+            yield row.topic, (row.partition,)
 
 
 def _as_listed(owned: Iterable[Owned]) -> tuple[TopicPartitions, ...]:
@@ -271,7 +276,7 @@ def _as_listed(owned: Iterable[Owned]) -> tuple[TopicPartitions, ...]:
     return tuple([TopicPartitions(run.topic, tuple(run.partitions.tolist())) for run in grouped(owned)])
 
 
-def _ascending(listed: Iterable[TopicPartitions]) -> tuple[TopicPartitions, ...]:
+def _ascending(listed: Iterable[tuple[str, tuple[int, ...]]]) -> tuple[TopicPartitions, ...]:
     """Each topic once, by name and with ascending partitions; the tables print them in the order of strings."""
     by_topic: dict[str, list[int]] = {}
     for topic, partitions in listed:

@@ -12,7 +12,6 @@ sorted, but for the topics of a member's partitions: an assignor may truncate th
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -83,7 +82,7 @@ _CONVERTED: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], object]]
     **dict.fromkeys(("tasks", "target_tasks"), (_as_it_is, _tasks)),
 }
 """By key: how a value is written, and read."""
-_NAMES = {kind: [field.name for field in fields(kind)] for kind in (RecordedGroup, RecordedMember, RecordedOffset)}
+_NAMES = {kind: kind.__match_args__ for kind in (RecordedGroup, RecordedMember, RecordedOffset)}
 _VALUES = {kind: attrgetter(*names) for kind, names in _NAMES.items()}
 _KEYS = {
     kind: [{name: key for key, name in _FIELDS.items()}.get(name, name) for name in names]

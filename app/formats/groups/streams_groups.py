@@ -14,6 +14,7 @@ Source: `StreamsGroupCommand` of Apache Kafka 4.1 to 4.4 (KIP-1071).
 
 import re
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from app.core.recorded import RecordedTasks
 from app.formats.groups import consumer_groups
@@ -39,8 +40,7 @@ class MemberTasks:
     target: RecordedTasks = _NO_TASKS
 
 
-@dataclass(frozen=True, slots=True)
-class StreamsMember:
+class StreamsMember(NamedTuple):
     """A member of a Streams group: a stream thread of a process.
 
     Parameters

@@ -28,6 +28,7 @@ from app.formats.sources import deciders, msk_nodes
 from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
+from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import numbered, rejection
 from app.formats.syntax.quantities import counted
 
@@ -102,7 +103,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     rejections: list[MalformedText] = []
     for reading in pasted.readings(uploads):
         try:
-            with parsed_once():
+            with parsed_once(), uncollected():
                 found = _assembled(name, pasted.read(reading))
         except MalformedText as malformed:
             rejections.append(malformed)

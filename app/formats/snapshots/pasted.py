@@ -71,7 +71,11 @@ _CONTINUED = {
     **{name: source.row for name, source in SOURCES.items() if source.row is not None},
 }
 """By part, a line that may be a further one of it, even if it is broken. Rows of groups depend on their header."""
-_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+")
+_ROWS = {
+    _TOPICS: re.compile(r"(?:\t?Topic: (?=[^\t\n]+\t)[^\n]*\n)+"),
+    **{name: source.rows for name, source in SOURCES.items()},
+}
+"""By part, a pattern of any number of its usual lines."""
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?:consumer-|share-|streams-)?(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs"
     r"|features|groups)(?:\.sh|\.bat)?(?:\s|$)"
@@ -223,7 +227,7 @@ def _split(upload: Upload) -> Split:
     if _is_encoded(upload.text, is_named=initial == _BROKERS):
         return Split({_BROKERS: upload.text})
     marker = _Marker()
-    texts = split(upload.text, marker.mark, document=_part_of, initial=initial, long_run=(_TOPICS, _ROWS_OF_TOPICS))
+    texts = split(upload.text, marker.mark, document=_part_of, initial=initial)
     if texts.parts:
         return texts
     if initial is not None:
@@ -257,13 +261,11 @@ class _Marker:
 
     def mark(self, content: str, current: str | None) -> Mark:
         """What a line marks, after lines of the part `current`."""
-        if current == _GROUPS and group_tables.is_usual_row(content, self._header):
-            return Mark()
         part = owner(content)
         if part is not None:
             if part == _GROUPS and not group_tables.prose(content):
                 self._header = content
-            return Mark(part)
+            return Mark(part, rows=group_tables.usual_rows(content) if part == _GROUPS else _ROWS.get(part))
         if (command := _COMMAND.match(content)) is not None:
             return Mark(_TOOLS.get(command["tool"], _BROKERS), belongs=False)
         if _OF_SHELL.match(content):

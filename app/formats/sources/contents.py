@@ -79,6 +79,7 @@ class Source:
     name : the tool, as a person calls it; also the name of its part of a paste.
     line : matches a line that only this tool prints, from which on lines are of it; None if it prints JSON alone.
     row : matches every further line of it, also one that is cut off; other lines are of no tool.
+    rows : a pattern of any number of its usual lines, which are taken at once.
     owns : whether a JSON document is of it.
     read : raises `MalformedText`.
     """
@@ -88,6 +89,7 @@ class Source:
     line: Pattern[str] | None = None
     row: Pattern[str] | None = None
     owns: Callable[[object], bool] = lambda _document: False
+    rows: Pattern[str] | None = None
 
 
 class Reject(Protocol):

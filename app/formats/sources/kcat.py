@@ -96,5 +96,9 @@ def _row(line: int, match: re.Match[str]) -> PartitionDescription:
 
 
 SOURCE = Source(
-    "kcat -L", read, _HEADER, re.compile(r' *(?:\d+ (?:brokers|topics)|broker \d+ at |topic ".* with |partition \d+, )')
+    "kcat -L",
+    read,
+    _HEADER,
+    re.compile(r' *(?:\d+ (?:brokers|topics)|broker \d+ at |topic ".* with |partition \d+, )'),
+    rows=re.compile(r"(?: *+partition [0-9]{1,10}, leader -?[0-9]{1,10}, replicas: [^\n]*+\n)++"),
 )

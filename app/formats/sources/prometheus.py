@@ -12,14 +12,14 @@ kminion, kafka_exporter). Series without a topic, which are totals of a broker, 
 Source: Prometheus' documentation of its HTTP API; the metrics of the exporters' documentation.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import cast
 
 from app.core.capacity.sections import IngressSeries
-from app.errors import FieldPath, Json
-from app.errors.requests import ImpossibleValue
+from app.errors import Failure, FieldPath, Json
 from app.formats.clusters.ingress_rates import read_series
 from app.formats.sources.contents import Contents, Partition, Source, noted
 from app.formats.syntax.documents import Document, each_document
@@ -61,6 +61,12 @@ def read(text: str) -> Contents:
 
 def _series(document: Document) -> Iterator[tuple[str, dict[str, object], FieldPath, IngressSeries]]:
     """The name, the labels, the place and the samples of each series of a topic."""
+
+    def reject(path: FieldPath, /, *, expected: str, actual: Json) -> Failure:
+        return document.reject(
+            path, expected=expected, actual=shown(actual if isinstance(actual, str) else json.dumps(actual))
+        )
+
     data = document.mapping(document.mapping(document.root, ()).get("data"), ("data",))
     for i, value in enumerate(document.array(data.get("result"), ("data", "result"))):
         path = ("data", "result", i)
@@ -70,12 +76,7 @@ def _series(document: Document) -> Iterator[tuple[str, dict[str, object], FieldP
             continue
         document.topic_name(topic, (*path, "metric", "topic"))
         metric = document.string(labels.get("__name__", ""), (*path, "metric", "__name__"))
-        try:
-            yield metric, labels, path, read_series(cast("dict[str, Json]", members), path)
-        except ImpossibleValue as wrong:
-            needed, _, given = wrong.detail.partition("; ")
-            expected, actual = re.sub(" (?:is|are) needed$", "", needed), given.removesuffix(" given")
-            raise document.reject(wrong.path, expected=expected, actual=actual) from None
+        yield metric, labels, path, read_series(cast("dict[str, Json]", members), path, reject)
 
 
 def _require_rate(document: Document, metric: str, labels: dict[str, object], path: FieldPath) -> None:

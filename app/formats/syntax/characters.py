@@ -17,9 +17,10 @@ _ESCAPE = re.compile(
     r"|\[\d{1,3}(?:;\d{1,3}){0,4}m(?![\w.-]*(?:,\d|-\d+\]))",  # `[0m,0]` and `[0m-0]` are partitions of a topic 0m
     re.MULTILINE,
 )
-_LINE_TAG = re.compile(r"<br ?/?>\n?", re.IGNORECASE)
+_LINE_TAG = re.compile(r"<br ?/?>\n?|</tr>\n?", re.IGNORECASE)
+_BETWEEN_CELLS = re.compile(r"</t[hd]>\s*+<t[hd]\b[^<>\n]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(
-    r"</?(?:pre|code|p|div|span|details|summary|samp|li|system-out)\b[^<>\n]{0,200}>"
+    r"</?(?:pre|code|p|div|span|details|summary|samp|li|system-out|html|body|table|thead|tbody|t[rhd])\b[^<>\n]{0,200}>"
     r"|(?:<[\w:.-]{1,60}>)?<!\[CDATA\[|\]\]>(?:</[\w:.-]{1,60}>)?",
     re.IGNORECASE,
 )
@@ -42,7 +43,8 @@ def plain(text: str) -> str:
     """The text with plain characters and line ends."""
     text = _decoded(text)
     if "<" in text or "&" in text:
-        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub("", _LINE_TAG.sub("\n", text)))
+        text = _TAG.sub("", _LINE_TAG.sub("\n", _BETWEEN_CELLS.sub("\t", text)))
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "\x1b" in text or "[0m" in text or "[0K" in text:
         text = _ESCAPE.sub("", text)
     if not text.isascii():

@@ -186,7 +186,7 @@ def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Do
     text = "\n".join(["" if LOG_LINE.match(line) else line for line in text.split("\n")])
     start = _skip_blank(text, 0)
     lines_before += text.count("\n", 0, start)
-    is_one = _is_json(text)  # which takes a quarter of the scanner's time
+    is_one = is_json(text)  # which takes a quarter of the scanner's time
     while start < len(text):
         try:
             end = len(text) if is_one else scan(text, start)[1]
@@ -199,7 +199,8 @@ def each_document(text: str, what: str, *, lines_before: int = 0) -> Iterator[Do
         start = following
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
+    """Whether a text is one JSON document."""
     try:
         parsed(text)
     except orjson.JSONDecodeError:

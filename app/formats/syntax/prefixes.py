@@ -7,6 +7,7 @@
     2026-01-31T12:00:00.123Z Topic: orders …    docker logs -t, kubectl logs --timestamps, CI
     Jan 31 12:00:00 host kafka[7]: Topic: …     syslog, journalctl
     ### Topic: orders …                         comments, quotations
+    …,"Topic: orders …",…                       a column of CSV, as of Splunk and CloudWatch
     "stdout_lines": ["Topic: orders …", …]      Ansible; also one string, "stdout": "Topic: orders …\\n…"
     {"log":"Topic: orders …\\n","stream":…}      docker's log files; "message": "Topic: orders …" of others
     ["1768000000000000000", "Topic: orders …"]  Loki, also the newest line first
@@ -21,6 +22,7 @@ of a description begin with it.
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.resources import files
 from typing import TypeAlias
 
@@ -40,7 +42,7 @@ _HOSTS = tuple(prefix for prefix, line in zip(_PREFIXES, _LINES, strict=True) if
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
-_MOST_PREFIXES, _MOST_HOSTS, _LEAST_FRAMED, _LEAST_SHARE = 4, 64, 2, 0.9
+_MOST_PREFIXES, _MOST_HOSTS, _MOST_COLUMNS, _LEAST_FRAMED, _LEAST_SHARE = 4, 64, 8, 2, 0.9
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
     r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
@@ -52,7 +54,7 @@ _STRING_OF_LINES = re.compile(
 )
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
-_BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤ \t]{3,}")
+_BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
@@ -110,7 +112,7 @@ def _by_host(text: str, hosts: Sequence[str], is_known: Callable[[str], bool]) -
 
 def _hosts_of_headings(text: str) -> list[str]:
     """The host of each line, by Ansible's headings; empty without several hosts."""
-    if len(set(_ANSIBLE.findall(text))) < 2:
+    if " | rc=" not in text or len(set(_ANSIBLE.findall(text))) < 2:
         return []
     hosts = [""]
     for line in text.split("\n"):
@@ -132,10 +134,14 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
         return text, ""
     if _are_quoted(lines, is_known):
         return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
-    if sum(line.rstrip().endswith(("|", "│")) for line in lines) >= _LEAST_SHARE * len(lines):
+    if sum(line.rstrip().endswith(("|", "│", "┐", "┘", "┤")) for line in lines) >= _LEAST_SHARE * len(lines):
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
-    if sum(is_known(_with_tabs(line[:1000])) for line in lines) > sum(map(is_known, lines)):
-        return "\n".join(map(_with_tabs, text.split("\n"))), '…,"…"'
+    known = sum(map(is_known, lines))
+    columns = range(_MOST_COLUMNS if any('"' in line for line in lines) else 0)
+    reads: list[Callable[[str], str]] = [_with_tabs, *[partial(_cell, at) for at in columns]]
+    for read in reads:
+        if sum(is_known(read(line[:1000])) for line in lines) > known:
+            return "\n".join(map(read, text.split("\n"))), '…,"…"'
     return text, ""
 
 
@@ -161,18 +167,30 @@ def _of_strings(text: str) -> str | None:
     return ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
 
 
-def _with_tabs(line: str) -> str:
-    """The cells of a line of CSV with tabs between them; another line as it is."""
+def _cells(line: str) -> Sequence[str]:
+    """The cells of a line of CSV; none of another line."""
     cells = list(_CELL.finditer(line))
     is_csv = "".join([cell[0] for cell in cells]) == line
-    return "\t".join([cell["quoted"] or cell["cell"] or "" for cell in cells if cell[0]]) if is_csv else line
+    return [(cell["quoted"] or cell["cell"] or "").replace('""', '"') for cell in cells if cell[0]] if is_csv else ()
+
+
+def _with_tabs(line: str) -> str:
+    """The cells of a line of CSV with tabs between them; another line as it is."""
+    return "\t".join(_cells(line)) or line
+
+
+def _cell(at: int, line: str) -> str:
+    """A cell of several words in a line of CSV, as of a log's messages; a line without it as it is."""
+    return next((cell for cell in _cells(line)[at : at + 1] if len(cell.split()) > 1), line)
 
 
 def _unboxed(line: str) -> str:
     """The cells of a line between bars, with tabs between them; empty if it is a rule below a heading."""
     first, *cells = _BARS.split("" if _RULE.fullmatch(line.rstrip()) else line.rstrip())
     first, *cells = cells if cells and not first.strip() else (first, *cells)
-    return "\t".join([first.removeprefix(" ").rstrip(), *map(str.strip, cells)]).rstrip()
+    return "\t".join(
+        [first.removeprefix(" ").rstrip("`* \t").lstrip("`*"), *[cell.strip("`* \t") for cell in cells]]
+    ).rstrip()
 
 
 def _with_lines_of_arrays(text: str) -> str:

@@ -7,7 +7,6 @@ part: its first line's, or the one that its contents determine.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 from json import JSONDecoder
 from typing import cast
 
@@ -33,11 +32,13 @@ class Mark:
     part : whose lines start here; None if the previous part continues.
     belongs : whether this line is one of them; command lines and sentences between two tables are of no part.
     is_unknown : whether the line is of no part and of no shell, log or command either.
+    rows : a pattern of any number of whole lines that continue `part`, which are taken at once.
     """
 
     part: str | None = None
     belongs: bool = True
     is_unknown: bool = False
+    rows: re.Pattern[str] | None = None
 
 
 UNKNOWN = Mark(belongs=False, is_unknown=True)
@@ -64,7 +65,6 @@ def split(
     *,
     document: Callable[[object], str | None],
     initial: str | None = None,
-    long_run: tuple[str, re.Pattern[str]] | None = None,
 ) -> Split:
     """Hand each line to its part.
 
@@ -73,12 +73,11 @@ def split(
     mark : returns the mark of a line's content, given the part of the lines before it.
     document : names the part of a JSON document; None for `initial`, without which the document is unknown.
     initial : the part of the lines before the first that marks one.
-    long_run : a part, and a pattern of any number of whole lines that mark it: these are taken at once.
     """
     lines = _Lines(text, initial)
     documents = _Documents(text)
     while lines.is_left:
-        if long_run is not None and lines.take_run(*long_run):
+        if lines.take_rows():
             continue
         line, content = lines.take()
         if not says_something(content):
@@ -88,7 +87,7 @@ def split(
             if line_mark.is_unknown and documents.broken == lines.current is not None:
                 line_mark = Mark()  # a line of the broken document, which its reader rejects
         else:
-            last, value, end = documents.read(line, lines.start_of(line))
+            last, value, end = documents.read(line, lines.start)
             part = document(value) or initial
             line_mark = UNKNOWN if part is None else Mark(part)
             if documents.broken is not None:
@@ -104,69 +103,74 @@ class _Lines:
     def __init__(self, text: str, initial: str | None) -> None:
         self._text = text
         self._lines = text.split("\n")
-        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
-        self._parts: list[str | None] = [None] * len(self._lines)
         self.current = initial
+        self._rows: re.Pattern[str] | None = None
+        self._blocks: list[tuple[str, int, int]] = []  # a part, the index of its first line and that after its last
         self._unknown: set[int] = set()
-        self._taken = 0
+        self._taken = self._next = 0  # lines, and the offset after them
+        self.start = 0
+        """The offset of the line that was taken last."""
 
     @property
     def is_left(self) -> bool:
         """Whether there is a line that was not taken."""
         return self._taken < len(self._lines)
 
-    def start_of(self, line: int) -> int:
-        """The offset of a line in the text."""
-        return self._starts[line - 1]
-
     def take(self) -> tuple[int, str]:
         """The next line, its number from 1 and its content without its end."""
+        line = self._lines[self._taken]
         self._taken += 1
-        return self._taken, self._lines[self._taken - 1].removesuffix("\r")
+        self.start, self._next = self._next, self._next + len(line) + 1
+        return self._taken, line.removesuffix("\r")
 
     def take_until(self, line: int, end: int | None) -> None:
         """Take the lines after those that are taken, up to this one, of which a document may end at the offset `end`.
 
         A prompt may follow on the same line, which is dropped.
         """
-        self._taken = line
+        while self._taken < line:
+            self.take()
         content = self._lines[line - 1]
-        if end is not None and not content[end - self.start_of(line) :].lstrip().startswith(("{", "[{")):
-            self._lines[line - 1] = content[: end - self.start_of(line)]
+        if end is not None and not content[end - self.start :].lstrip().startswith(("{", "[{")):
+            self._lines[line - 1] = content[: end - self.start]
 
-    def take_run(self, part: str, run: re.Pattern[str]) -> bool:
-        """Add the next lines to a part if the pattern, which is of whole lines, matches them."""
-        first = self._taken
-        matched = run.match(self._text, self._starts[first])
-        if matched is None:
+    def take_rows(self) -> bool:
+        """Add the next lines to the current part if they are rows of it."""
+        rows = self._rows.match(self._text, self._next) if self._rows is not None else None
+        if rows is None:
             return False
-        self._taken += self._text.count("\n", matched.start(), matched.end())
-        self._parts[first : self._taken] = [part] * (self._taken - first)
-        self.current = part
+        first, self._next = self._taken, rows.end()
+        self._taken += self._text.count("\n", rows.start(), rows.end())
+        self._add(first)
         return True
 
     def give(self, line: int, mark: Mark) -> None:
         """Hand the lines from this one to the last that was taken to a part."""
-        self.current = mark.part or self.current
+        if mark.part is not None:
+            self.current, self._rows = mark.part, mark.rows
         if mark.belongs:
-            self._parts[line - 1 : self._taken] = [self.current] * (self._taken - line + 1)
+            self._add(line - 1)
         elif mark.is_unknown:
             self._unknown.add(line)
 
+    def _add(self, first: int) -> None:
+        if self.current is not None:
+            self._blocks.append((self.current, first, self._taken))
+
     def split(self) -> Split:
         """The parts of the lines."""
-        present = {part for part in self._parts if part is not None}
-        numbered = enumerate(zip(self._lines, self._parts, strict=True), start=1)
-        skipped = [number for number, (line, part) in numbered if part is None and line.strip()]
+        parts: dict[str, list[str]] = {}
+        skipped: list[int] = []
+        before = 0
+        for part, first, end in [*self._blocks, ("", len(self._lines), 0)]:
+            skipped += [number + 1 for number in range(before, first) if self._lines[number].strip()]
+            before = end
+            if part:
+                if part not in parts:
+                    parts[part] = [""] * len(self._lines)
+                parts[part][first:end] = self._lines[first:end]
         return Split(
-            {
-                part: "\n".join(
-                    [line if owner == part else "" for line, owner in zip(self._lines, self._parts, strict=True)]
-                )
-                for part in present
-            },
-            tuple(skipped),
-            frozenset(self._unknown),
+            {part: "\n".join(lines) for part, lines in parts.items()}, tuple(skipped), frozenset(self._unknown)
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from app.services.amounts import bytes_of, json_number, seconds_of
+from app.services.amounts import bytes_of, json_number, plain_number, seconds_of
 
 MB = 1e6
 _RATE, _BY_NAME = "ingress_bytes_per_s", "topic_name_hash"
@@ -43,7 +43,7 @@ def _decimal(text: str, unit: float = 1) -> float:
     if isinstance(stated, int | float):
         return stated
     try:
-        value = round(float(text.rstrip("% ")) * unit, 12)
+        value = round(plain_number(text.rstrip("% ")) * unit, 12)
     except ValueError:
         value = nan
     if isfinite(value):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from app.core.recorded import TopicPartitions
 from app.formats.groups import consumer_groups, share_groups, streams_groups
@@ -12,7 +12,7 @@ from app.formats.groups.group_cells import Section, TableForm
 from app.formats.groups.group_tables import Column, Layout
 from app.formats.groups.streams_groups import MemberTasks, StreamsMember
 
-Record = TypeVar("Record")
+Record = TypeVar("Record", bound=NamedTuple)
 _MISSING = "-"
 
 

@@ -1,0 +1,145 @@
+"""Texts as terminals, pagers, log collectors, web pages and other languages show them, and hints at the others."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.formats.snapshots import snapshot_json
+from app.formats.snapshots.assembly import assemble
+from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.printed_objects import as_json
+from tests.formats.strategies import rejected, sample
+
+LINES = sample("kafka-topics-describe.txt").splitlines()
+PLAIN = "\n".join(LINES) + "\n"
+MOMENT = "2026-11-27T10:00:00"
+KAFKAJS = json.dumps(
+    {
+        "brokers": [{"nodeId": 1, "host": "k1", "port": 9092}, {"nodeId": 2, "host": "k2", "port": 9092}],
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": [
+                    {"partitionId": 0, "leader": 1, "replicas": [1, 2], "isr": [1, 2]},
+                    {"partitionId": 1, "leader": 2, "replicas": [2, 1], "isr": [2]},
+                ],
+            }
+        ],
+    },
+    indent=2,
+)
+ROWS = [("orders", 0, 1, "1,2", "1,2"), ("orders", 1, 2, "2,1", "2")]
+HEADING = ("Topic", "Partition", "Leader", "Replicas", "ISR")
+
+
+def read(text: str) -> bytes:
+    return snapshot_json.write(assemble("c", [Upload(text)]).cluster)
+
+
+def each(around: Callable[[str], str]) -> str:
+    return "\n".join(map(around, LINES)) + "\n"
+
+
+def wrapped(width: int) -> str:
+    lines = [line.expandtabs() for line in LINES]
+    return "\n".join(line[at : at + width] for line in lines for at in range(0, len(line), width))
+
+
+def boxed(line: str) -> str:
+    return f"│ {line.expandtabs().ljust(200)} │"
+
+
+def html_row(cells: tuple[object, ...], cell: str) -> str:
+    return "<tr>" + "\n  ".join([f"<{cell} class='c'>{one}</{cell}>" for one in cells]) + "</tr>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(PLAIN + "~\n~\n(END)", id="less"),
+        pytest.param(f"Every 2.0s: kafka-topics.sh --describe   host1: Fri\n\n{PLAIN}", id="watch"),
+        pytest.param(each(lambda line: line.expandtabs().ljust(200) + "│"), id="tmux"),
+        pytest.param(
+            f'Script started on 2026 [TERM="x"]\n\x1b[?2004hu@h:~$ ls\r\n\x1b[?2004l\r{PLAIN}\nScript done on []',
+            id="script",
+        ),
+        pytest.param(wrapped(80), id="80 columns"),
+        pytest.param(wrapped(120), id="120 columns"),
+        pytest.param(each(lambda line: "> > " + line.replace("\t", "    ")), id="quoted twice"),
+        pytest.param(each(lambda line: f"topics.txt:7:{line}"), id="grep -nH"),
+        pytest.param(each(lambda line: f"+{line}"), id="diff"),
+        pytest.param(each(lambda line: f"[pod/kafka-0/kafka] {MOMENT}.1Z {line}"), id="kubectl"),
+        pytest.param(each(lambda line: f"\x1b[36mkafka-1  | \x1b[0m{line}"), id="docker compose"),
+        pytest.param(each(lambda line: f"{MOMENT}+00:00 ecs/kafka/0a1b2c {line}"), id="aws logs tail"),
+        pytest.param(each(lambda line: f"{MOMENT}+00:00 app[kafka.1]: {line}"), id="heroku"),
+        pytest.param(each(lambda line: json.dumps({"MESSAGE": line, "_PID": "7"})), id="journald"),
+        pytest.param('"_time","_raw",host\n' + each(lambda line: f'"{MOMENT}","{line}",h1'), id="Splunk"),
+        pytest.param("timestamp,message\n" + each(lambda line: f'1700000000000,"{line}"'), id="CloudWatch"),
+        pytest.param("Date,Host,Message\n" + each(lambda line: f'"{MOMENT}Z","h","{line}"'), id="Datadog"),
+        pytest.param(f"[Pipeline] sh\n+ kafka-topics.sh --describe\n{PLAIN}[Pipeline] }}\n", id="Jenkins"),
+        pytest.param(f"{{noformat}}\n{PLAIN}{{noformat}}\n", id="Jira"),
+        pytest.param(f"┌{'─' * 202}┐\n{each(boxed)}└{'─' * 202}┘\n", id="k9s"),
+    ],
+)
+def test_a_description_with_something_around_it_is_read_alike(text: str) -> None:
+    assert read(text) == read(PLAIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<html><body><table>{html_row(HEADING, 'th')}\n" + "\n".join(html_row(row, "td") for row in ROWS) + "</table>",
+        "| Topic | Partition | Leader | Replicas | ISR |\n|:--|--:|:-:|---|---|\n"
+        + "\n".join(f"| `{row[0]}` | **{row[1]}** | {row[2]} | {row[3]} | {row[4]} |" for row in ROWS),
+        "Topic | Partition | Leader | Replicas | ISR\n---|---|---|---|---\n"
+        + "\n".join(" | ".join(map(str, row)) for row in ROWS),
+    ],
+)
+def test_tables_of_pages_are_read_as_csv(text: str) -> None:
+    csv = ["\t".join(map(str, row)) for row in (HEADING, *ROWS)]
+    assert read(text) == read("\n".join(csv))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KAFKAJS.replace("]\n", "],\n").replace("}\n", "},\n"),
+        KAFKAJS.replace('"port": 9092', '"port": 9092, // the listener\n "load": NaN'),
+        KAFKAJS.replace('"topics"', '/* all\n of them */ "topics"').replace('"isr"', "# in sync\n" + '"isr"'),
+        KAFKAJS.replace('": ', '"=>').replace("9092", "nil"),
+    ],
+)
+def test_json_of_other_languages_is_read_as_json(text: str) -> None:
+    assert read(text) == read(KAFKAJS)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=9), st.lists, max_leaves=9))
+def test_json_stays_as_it_is(value: object) -> None:
+    """Also if a text in it looks like a comment: only what is no JSON is written anew."""
+    text = json.dumps({"a": value, "b": "x, // [1,] # =>"}, ensure_ascii=False)
+    assert as_json(text) == text
+    assert json.loads(as_json(text.replace("}", ",}") if "}" not in str(value) else text)) == json.loads(text)
+
+
+@pytest.mark.parametrize("wrong", ['"nodeId": 1 "host"', '"nodeId": 1,, "host"', '"nodeId": 1, # "host"'])
+def test_what_is_no_json_in_any_language_is_rejected(wrong: str) -> None:
+    """A comment that takes an address away leaves no broker; a comma that is missing, or there twice, is an error."""
+    rejected(lambda text: assemble("c", [Upload(text)]), KAFKAJS.replace('"nodeId": 1,\n      "host"', wrong))
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("Partition\tFirst Offset\tLast Offset\tSize\n0\t0\t7\t7\n", "a page of one topic"),
+        ("Partition Information\nPartition\tLatest Offset\tLeader\n0\t7\t1\n", "a page of one topic"),
+        ("(name=orders, internal=false, partitions=(partition=0, leader=k1:9092))", "an object of Java"),
+        ("{Brokers:[{ID:1 Host:k1 Port:9092 Rack:a}]}", "an object of Go"),
+        ('Broker { id: 1, host: "k1" }', "an object of Go, Rust"),
+        ('  + resource "kafka_topic" "orders" {\n      + partitions = 3\n    }\n', "topics as they are to be"),
+    ],
+)
+def test_other_texts_have_a_hint(text: str, hint: str) -> None:
+    assert hint in str(rejected(lambda one: assemble("c", [Upload(one)]), text))
