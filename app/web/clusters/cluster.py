@@ -208,7 +208,8 @@ def _brokers(shown: Shown) -> Mapping[str, Any]:
     _lost, loads, _rows = _loads(shown)
     values = {"rows": [], "total": len(shown.table.brokers.ids), "measures": {n: MEASURES[n].label for n in MEASURES}}
     if not shown.view.item:
-        return values | {"rows": rooms.broker_rows(shown.table, loads, shown.view.start), "page": rooms.PAGE}
+        listed = rooms.broker_rows(shown.table, loads, shown.view.start)
+        return values | {"rows": listed, "page": rooms.PAGE, "extremes": rooms.extremes(shown.table, loads)}
     at = {str(broker): at for at, broker in enumerate(shown.table.brokers.ids.tolist())}.get(shown.view.item)
     if at is None:
         raise SnapshotNotFound(f"the snapshot has no broker {shown.view.item[:100]}")
