@@ -42,6 +42,7 @@
 | 300 brokers in the order of their ids, on 12 screens | test_the_page_of_brokers_begins_with_their_extremes |
 | events and a comparison that are empty, with no next step | test_an_empty_tab_has_a_next_step |
 | bytes of a scenario's limit without unit | test_a_limit_has_its_unit |
+| ten results of a search, of an unknown number | test_a_search_states_the_number_of_all_results |
 | five rows of a table on a phone | test_long_tables_fill_a_screen_of_a_phone |
 | the state of a plan as PATCH in the audit log | test_a_change_of_a_plan_is_in_words_in_the_audit_log |
 | "404." as the number of a list | test_no_line_of_a_description_is_taken_for_an_item_of_a_list |
@@ -234,6 +235,14 @@ def test_the_page_of_brokers_begins_with_their_extremes(browser: Browser, databa
     assert "/plan/reassignment?cluster=large&amp;replicas=tight" in page.source
     assert 'class="scroll tall" role="region" aria-label="Brokers"' in table
     assert "State" not in [each.text.strip() for each in page.all("th")]  # all of them are usual ones
+
+
+def test_a_search_states_the_number_of_all_results(browser: Browser, database: Database) -> None:
+    keep(database, large(30, 2_000))
+    text = browser.get("/search?q=topic-1").text
+    assert "10 of 11 topics" in text
+    assert "A longer part of the name leaves fewer." in text
+    assert "1 of 1 topic." in browser.get("/search?q=topic-19").text
 
 
 def test_an_empty_tab_has_a_next_step(browser: Browser) -> None:
