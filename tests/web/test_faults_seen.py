@@ -9,6 +9,8 @@
 | 300 brokers with cut names | test_a_picture_of_racks_names_the_brokers_that_move_most_and_cuts_its_lines |
 | pictures of 1,000 brokers as equal boxes | test_large_clusters_are_maps_that_fit |
 | a sweep over growth has growth 0 as its best | test_a_study_answers_in_words_how_long_each_size_lasts |
+| a history whose legend is cut on a phone | test_the_legend_of_a_history_is_whole_on_a_phone |
+| *Plan a change* in a row of its own on a phone | test_the_actions_of_a_cluster_are_one_row_on_a_phone |
 | a history with a clock of 12 hours and slopes | test_a_history_has_steps_and_a_clock_of_24_hours |
 | a broker missing from the list is without rack | test_a_broker_that_is_missing_from_a_list_keeps_its_rack |
 | the alert of a failed paste below the fold | test_a_failed_paste_is_said_first_and_in_the_title |
@@ -90,6 +92,21 @@ def test_a_history_has_steps_and_a_clock_of_24_hours() -> None:
     assert spec["mark"]["interpolate"] == "step-after"
     assert "%H:%M" in spec["encoding"]["x"]["axis"]["labelExpr"]
     assert "%p" not in spec["encoding"]["x"]["axis"]["labelExpr"]
+
+
+def test_the_legend_of_a_history_is_whole_on_a_phone() -> None:
+    """Names in one column on a narrow chart, in a row on a wide one; none is cut."""
+    names = ("not led by the preferred leader", "not rack-safe", "offline", "under-replicated")
+    points = [{"x": f"2026-11-2{at}T00:00:00+00:00", "y": at, "series": name} for at in (1, 2) for name in names]
+    heights = []
+    for width in (300, 1000):
+        picture = bytes(charts.response(charts.steps(points, y="partitions"), "svg", width=width).body).decode()
+        assert all(f">{name}</text>" in picture for name in names)
+        sized = re.search(r'<svg[^>]* width="([0-9]+)" height="([0-9]+)"', picture)
+        assert sized is not None
+        assert int(sized[1]) <= width
+        heights.append(int(sized[2]))
+    assert heights[0] > heights[1] + 30  # the three further rows of the legend
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,8 @@ def broker_rows(table: PartitionTable, loads: BrokerLoads, start: int) -> list[d
     ]
 
 
-def extremes(
-    table: PartitionTable, loads: BrokerLoads
-) -> list[tuple[str, str, list[tuple[str, str]], tuple[str, str]]]:
-    """Of each measure: its label, its mean, the three brokers with most and the one with least."""
+def extremes(table: PartitionTable, loads: BrokerLoads) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Of each measure: its label, its mean, and, with their values, three brokers with most and one with least."""
     listed = np.flatnonzero(table.is_listed)
     found = []
     for measure in MEASURES.values():
@@ -50,7 +48,7 @@ def extremes(
             continue
         order = listed[np.argsort(-values[listed], kind="stable")]
         named = [(str(table.brokers.ids[at]), measure.written(float(values[at]))) for at in (*order[:3], order[-1])]
-        found.append((measure.label, measure.written(float(values[listed].mean())), named[:-1], named[-1]))
+        found.append((measure.label, measure.written(float(values[listed].mean())), named))
     return found
 
 

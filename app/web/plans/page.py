@@ -240,8 +240,9 @@ def shown(
     around : its cluster, plans that it can be compared with, and the differences from a snapshot.
     """
     plan, head = viewed.plan, viewed.head
-    selection = select(viewed.transfers, chosen.select) if view.has_batches else None
-    picture = view.draw(viewed, "") if chosen.tab in ("", "changes") else ""
+    is_drawn = chosen.tab in ("", "changes")
+    selection = select(viewed.transfers, chosen.select) if view.has_batches and is_drawn else None
+    picture = view.draw(viewed, "") if is_drawn else ""
     after = states_after(head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None
     topics = [placement.topic for placement in plan.placements]
     return page(
