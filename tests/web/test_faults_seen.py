@@ -10,6 +10,7 @@
 | pictures of 1,000 brokers as equal boxes | test_large_clusters_are_maps_that_fit |
 | a sweep over growth has growth 0 as its best | test_a_study_answers_in_words_how_long_each_size_lasts |
 | a history whose legend is cut on a phone | test_the_legend_of_a_history_is_whole_on_a_phone |
+| the focus under the actions of a form | test_the_focus_is_seen_at_each_stop_of_the_keyboard |
 | *Plan a change* in a row of its own on a phone | test_the_actions_of_a_cluster_are_one_row_on_a_phone |
 | a history with a clock of 12 hours and slopes | test_a_history_has_steps_and_a_clock_of_24_hours |
 | a broker missing from the list is without rack | test_a_broker_that_is_missing_from_a_list_keeps_its_rack |
