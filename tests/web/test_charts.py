@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from app.web.chart_process import ChartFailed, ChartProcess
-from app.web.charts import bars, heat_map, points, response
+from app.web.charts import SPECS, bars, heat_map, points, response
 
 SPEC = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **bars([{"x": "a", "y": 1}], x="name", y="count")}
 ENDED_WITHIN_S = 60
@@ -73,6 +73,16 @@ def test_every_named_mark_of_a_picture_has_a_label() -> None:
     symbols = re.findall(r'<[^>]*role="graphics-symbol"[^>]*>', picture)
     assert len(symbols) == 3
     assert [symbol for symbol in symbols if "aria-label=" not in symbol] == []
+
+
+def test_a_heat_map_begins_at_the_ground_of_its_theme() -> None:
+    """No cell of a dark page is nearly white: shades go from the colour of lines to that of marks."""
+    cells = [{"x": "a", "y": str(number), "value": number} for number in (1, 2)]
+    drawn = heat_map(cells, x="x", y="y", value="v", order=["1", "2"], name="v")
+    for theme in ("light", "dark"):
+        picture = bytes(response(drawn, "svg", theme=theme).body).decode()
+        red, green, blue = (int(SPECS["colours"][theme]["line"][at : at + 2], 16) for at in (1, 3, 5))
+        assert f"rgb({red}, {green}, {blue})" in picture
 
 
 def test_the_legend_of_a_heat_map_has_the_unit_of_its_figure() -> None:

@@ -347,8 +347,9 @@ def test_large_clusters_are_searched_in_their_context_alone(browser: Browser, da
     keep(database, small())
     browser.ask("POST", "/clusters/example")
     with database.begin() as uow:
-        found, left_out = in_clusters(uow, "orders", first="example-shop", most_partitions=1)
+        found, totals, left_out = in_clusters(uow, "orders", first="example-shop", most_partitions=1)
     assert [each.cluster for each in found] == ["example-shop"]
+    assert totals == {"broker": 0, "topic": 1, "group": 0}
     assert left_out == ["small"]
 
 

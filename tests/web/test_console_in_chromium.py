@@ -181,6 +181,47 @@ def test_a_loss_is_switched_in_place_and_has_an_address(client: httpx.Client, da
     assert visit.complaints == []
 
 
+def test_the_actions_of_a_cluster_are_one_row_on_a_phone(
+    client: httpx.Client, database: Database, visit: Visit
+) -> None:
+    """Update snapshot, Share and Plan a change; the primary action is on the first screen."""
+    assert client.get("/").status_code == 200
+    keep(database, small())
+    visit.page.set_viewport_size({"width": 390, "height": 800})
+    visit.open("/clusters/small/brokers", until=".bar")
+    tops = visit.page.eval_on_selector_all(".bar .button", "all => all.map(each => each.getBoundingClientRect().top)")
+    assert len(tops) == 3
+    assert len(set(tops)) == 1
+    assert tops[0] < 200
+    assert not is_too_wide(visit.page)
+
+
+FOCUSED = """() => {
+  const focused = document.activeElement, box = focused.getBoundingClientRect(), style = getComputedStyle(focused);
+  if (focused === document.body) return null;
+  const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  const isSeen = top && (focused.contains(top) || top.contains(focused)) && style.outlineStyle !== "none";
+  return [isSeen, focused.outerHTML.slice(0, 80)];
+}"""
+
+
+def test_the_focus_is_seen_at_each_stop_of_the_keyboard(client: httpx.Client, database: Database, visit: Visit) -> None:
+    """It has an outline, and neither the bar of the cluster nor the actions of the form cover it."""
+    assert client.get("/").status_code == 200
+    keep(database, small())
+    visit.page.set_viewport_size({"width": 1280, "height": 800})
+    visit.open("/plan/reassignment?cluster=small", until="#preview")
+    stops = 0
+    while True:
+        visit.page.keyboard.press("Tab")
+        focused = visit.page.evaluate(FOCUSED)
+        if focused is None or stops == 100:
+            break
+        assert focused[0], focused[1]
+        stops += 1
+    assert 40 < stops < 100
+
+
 def test_files_that_are_dropped_become_a_cluster(client: httpx.Client, tmp_path: Path, visit: Visit) -> None:
     assert client.get("/").status_code == 200
     file = tmp_path / "kafka.txt"

@@ -9,6 +9,9 @@
 | 300 brokers with cut names | test_a_picture_of_racks_names_the_brokers_that_move_most_and_cuts_its_lines |
 | pictures of 1,000 brokers as equal boxes | test_large_clusters_are_maps_that_fit |
 | a sweep over growth has growth 0 as its best | test_a_study_answers_in_words_how_long_each_size_lasts |
+| a history whose legend is cut on a phone | test_the_legend_of_a_history_is_whole_on_a_phone |
+| the focus under the actions of a form | test_the_focus_is_seen_at_each_stop_of_the_keyboard |
+| *Plan a change* in a row of its own on a phone | test_the_actions_of_a_cluster_are_one_row_on_a_phone |
 | a history with a clock of 12 hours and slopes | test_a_history_has_steps_and_a_clock_of_24_hours |
 | a broker missing from the list is without rack | test_a_broker_that_is_missing_from_a_list_keeps_its_rack |
 | the alert of a failed paste below the fold | test_a_failed_paste_is_said_first_and_in_the_title |
@@ -38,6 +41,13 @@
 | no field has the focus | test_the_field_of_a_search_has_the_focus |
 | a monthly cost without its currency | test_a_sweep_is_listed_and_has_a_page |
 | "1 brokers hold" | test_numbers_have_thousands_and_nouns_their_plural |
+| "1" as a finding of 1,407 partitions | test_a_finding_of_thousands_is_not_cut_at_its_comma |
+| 300 brokers in the order of their ids, on 12 screens | test_the_page_of_brokers_begins_with_their_extremes |
+| events and a comparison that are empty, with no next step | test_an_empty_tab_has_a_next_step |
+| bytes of a scenario's limit without unit | test_a_limit_has_its_unit |
+| ten results of a search, of an unknown number | test_a_search_states_the_number_of_all_results |
+| five rows of a table on a phone | test_long_tables_fill_a_screen_of_a_phone |
+| the state of a plan as PATCH in the audit log | test_a_change_of_a_plan_is_in_words_in_the_audit_log |
 | "404." as the number of a list | test_no_line_of_a_description_is_taken_for_an_item_of_a_list |
 """
 
@@ -47,6 +57,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
 from app.api.sweeps.capacity import CapacitySweepRequest
@@ -54,6 +65,8 @@ from app.services import sweeps
 from app.store.database import Database
 from app.store.transaction import uuid7
 from app.web import charts
+from app.web.assets import ASSETS
+from app.web.clusters.health import Finding
 from app.web.sweeps.plots import words
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep
@@ -80,6 +93,21 @@ def test_a_history_has_steps_and_a_clock_of_24_hours() -> None:
     assert spec["mark"]["interpolate"] == "step-after"
     assert "%H:%M" in spec["encoding"]["x"]["axis"]["labelExpr"]
     assert "%p" not in spec["encoding"]["x"]["axis"]["labelExpr"]
+
+
+def test_the_legend_of_a_history_is_whole_on_a_phone() -> None:
+    """Names in one column on a narrow chart, in a row on a wide one; none is cut."""
+    names = ("not led by the preferred leader", "not rack-safe", "offline", "under-replicated")
+    points = [{"x": f"2026-11-2{at}T00:00:00+00:00", "y": at, "series": name} for at in (1, 2) for name in names]
+    heights = []
+    for width in (300, 1000):
+        picture = bytes(charts.response(charts.steps(points, y="partitions"), "svg", width=width).body).decode()
+        assert all(f">{name}</text>" in picture for name in names)
+        sized = re.search(r'<svg[^>]* width="([0-9]+)" height="([0-9]+)"', picture)
+        assert sized is not None
+        assert int(sized[1]) <= width
+        heights.append(int(sized[2]))
+    assert heights[0] > heights[1] + 30  # the three further rows of the legend
 
 
 @pytest.mark.parametrize(
@@ -205,3 +233,65 @@ def test_a_large_map_is_one_stop_of_the_keyboard_a_rack(browser: Browser, databa
     cells = [link for link in browser.get("/clusters/large").all("a") if "broker " in link.attributes.get("title", "")]
     assert len(cells) == 120
     assert sum(link.attributes.get("tabindex") != "-1" for link in cells) == 6
+
+
+def test_a_finding_of_thousands_is_not_cut_at_its_comma() -> None:
+    assert Finding("1,407 partitions not rack-safe", "bad").brief == "1,407 not rack-safe"
+    assert Finding("2 partitions below min.insync.replicas, which acks=all", "bad").brief.endswith("in.insync.replicas")
+
+
+def test_the_page_of_brokers_begins_with_their_extremes(browser: Browser, database: Database) -> None:
+    """The brokers with most and least of each measure, as links, and a plan against it; the table scrolls in itself."""
+    keep(database, large(300, 10_000))
+    page = browser.get("/clusters/large/brokers")
+    figures, table = page.source.split("</dl>", 1)
+    replicas = [int(row) for row in re.findall(r'<td class="n" data-value="([0-9.]+)\.0">', table)[::3]]
+    assert len(replicas) == 300
+    shown = re.search(r"Replicas, 100 on average</dt><dd>.*?<small>([0-9,]+)</small>", figures, re.DOTALL)
+    assert shown is not None
+    assert int(shown[1]) == max(replicas)
+    assert "/plan/reassignment?cluster=large&amp;replicas=tight" in page.source
+    assert 'class="scroll tall" role="region" aria-label="Brokers"' in table
+    assert "State" not in [each.text.strip() for each in page.all("th")]  # all of them are usual ones
+
+
+def test_a_search_states_the_number_of_all_results(browser: Browser, database: Database) -> None:
+    keep(database, large(30, 2_000))
+    text = browser.get("/search?q=topic-1").text
+    assert "10 of 11 topics" in text
+    assert "A longer part of the name leaves fewer." in text
+    assert "1 of 1 topic." in browser.get("/search?q=topic-19").text
+
+
+def test_an_empty_tab_has_a_next_step(browser: Browser) -> None:
+    """The form of the plan's request, at the field of events, or to be changed to an alternative."""
+    tasks = ["0_0", "0_1"]
+    body = {"tasks": tasks, "assignor": "sticky", "clients": [{"process_id": "00000000-0000-0000-0000-00000000000a"}]}
+    plan = browser.post("/plan/streams", {"body": orjson.dumps(body).decode()}).headers["location"]
+    again = f"/plan/streams?again={plan.rpartition('/')[2]}"
+    assert f'href="{again}#events">Add events</a>' in browser.get(f"{plan}/events").source
+    assert f'href="{again}">Plan an alternative</a>' in browser.get(f"{plan}/compare").source
+
+
+def test_a_limit_has_its_unit(browser: Browser, database: Database) -> None:
+    """Of a disk in bytes, of a network in bytes a second."""
+    small = DEFINITION["base"]["broker_profile"] | {"disk_bytes": 1e9}
+    sweep = scored(database, base=DEFINITION["base"] | {"broker_profile": small})
+    page = browser.get(f"/sweeps/{sweep}/scenarios/0").text
+    assert re.search(r"The first limit that breaks is [a-z_]+ of broker \d+ with", page)
+    assert re.search(r"[0-9.]+ [KMGT]iB(/s)? of [0-9.]+ [KMGT]iB(/s)?\.", page)
+
+
+def test_long_tables_fill_a_screen_of_a_phone() -> None:
+    """They scroll in themselves, at three fifths of the window, and are printed whole."""
+    style = ASSETS["style.css"].content.decode()
+    assert re.search(r"@media \(max-width: 44rem\).*?\.scroll\.tall \{ max-height: 60vh; \}", style, re.DOTALL)
+    assert ".scroll, .scroll.tall, figure.scroll, .cells, .racks.many { max-height: none;" in style
+
+
+def test_a_change_of_a_plan_is_in_words_in_the_audit_log(client: httpx.Client) -> None:
+    body = {"brokers": [{"id": 1}], "algorithm": "striped", "seed": 1}
+    topics = [{"name": "t", "partitions": 1, "replication_factor": 1}]
+    plan = client.post("/v1/plans/replicas", json={**body, "topics": topics}).json()["id"]
+    assert client.patch(f"/v1/plans/{plan}", json={"status": "approved"}).status_code == 200
+    assert "Changed status, notes or labels" in client.get("/audit", headers={"Accept": "text/html"}).text

@@ -163,7 +163,8 @@ def test_phases_are_shown_where_there_are_several(browser: Browser, database: Da
     assert "Phases of the rebalance" in page.text
     settled = page_of(browser, keep(database, assignor="range", members=members), "/events")
     assert "Phases of the rebalance" not in settled.text
-    assert "the request has no events" in settled.text
+    assert "The request has no events" in settled.text
+    assert "Add events" in settled.text
 
 
 def test_a_recorded_group_has_its_name_and_the_verdict_of_its_leader(browser: Browser, database: Database) -> None:

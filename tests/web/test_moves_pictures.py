@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from xml.etree import ElementTree as ET
 
@@ -181,3 +182,18 @@ def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
     assert "prefers-color-scheme: dark" in (root.findtext(f"{SVG}style") or "")
     assert read(draw(MovesPicture("", [], nothing()), style="")).find(f"{SVG}style") is None
+
+
+def test_no_fact_is_cut_and_names_of_racks_keep_their_ends() -> None:
+    """Facts go on in a next line; zones of a region have the same beginning."""
+    found = removal(MOST_BROKERS + 6, 3)
+    fact = "Every word of a long sentence is on the picture, " * 4
+    document = draw(MovesPicture("a plan", [fact], found))
+    lines = ["".join(text.itertext()) for text in read(document).iter(f"{SVG}text") if text.get("class") == "fact"]
+    assert " ".join(lines).startswith(fact.strip())
+    assert not any("…" in line for line in lines)
+    zones = [replace(broker, rack=f"us-east-1{'abc'[broker.id % 3]}") for broker in found.brokers]
+    named = read(draw(MovesPicture("a plan", [], replace(found, brokers=tuple(zones)))))
+    senders = [row.find(f"{SVG}text") for row in named.iter(f"{SVG}g") if row.get("class") == "row"]
+    ends = ["".join(text.itertext())[-1] for text in senders if text is not None]
+    assert len(ends) == len(set(ends)) > 0

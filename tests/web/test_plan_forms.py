@@ -208,6 +208,33 @@ def test_a_network_differs_by_direction() -> None:
     assert short.request("sweep", typed, {}) == body
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("restart", {"per": "rack", "max_brokers_per_wave": 3, "restart_seconds": 90, "order": "controllers_last"}),
+        ("restart", {"catch_up_bytes_per_s": 50_000_000, "controllers": [1, 2]}),
+        ("group", {"group": "g", "rebalance_seconds": 3, "events": [{"leave": "m 1"}, {"rolling_restart": True}]}),
+        ("group", {"group": "g", "events": [{"join": {"member_id": "m", "topics": ["t"]}}, {"lose_rack": "a"}]}),
+        ("streams", {"group": "g", "assignor": "sticky", "num_standby_replicas": 1, "max_warmup_replicas": 4}),
+        ("streams", {"group": "g", "rack_aware_assignment_tags": ["zone"], "events": [{"scale_in": ["a", "b"]}]}),
+        ("reassignment", {"replace_brokers": {"1": 4}, "partitions": {"orders": 48}, "topics": ["a", "b"]}),
+        ("reassignment", {"max_moved_bytes": 1_500_000_000_000, "deadline_s": 20, "rack_mode": "safe"}),
+        ("reassignment", {"batches": {"max_moves_in_per_broker": 2}}),
+    ],
+)
+def test_the_fields_of_a_kind_are_its_request(kind: str, body: dict[str, object]) -> None:
+    """No part of it is left for JSON; the form shows each field."""
+    typed = short.typed_of(kind, {"cluster": "c", **body})
+    assert typed["more"] == ""
+    assert short.request(kind, typed, {}) == {"cluster": "c", **body}
+
+
+def test_an_event_with_an_unreadable_value_is_named() -> None:
+    problems: dict[str, str] = {}
+    short.request("group", {**EMPTY, "cluster": "c", "events": "leave a\njoin {x"}, problems)
+    assert problems == {"events": "The value of join is no JSON: '{x'."}
+
+
 def test_parts_without_a_field_stay_as_they_are() -> None:
     """Also those that are empty: a member that subscribes to nothing is another one than a member without the field."""
     body = {"group": "g", "members": [{"member_id": "m", "topics": [], "rack_id": None}], "labels": {}}

@@ -90,7 +90,7 @@ def test_batches_brokers_and_partitions_are_those_of_the_plan() -> None:
         "1 copies 2 2 ≥ 12.0 MiB 0.2 execute roll back",
         "2 copies 1 1 1.0 MiB – execute roll back",
         "3 reorders 1 0 0 B – execute roll back",
-        "105 az-b 3 3 0 0 % 2 → 0 ≥ 13.0 MiB → 0 B 0 B ≥ 13.0 MiB",
+        "105 az-b 3 0 2 → 0 ≥ 13.0 MiB → 0 B 0 B ≥ 13.0 MiB",
         "clicks-0 105, 101 106, 101 size unknown 2 105 → 106",
         "clicks-1 101, 106 106, 101 2 101 → 106",
         "orders-2 new 106, 107 1 106",

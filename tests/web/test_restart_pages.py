@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_SNAPSHOT_ID
+from app.web.forms.requests import FIELDS_OF
 from tests.web.browser import Page
 
 FRAGILE = {
@@ -60,7 +61,7 @@ def test_a_stored_request_is_planned_again(client: httpx.Client, fields: dict[st
     assert f'href="/plan/restart?again={plan["id"]}"' in client.get(f"/plans/{plan['id']}").text
     form = client.get(f"/plan/restart?again={plan['id']}")
     page = Page(form.status_code, form.headers, form.text)
-    made = client.post("/plan/restart", data={name: page.form()[name] for name in ("cluster", "more")})
+    made = client.post("/plan/restart", data={name: page.form()[name] for name in FIELDS_OF["restart"]})
     assert (made.status_code, made.headers.get("location")) == (303, f"/plans/{plan['id']}"), made.text[:2000]
 
 

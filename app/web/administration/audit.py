@@ -22,10 +22,11 @@ SIZE = 40
 _MOST = 2**63 - 1
 _PAGE = re.compile(r"/((plan|sweep|job)s)/([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![^/])")
 """The part of a resource that is the address of a page."""
-ACTIONS: Mapping[str, Sequence[str]] = orjson.loads(
-    files("app.web.administration").joinpath("actions.json").read_bytes()
-)
-"""By action its words: the verb, its past and the object."""
+_CONVERTER = re.compile(":[a-z]+}")
+"""The end of a parameter of a route that states its type: `{plan_id:uuid}`."""
+_STORED = orjson.loads(files("app.web.administration").joinpath("actions.json").read_bytes())
+ACTIONS: Mapping[str, Sequence[str]] = {_CONVERTER.sub("}", action): words for action, words in _STORED.items()}
+"""By action, without types of its parameters, its words: the verb, its past and the object."""
 _TEXTS = ("name", "action", "resource", "address", "request_id")
 FIELDS = (*_TEXTS, "status", "since", "until")
 
@@ -52,7 +53,7 @@ def router(database: Database, access: Access) -> APIRouter:
             "audit.html",
             status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
             entries=[] if problems else found.items,
-            actions=ACTIONS,
+            actions={each.action: ACTIONS.get(_CONVERTER.sub("}", each.action)) for each in found.items},
             subjects=subjects,
             typed=typed,
             problems=problems,

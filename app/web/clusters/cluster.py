@@ -1,7 +1,6 @@
 """`/clusters/{name}` and its rooms: the map, the state after a loss, brokers, topics, groups, plans, history."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
@@ -208,7 +207,8 @@ def _brokers(shown: Shown) -> Mapping[str, Any]:
     _lost, loads, _rows = _loads(shown)
     values = {"rows": [], "total": len(shown.table.brokers.ids), "measures": {n: MEASURES[n].label for n in MEASURES}}
     if not shown.view.item:
-        return values | {"rows": rooms.broker_rows(shown.table, loads, shown.view.start), "page": rooms.PAGE}
+        listed = rooms.broker_rows(shown.table, loads, shown.view.start)
+        return values | {"rows": listed, "page": rooms.PAGE, "extremes": rooms.extremes(shown.table, loads)}
     at = {str(broker): at for at, broker in enumerate(shown.table.brokers.ids.tolist())}.get(shown.view.item)
     if at is None:
         raise SnapshotNotFound(f"the snapshot has no broker {shown.view.item[:100]}")
@@ -287,10 +287,9 @@ _VALUES = dict(
 
 
 def _history(recent: Sequence[Snapshot]) -> list[dict[str, object]]:
-    def rows(snapshot: Snapshot, moment: datetime) -> list[dict[str, object]]:
-        health: Any = snapshot.summary.get("health")
-        if not isinstance(health, dict):
-            return []
-        return [{"x": moment.isoformat(), "y": health[name], "series": words} for name, words in _HISTORY.items()]
-
-    return [row for snapshot in reversed(recent) for row in rows(snapshot, snapshot.created_at)]
+    return [
+        {"x": snapshot.created_at.isoformat(), "y": health[name], "series": words}
+        for snapshot in reversed(recent)
+        if isinstance(health := snapshot.summary.get("health"), dict)
+        for name, words in _HISTORY.items()
+    ]

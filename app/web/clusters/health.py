@@ -48,7 +48,7 @@ class Finding:
     @property
     def brief(self) -> str:
         """The words for a cell: `24 under-replicated`."""
-        return re.sub(" partitions?", "", self.words.partition(",")[0]).removeprefix("a broker has ")
+        return re.sub(" partitions?", "", self.words.partition(", ")[0]).removeprefix("a broker has ")
 
 
 def findings(snapshot: Snapshot) -> list[Finding]:

@@ -38,6 +38,20 @@ def broker_rows(table: PartitionTable, loads: BrokerLoads, start: int) -> list[d
     ]
 
 
+def extremes(table: PartitionTable, loads: BrokerLoads) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Of each measure: its label, its mean, and, with their values, three brokers with most and one with least."""
+    listed = np.flatnonzero(table.is_listed)
+    found = []
+    for measure in MEASURES.values():
+        values = measure.values(table, loads)
+        if values is None or not len(listed) or np.isnan(values[listed]).any() or not values[listed].any():
+            continue
+        order = listed[np.argsort(-values[listed], kind="stable")]
+        named = [(str(table.brokers.ids[at]), measure.written(float(values[at]))) for at in (*order[:3], order[-1])]
+        found.append((measure.label, measure.written(float(values[listed].mean())), named))
+    return found
+
+
 def topic_rows(table: PartitionTable, cluster: Cluster, start: int) -> list[dict[str, Any]]:
     """The topics from a position on, each with the number of its partitions in each state that concerns clients."""
     counts = {

@@ -16,7 +16,7 @@ from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import short
-from app.web.forms.fields import joined, words
+from app.web.forms.fields import errors_of, joined, words
 from app.web.pages import page
 
 ADDRESS = "/plan/check"
@@ -57,9 +57,7 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
         try:
             return _checked(database, requests, typed, orjson.dumps(body))
         except Failure as failure:
-            named: Any = failure.context.get("errors") or ()
-            pointer = "/".join(map(str, failure.path))
-            return _rejected(database, typed, list(named) or [{"pointer": pointer, "detail": failure.detail}])
+            return _rejected(database, typed, errors_of(failure))
 
     return routes
 

@@ -124,6 +124,24 @@ def _written_goals(value: Any) -> str:
     return "\n".join(goal if share is None else f"{goal} {100 * share:.12g}" for goal, share in shares.items())
 
 
+def _events(text: str) -> object:
+    """Lines of an event, and of its value if there is one, a text or JSON: `leave billing-0`, `rolling_restart`."""
+    events = []
+    for name, _, value in (line.partition(" ") for line in _lines(text)):
+        try:
+            events.append({name: orjson.loads(value) if value.startswith(("{", "[")) else value or True})
+        except orjson.JSONDecodeError:
+            raise ValueError(f"The value of {name[:100]} is no JSON: {value[:100]!r}.") from None
+    return events
+
+
+def _written_events(value: Any) -> str:
+    def written(of: object) -> str:
+        return of if isinstance(of, str) else "" if of is True else orjson.dumps(of).decode()
+
+    return "\n".join(f"{name} {written(of)}".strip() for event in value for name, of in event.items())
+
+
 def _drained(text: str) -> object:
     """Lines of a broker and a directory: `101 /data/d1`."""
     drained: dict[str, list[str]] = {}
@@ -280,6 +298,7 @@ CODECS = {
     ),
     "band": Codec(_band, lambda value: f"{100 * value['tolerance']:.12g}%" if isinstance(value, dict) else value),
     "goals": Codec(_goals, _written_goals),
+    "events": Codec(_events, _written_events),
     "drained": Codec(
         _drained, lambda value: "\n".join(f"{broker} {path}" for broker, paths in value.items() for path in paths)
     ),

@@ -8,6 +8,7 @@ import orjson
 from fastapi import Request
 from starlette.datastructures import UploadFile
 
+from app.errors import Failure, Json
 from app.formats.snapshots.pasted import Upload
 
 
@@ -38,6 +39,12 @@ def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
         problems["more"] = 'Enter a JSON object, such as {"topics": ["orders"]}.'
         return {}
     return read
+
+
+def errors_of(failure: Failure) -> Sequence[Mapping[str, Json]]:
+    """The errors of the parts of a request that a failure names."""
+    named: Any = failure.context.get("errors")
+    return named or [{"pointer": "/" + "/".join(map(str, failure.path)), "detail": failure.detail}]
 
 
 def joined(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

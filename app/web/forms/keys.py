@@ -14,6 +14,7 @@ from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.web.access import Access
 from app.web.forms import short
+from app.web.forms.fields import errors_of
 from app.web.pages import page
 
 ADDRESS = "/plan/keys"
@@ -56,11 +57,10 @@ def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
         try:
             answer = requests.place_keys(orjson.dumps(body))
         except Failure as failure:
-            answer = [{"pointer": "/".join(map(str, failure.path)), "detail": failure.detail}]
+            answer = errors_of(failure)
         if isinstance(answer, KeysAnswer):
             return _page(typed, keys=body["keys"], answer=answer)
-        beside = {short.field_at("keys", str(each["pointer"])): str(each["detail"]) for each in reversed(answer)}
-        return _page(typed, problems=beside)
+        return _page(typed, problems=short.beside("keys", answer))
 
     return routes
 

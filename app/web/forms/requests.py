@@ -23,7 +23,7 @@ from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import codecs, members, short
-from app.web.forms.fields import Mistaken, PastedTexts, more
+from app.web.forms.fields import Mistaken, PastedTexts, errors_of, more
 from app.web.lists import as_id
 from app.web.pages import page
 from app.web.pictures import intervals
@@ -122,8 +122,7 @@ def _submitted(
             like = as_id(typed.get("like", ""))
             answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person, like=like)
     except Failure as failure:
-        pointer = "/" + "/".join(map(str, failure.path))
-        answer = [{"pointer": pointer, "detail": failure.detail}]
+        answer = errors_of(failure)
     if isinstance(answer, str):
         return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
     return _page(database, requests, kind, body, typed, errors=answer)
@@ -262,9 +261,6 @@ def _page(
     has_fields = _has_fields(kind, typed)
     if has_fields and not problems:
         typed = _fields_of(kind, typed)
-    # The first error of a field that the form has, or of an item of it, is beside the field.
-    of_fields = partial(short.field_at, kind)
-    beside = {of_fields(str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
     with database.begin() as uow:
         around = _around(uow, kind, str(typed.get("cluster") or ""))
     return page(
@@ -279,8 +275,8 @@ def _page(
         can_toggle=kind in FIELDS_OF,
         short=() if kind == "reassignment" else short.SHORT.get(kind, ()),
         **around,
-        problems=problems or (beside if has_fields else {}),
-        errors=[{**each, "field": of_fields(str(each["pointer"]))} for each in errors],
+        problems=problems or (short.beside(kind, errors) if has_fields else {}),
+        errors=[{**each, "field": short.field_at(kind, str(each["pointer"]))} for each in errors],
         fields=tuple(FIELDS_OF[kind]) if has_fields else (),
         examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
         members_command=members.COMMANDS.get(kind),

@@ -1,6 +1,6 @@
 """The fields of forms, each a part of a request: as text in the form, as a value in the request, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -117,6 +117,11 @@ def field_at(kind: str, pointer: str) -> str:
         if f"{part}/".startswith(f"{path}/")
     ]
     return max(found)[1] if found else part.partition("/")[0]
+
+
+def beside(kind: str, errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The first error of each field, or of an item of it, which is shown beside the field."""
+    return {field_at(kind, str(each["pointer"])): str(each["detail"]) for each in reversed(errors)}
 
 
 def _parent(body: dict[str, Any], path: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from app.core.model import Broker, Int64s
 from app.web.pictures.rack_bars import Bars, EvenShare, brief_number
 from app.web.pictures.rack_columns import LEFT, Columns, Rack, RackItem, lay_out, short_names
 from app.web.pictures.rendering import STYLE, Beneath, Picture, render
-from app.web.pictures.svg import element, escaped, shortened
+from app.web.pictures.svg import element, escaped
 from app.web.words import byte_size, counted, known_size
 
 ROW = 21
@@ -91,9 +91,10 @@ class _Frame:
 def _row(sender: str | None, y: float, cells: Sequence[str], frame: _Frame) -> str:
     name = "added" if sender is None else sender
     title = element("title", escaped(name))
+    short = name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"  # racks of a region differ at their ends
     return element(
         "g",
-        element("text", title, escaped(shortened(name, _NAME)), class_="id end", x=LEFT - 10, y=y + 4),
+        element("text", title, escaped(short), class_="id end", x=LEFT - 10, y=y + 4),
         element("path", class_="thread", d=f"M{LEFT:.2f} {y:.2f}H{frame.right:.2f}"),
         *cells,
         class_="row",
@@ -120,7 +121,7 @@ def _weight(move: Move, matrix: Matrix) -> int:
     return max(move.size_bytes if matrix.by_bytes else move.replicas, 1)
 
 
-MOST_BROKERS = 30
+MOST_BROKERS = 40
 """Brokers that have a column and a row of their own; of more, the brokers of a rack share one."""
 MOST_RACKS = 30
 """Racks with a column of their own; of more, those that move least share the last one."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from textwrap import wrap
 
 from app.web.pictures import rack_bars
 from app.web.pictures.rack_bars import Bars
@@ -22,7 +23,7 @@ NARROWEST = 620
 """Pixels that the words above the picture need."""
 _MARGIN = 16
 _TITLE, _FACT, _LEGEND, _FIRST_LINE = 34, 56, 18, 18
-_TITLE_SIZE, _LONGEST_TITLE = 17, 80
+_TITLE_SIZE, _FACT_SIZE, _LONGEST_TITLE = 17, 12.5, 80
 """Pixels, and characters up to which a picture is as wide as its title."""
 _DESCRIBED_RACKS = 40
 
@@ -54,21 +55,22 @@ class Picture:
 
 def render(picture: Picture, *, style: str) -> str:
     """Draw it; `style` are rules that become the document's own, none if the page has them."""
-    body, bottom = _body(picture, top=_FACT + _LEGEND * len(picture.facts) + _FIRST_LINE + 8)
     title_width = min(len(picture.title), _LONGEST_TITLE) * _TITLE_SIZE * ADVANCE + 2 * _MARGIN
     width = max(picture.columns.width, NARROWEST, math.ceil(title_width))
+    facts = [line for fact in picture.facts for line in wrap(fact, int((width - 2 * _MARGIN) / (_FACT_SIZE * ADVANCE)))]
+    body, bottom = _body(picture, top=_FACT + _LEGEND * len(facts) + _FIRST_LINE + 8)
     is_hatched = any(column.item.is_out for panel in picture.columns.panels for column in panel.columns)
     description = " ".join([*picture.facts, *_described(picture)])
-    patterns, drawn = rack_bars.hatching() if is_hatched else "", [*_head(picture, width), *body]
+    patterns, drawn = rack_bars.hatching() if is_hatched else "", [*_head(picture, facts, width), *body]
     return document(picture.title, description, *drawn, style=style, width=width, height=bottom, patterns=patterns)
 
 
-def _head(picture: Picture, width: float) -> list[str]:
+def _head(picture: Picture, facts: Sequence[str], width: float) -> list[str]:
     room = width - 2 * _MARGIN
     lines = [label(picture.title, _MARGIN, _TITLE, width=room, size=_TITLE_SIZE, class_="title")]
-    for index, fact in enumerate(picture.facts):
-        lines.append(label(fact, _MARGIN, _FACT + index * _LEGEND, width=room, size=12.5, class_="fact"))
-    return [*lines, *_legend(picture.legend, _MARGIN, _FACT + len(picture.facts) * _LEGEND + 4)]
+    for index, fact in enumerate(facts):
+        lines.append(label(fact, _MARGIN, _FACT + index * _LEGEND, width=room, size=_FACT_SIZE, class_="fact"))
+    return [*lines, *_legend(picture.legend, _MARGIN, _FACT + len(facts) * _LEGEND + 4)]
 
 
 def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float) -> list[str]:

@@ -1,10 +1,9 @@
 """`/plans/compare`: two plans of one kind side by side."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
@@ -24,13 +23,8 @@ from app.web.words import measured
 MOST_ROWS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRow:
-    """A partition or task, and where each plan places it; None if a plan does not have it."""
-
-    name: str
-    first: str | None
-    second: str | None
+ComparedRow: TypeAlias = tuple[str, str | None, str | None]
+"""The name of a partition or task, and where each plan places it; None if a plan does not have it."""
 
 
 def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, Any]:
@@ -60,17 +54,17 @@ def _joined(values: Iterable[object] | None) -> str | None:
 
 def _of_partition(change: Any) -> ComparedRow:
     """A row of replicas, whose items are brokers, or of a group, whose items are members."""
-    return ComparedRow(f"{change.topic}-{change.partition}", _joined(change.before), _joined(change.after))
+    return f"{change.topic}-{change.partition}", _joined(change.before), _joined(change.after)
 
 
 def _of_task(change: Any) -> ComparedRow:
-    return ComparedRow(change.task, _holders(change.before), _holders(change.after))
+    return change.task, _holders(change.before), _holders(change.after)
 
 
 def _of_number(name: str, change: Any) -> ComparedRow:
     """A row of a broker with its wave, or of an interval with its consumers."""
     before, after = (None if number is None else str(number) for number in (change.before, change.after))
-    return ComparedRow(str(getattr(change, name)), before, after)
+    return str(getattr(change, name)), before, after
 
 
 def _holders(holders: Any) -> str | None:

@@ -98,11 +98,8 @@ class BrokerState:
     @property
     def share(self) -> float:
         """How much of its change is done; 1 if nothing changes."""
-        return (
-            1.0
-            if self.after == self.before
-            else min(1.0, max(0.0, (self.now - self.before) / (self.after - self.before)))
-        )
+        change = self.after - self.before
+        return min(1.0, max(0.0, (self.now - self.before) / change)) if change else 1.0
 
 
 @dataclass(frozen=True, slots=True)

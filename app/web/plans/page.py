@@ -36,7 +36,7 @@ from app.web.plans import streams as streams_plans
 from app.web.plans.against import against
 from app.web.plans.comparison import others
 from app.web.plans.execution import Execution, execution, states_after, store_pasted
-from app.web.plans.selection import select, twins
+from app.web.plans.selection import Selection, select, twins
 from app.web.plans.view import View, ViewedPlan
 
 VIEWS: Mapping[str, View] = {
@@ -240,8 +240,7 @@ def shown(
     around : its cluster, plans that it can be compared with, and the differences from a snapshot.
     """
     plan, head = viewed.plan, viewed.head
-    selection = select(viewed.transfers, chosen.select) if view.has_batches else None
-    picture = view.draw(viewed, "") if chosen.tab in ("", "changes") else ""
+    picture, selection = _drawn(viewed, view, chosen)
     after = states_after(head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None
     topics = [placement.topic for placement in plan.placements]
     return page(
@@ -259,7 +258,7 @@ def shown(
         plan=plan,
         answer=head.answer,
         prediction=view.prediction(head),
-        picture=selection.marked(picture) if selection else picture,
+        picture=picture,
         selection=selection,
         total=sum(map(len, (placement.replicas for placement in plan.placements))),
         batch=chosen.batch,
@@ -268,6 +267,17 @@ def shown(
         **view.values(viewed),
         **_ALONE | around,
     )
+
+
+def _drawn(viewed: ViewedPlan, view: View, chosen: Chosen) -> tuple[str, Selection | None]:
+    """The picture of a tab that has one, with the selection marked; of kinds that have batches also the selection."""
+    if chosen.tab not in ("", "changes"):
+        return "", None
+    picture = view.draw(viewed, "")
+    if not view.has_batches:
+        return picture, None
+    selection = select(viewed.transfers, chosen.select)
+    return selection.marked(picture), selection
 
 
 def plan_picture(plan: Plan, cluster: Cluster) -> bytes:
