@@ -9,8 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.errors import FieldPath
-from app.errors.requests import LimitExceeded
+from app.errors.every import FieldPath, LimitExceeded
 
 
 class Limits(BaseModel):

@@ -19,8 +19,8 @@ from app.main import create_app
 from app.services import api_keys, callers
 from app.services.api_keys import Scope
 from app.services.callers import Caller
-from app.services.oidc.claims import caller_of
 from app.services.oidc.options import OidcOptions
+from app.services.oidc.tokens import caller_of
 from app.settings import Settings
 from app.store import transaction
 from tests import databases, issuer

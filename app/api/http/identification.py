@@ -11,9 +11,8 @@ from app.errors import Failure
 from app.errors.access import Forbidden
 from app.services import callers
 from app.services.callers import Caller
-from app.services.oidc.claims import caller_of
 from app.services.oidc.options import OidcOptions
-from app.services.oidc.tokens import Tokens
+from app.services.oidc.tokens import Tokens, caller_of
 from app.store.api_keys import PREFIX
 from app.store.database import Database
 

@@ -17,14 +17,11 @@ from urllib.parse import quote_plus, urlencode
 import orjson
 from pydantic import Field, TypeAdapter
 
-from app.errors.access import IssuerUnavailable, ServiceBusy, SignInFailed
-from app.errors.machine import SettingNotValid
-from app.errors.quotation import quoted
+from app.errors.every import IssuerUnavailable, ServiceBusy, SettingNotValid, SignInFailed, quoted
 from app.services.callers import Caller
-from app.services.oidc.claims import caller_of, shown_name
 from app.services.oidc.issuer import Issuer, Metadata
 from app.services.oidc.options import OidcOptions
-from app.services.oidc.tokens import LONGEST_TOKEN, Tokens
+from app.services.oidc.tokens import LONGEST_TOKEN, Tokens, caller_of, shown_name
 
 CALLBACK = "/sign-in/callback"
 SIGNED_OUT = "/sign-out"
