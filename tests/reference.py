@@ -79,7 +79,7 @@ def commands() -> Rows:
 
 def measures() -> Rows:
     """Every measure of a condition of `rackplan check`."""
-    return [(code(name), what) for name, (what, _) in MEASURES.items()]
+    return [(code(name), what) for name, what in MEASURES.items()]
 
 
 def wire_formats() -> Rows:

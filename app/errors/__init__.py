@@ -4,6 +4,7 @@ Every failure has a stable `code`, a title, a detail with the numbers and a cont
 HTTP status by its category (`app.api.problems.responses`). Executors report failures as JSON (`crossing`).
 
     failure.py        the base class, the categories, and how a failure gets its code
+    every.py          every failure, by one import; compiled loops import the files that they need
     access.py         authentication, idempotency, content negotiation, overload
     requests.py       requests that are invalid or too large; malformed texts and documents; resources that do not
                       exist, names that are taken

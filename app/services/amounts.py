@@ -18,8 +18,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from app.core.model import Float64s
-from app.errors import FieldPath
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, FieldPath
 from app.services.bodies import RequestRecord
 
 MOST_PERCENT = 100

@@ -5,14 +5,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from app.errors.quotation import quoted
-from app.errors.requests import InvalidField
+from app.errors.every import InvalidField, quoted
 from app.services.callers import OIDC_PREFIX
 from app.store import transaction
+from app.store.records import UnitOfWork
 
 if TYPE_CHECKING:
     from app.store.api_keys import ApiKey
-    from app.store.database import UnitOfWork
 
 LONGEST_NAME = 100
 
@@ -27,7 +26,7 @@ class Scope(StrEnum):
 
 
 def create(
-    uow: "UnitOfWork", *, name: str, scopes: Sequence[str], team: str | None = None, expires_at: datetime | None = None
+    uow: UnitOfWork, *, name: str, scopes: Sequence[str], team: str | None = None, expires_at: datetime | None = None
 ) -> tuple["ApiKey", str]:
     """Store a new key; return its record and its secret, which cannot be read again.
 

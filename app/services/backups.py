@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from app.errors import Json
-from app.errors.machine import BackupUnreadable
+from app.errors.every import BackupUnreadable, Json
 from app.services.plans.record import digest
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast, dataclass_transform, get_args
 
 import pydantic_core
-from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, TypeAdapter
+from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, Tag, TypeAdapter
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 
@@ -41,6 +41,12 @@ ItemT = TypeVar("ItemT")
 RecordT = TypeVar("RecordT")
 ListOf: TypeAlias = Annotated[Sequence[ItemT], _AsList()]
 """A sequence that JSON has as an array."""
+WordT = TypeVar("WordT")
+WordOr: TypeAlias = Annotated[
+    Annotated[WordT, Tag("word")] | Annotated[RecordT, Tag("share")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "share"),
+]
+"""Words, or an object."""
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -170,11 +176,6 @@ def _subclasses(base: Any) -> Iterator[Any]:
     for subclass in base.__subclasses__():
         yield subclass
         yield from _subclasses(subclass)
-
-
-def word_or_object(value: object) -> str:
-    """The branch of a field that takes words, or an object."""
-    return "word" if isinstance(value, str) else "share"
 
 
 def by_only_field(events: Sequence[type[BaseModel]]) -> Discriminator:

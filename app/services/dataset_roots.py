@@ -10,9 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from app.errors import FieldPath
-from app.errors.quotation import quoted
-from app.errors.requests import DatasetNotAllowed
+from app.errors.every import DatasetNotAllowed, FieldPath, quoted
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PATTERN = re.compile(r"[*?\[\]{}\\]")

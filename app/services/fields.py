@@ -2,32 +2,26 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
 from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
+from app.core import model
 from app.core.kafka_versions import NEWEST, SUPPORTED
 from app.core.model import CONTROLS, FETCHES_NOT_UPLOADED, INT32_MAX, INT64_MAX, MIN_INSYNC_REPLICAS
-from app.errors import FieldPath
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, FieldPath
+from app.formats.syntax.quantities import counted
 from app.services import snapshots
+from app.services.amounts import AnyBytes
 from app.services.bodies import ItemT, ListOf, Read, RequestRecord
 from app.services.bodies import Request as RequestModel
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
-
-from app.core.model import Broker, BrokerCapacity, Cluster, Topic
-from app.formats.syntax.quantities import counted
-from app.services.amounts import AnyBytes
 from app.services.cautions import Caution
+from app.store.records import UnitOfWork
 
 INT32_MIN = -(2**31)
 
@@ -164,13 +158,10 @@ def rfc3339(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _one_or_several(value: object) -> str:
-    return "several" if isinstance(value, list) else "one"
-
-
 # A field that accepts one value or a list has two branches; errors are reported for the branch of the value only:
 # `Annotated[Annotated[X, ONE] | Annotated[list[X], SEVERAL], ONE_OR_SEVERAL]`.
-ONE, SEVERAL, ONE_OR_SEVERAL = Tag("one"), Tag("several"), Discriminator(_one_or_several)
+ONE, SEVERAL = Tag("one"), Tag("several")
+ONE_OR_SEVERAL = Discriminator(lambda value: "several" if isinstance(value, list) else "one")
 OneOrEach: TypeAlias = Annotated[
     Annotated[ItemT, ONE] | Annotated[ListOf[ItemT], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
 ]
@@ -208,7 +199,7 @@ class OnSnapshot(RequestModel):
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
 
-    def on_newest(self, uow: "UnitOfWork", at: FieldPath = ()) -> Self:
+    def on_newest(self, uow: UnitOfWork, at: FieldPath = ()) -> Self:
         """The request with the id of its snapshot. Raises as `_chosen` does."""
         snapshot_id = _chosen(self, uow, at)
         return self.model_copy(update={"snapshot_id": snapshot_id, "cluster": None}) if self.cluster else self
@@ -225,7 +216,7 @@ class SnapshotFields(RequestRecord):
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
 
-    def on_newest(self, uow: "UnitOfWork", at: FieldPath = ()) -> Self:
+    def on_newest(self, uow: UnitOfWork, at: FieldPath = ()) -> Self:
         """The request with the id of its snapshot. Raises as `_chosen` does."""
         return replace(self, snapshot_id=_chosen(self, uow, at), cluster=None)
 
@@ -234,7 +225,7 @@ class SnapshotFields(RequestRecord):
         return self
 
 
-def _chosen(request: OnSnapshot | SnapshotFields, uow: "UnitOfWork", at: FieldPath) -> UUID | None:
+def _chosen(request: OnSnapshot | SnapshotFields, uow: UnitOfWork, at: FieldPath) -> UUID | None:
     """The id of a request's snapshot. `at` is where the body has the request.
 
     Raises `ConflictingFields` if it names a snapshot twice, or none although it is required, and `SnapshotNotFound` if
@@ -279,13 +270,13 @@ class BrokerRequest(RequestModel):
     weight: float = Field(1.0, gt=0, allow_inf_nan=False)
     """Relative size of the broker: awareness places twice as many replicas on a broker of weight 2."""
 
-    def broker(self) -> Broker:
+    def broker(self) -> model.Broker:
         """The record of the core."""
-        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
-        return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
+        capacity = None if self.capacity is None else model.BrokerCapacity(**self.capacity.model_dump())
+        return model.Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
-ListedBrokers: TypeAlias = ListOf[Annotated[Broker, Read(BrokerRequest, BrokerRequest.broker)]]
+ListedBrokers: TypeAlias = ListOf[Annotated[model.Broker, Read(BrokerRequest, BrokerRequest.broker)]]
 """Brokers of a request; pydantic checks them as of the model, and the core has its own record of them."""
 
 
@@ -310,8 +301,8 @@ class Defaults(RequestRecord, schema="DefaultsFields"):
 
 
 def with_defaults(
-    cluster: Cluster, defaults: Defaults | None, about: Collection[str] | None = None
-) -> tuple[Cluster, tuple[Caution, ...]]:
+    cluster: model.Cluster, defaults: Defaults | None, about: Collection[str] | None = None
+) -> tuple[model.Cluster, tuple[Caution, ...]]:
     """The cluster whose topics have the defaults where theirs are unknown, and the warning that names these topics.
 
     Parameters
@@ -340,6 +331,6 @@ def assumed(topics: Sequence[str], least: int) -> tuple[Caution, ...]:
     return (Caution("min_isr_assumed", detail, topics=tuple(topics[:NAMED_TOPICS])),)
 
 
-def min_isr_of(topics: Iterable[Topic]) -> Mapping[str, int]:
+def min_isr_of(topics: Iterable[model.Topic]) -> Mapping[str, int]:
     """`min.insync.replicas` by topic, of topics for which it is known."""
     return {topic.name: least for topic in topics if (least := topic.min_insync_replicas) is not None}

@@ -5,10 +5,7 @@ from uuid import UUID
 
 import structlog
 
-from app.errors import Failure
-from app.errors.access import DatabaseUnavailable, StorageFull
-from app.errors.quotation import document_of
-from app.errors.requests import LimitExceeded
+from app.errors.every import DatabaseUnavailable, Failure, LimitExceeded, StorageFull, document_of
 from app.services.limits import Limits
 from app.services.plans import run_job
 from app.services.plans.kinds import KINDS

@@ -9,8 +9,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from app.errors import FieldPath
-from app.errors.requests import LimitExceeded
+from app.errors.every import FieldPath, LimitExceeded
 
 T = TypeVar("T")
 

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from pydantic_core import Url
 
-from app.errors.quotation import quoted
-from app.errors.requests import TargetNotAllowed, WebhooksDisabled
+from app.errors.every import TargetNotAllowed, WebhooksDisabled, quoted
 
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 IpNetwork: TypeAlias = IPv4Network | IPv6Network

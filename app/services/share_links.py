@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from app.errors.access import ShareLinkRejected
-from app.errors.requests import PlanNotFound, SweepNotFound
+from app.errors.every import PlanNotFound, ShareLinkRejected, SweepNotFound
 from app.services import snapshots
 from app.services.bodies import AnswerRecord
 from app.store import transaction
+from app.store.records import UnitOfWork
 
 if TYPE_CHECKING:
     from app.store.api_keys import ShareLink
-    from app.store.database import UnitOfWork
 
 SubjectKind = Literal["plan", "sweep", "cluster"]
 Granted = Literal["page", "picture"]
@@ -61,12 +60,12 @@ class SharedLinks(AnswerRecord, schema="ShareLinkDocument"):
     """When both links expire."""
 
 
-def signing_key(uow: "UnitOfWork", team: str = transaction.DEFAULT) -> bytes:
+def signing_key(uow: UnitOfWork, team: str = transaction.DEFAULT) -> bytes:
     """The key that signs the links of a team. Keys of the installation are read by the service's own transactions."""
     return uow.installation_keys.of(_purpose(team))
 
 
-def require(uow: "UnitOfWork", subject: Subject) -> None:
+def require(uow: UnitOfWork, subject: Subject) -> None:
     """Raise the `Failure` of a plan, sweep or cluster that does not exist."""
     if subject.kind == "cluster":
         snapshots.newest(uow, subject.name)
@@ -88,7 +87,7 @@ def _id(subject: Subject, missing: type[PlanNotFound] | type[SweepNotFound]) -> 
 
 
 def links(
-    uow: "UnitOfWork", key: bytes, base: str, subject: Subject, *, days: int, team: str = transaction.DEFAULT
+    uow: UnitOfWork, key: bytes, base: str, subject: Subject, *, days: int, team: str = transaction.DEFAULT
 ) -> SharedLinks:
     """Both links to a plan, sweep or cluster of a team. `base` is the address of the service and ends with a slash."""
     expires_at = uow.share_links.expiry_after(timedelta(days=days))
@@ -118,7 +117,7 @@ def team_of(token: str) -> str:
     return team
 
 
-def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> datetime:
+def verify(uow: UnitOfWork, subject: Subject, wanted: Granted, token: str) -> datetime:
     """When a link to a page or picture expires.
 
     Raises
@@ -148,14 +147,14 @@ def verify(uow: "UnitOfWork", subject: Subject, wanted: Granted, token: str) -> 
     return expires
 
 
-def revoke(uow: "UnitOfWork", link_id: UUID) -> None:
+def revoke(uow: UnitOfWork, link_id: UUID) -> None:
     """Revoke one link of the team, both of its addresses. Raises `ShareLinkNotFound`."""
     revoked = uow.share_links.get(link_id, for_update=True)
     uow.share_links.delete(link_id)
     uow.audit.record("share_link.revoked", _resource(revoked), team=revoked.team)
 
 
-def revoke_all(uow: "UnitOfWork", *, team: str = transaction.DEFAULT) -> None:
+def revoke_all(uow: UnitOfWork, *, team: str = transaction.DEFAULT) -> None:
     """Replace the key of a team, or of all: no link of it that was made until now is valid any longer."""
     uow.audit.record("share_links.revoked", "every link of the team", team=team)
     uow.share_links.delete_all(team=team)

@@ -4,7 +4,7 @@ import re
 import socket
 from dataclasses import dataclass
 
-from app.errors.machine import SparkUnavailable
+from app.errors.every import SparkUnavailable
 
 LOCAL = "local[*]"
 PATTERN = r"^(local(\[.+\])?|yarn|spark://[^/]+|k8s://.+)$"

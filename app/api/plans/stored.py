@@ -27,18 +27,7 @@ from app.api.http.operations import (
 )
 from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
-from app.errors.access import InvalidPageToken, NotAcceptable
-from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld, UnknownBroker, UnknownRack
-from app.errors.requests import (
-    ConflictingFields,
-    ImpossibleTransition,
-    NotExportable,
-    PlanChanged,
-    PlanNotFound,
-    QuotaExceeded,
-    SnapshotChanged,
-    SnapshotNotFound,
-)
+from app.errors import every as errors
 from app.services import plans, snapshots
 from app.services.bodies import Request as RequestModel
 from app.services.consumers.answers import ConsumersPlanDocument, ScaledPartitionDocument
@@ -150,8 +139,8 @@ IfMatch = Annotated[
 
 @router.operation(
     "GET /{plan_id:uuid}",
-    PlanNotFound,
-    NotAcceptable,
+    errors.PlanNotFound,
+    errors.NotAcceptable,
     answer=_PLAN,
     scope="read",
     others={200: {"content": FILES | {SVG: {}}, "description": "The plan"}, 304: NOT_MODIFIED},
@@ -180,7 +169,11 @@ def get_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 
 
 @router.operation(
-    "GET /{plan_id:uuid}/partitions", PlanNotFound, InvalidPageToken, answer=PartitionsDocument, scope="read"
+    "GET /{plan_id:uuid}/partitions",
+    errors.PlanNotFound,
+    errors.InvalidPageToken,
+    answer=PartitionsDocument,
+    scope="read",
 )
 def list_plan_partitions(
     uow: Uow,
@@ -202,10 +195,10 @@ def list_plan_partitions(
 
 @router.operation(
     "GET /{plan_id:uuid}/diff",
-    PlanNotFound,
-    SnapshotNotFound,
-    ConflictingFields,
-    InvalidPageToken,
+    errors.PlanNotFound,
+    errors.SnapshotNotFound,
+    errors.ConflictingFields,
+    errors.InvalidPageToken,
     answer=_DIFFERENCE,
     scope="read",
 )
@@ -237,15 +230,15 @@ def diff_plan(
 
 @router.operation(
     "GET /{plan_id:uuid}/export",
-    PlanNotFound,
-    NotExportable,
-    ConflictingFields,
-    SnapshotChanged,
-    SnapshotNotFound,
-    SnapshotOfAnotherCluster,
-    SnapshotTooOld,
-    UnknownBroker,
-    UnknownRack,
+    errors.PlanNotFound,
+    errors.NotExportable,
+    errors.ConflictingFields,
+    errors.SnapshotChanged,
+    errors.SnapshotNotFound,
+    errors.SnapshotOfAnotherCluster,
+    errors.SnapshotTooOld,
+    errors.UnknownBroker,
+    errors.UnknownRack,
     scope="read",
     others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
 )
@@ -291,12 +284,14 @@ def export_plan(
         snapshots.require_unchanged(uow, plan.head.cluster, hashes)
     if topic is not None:
         if not FORMATS[format].has_topics:
-            raise NotExportable(f"{format} is of the whole plan, and not of one topic", format=format)
+            raise errors.NotExportable(f"{format} is of the whole plan, and not of one topic", format=format)
         placements = tuple(placement for placement in plan.placements if placement.topic == topic)
         if not placements:
-            raise NotExportable(f"the plan has no topic {topic}", topic=topic)
+            raise errors.NotExportable(f"the plan has no topic {topic}", topic=topic)
         if from_ is not None:
-            raise ConflictingFields("from is of the whole plan, and not of one topic", path=("topic",), value=topic)
+            raise errors.ConflictingFields(
+                "from is of the whole plan, and not of one topic", path=("topic",), value=topic
+            )
         plan = replace(plan, placements=placements)
     lost = plans.LossSelection(lost_broker, lost_rack)
     written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_, lost=lost)
@@ -308,7 +303,7 @@ def export_plan(
 
 @router.operation(
     "GET /{plan_id:uuid}/picture.svg",
-    PlanNotFound,
+    errors.PlanNotFound,
     scope="read",
     others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED},
 )
@@ -323,10 +318,10 @@ def draw_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 
 @router.operation(
     "PATCH /{plan_id:uuid}",
-    PlanNotFound,
-    PlanChanged,
-    ImpossibleTransition,
-    QuotaExceeded,
+    errors.PlanNotFound,
+    errors.PlanChanged,
+    errors.ImpossibleTransition,
+    errors.QuotaExceeded,
     answer=_PLAN,
     takes=merge_patch_only,
 )
@@ -357,7 +352,7 @@ def update_plan(
     return Response(plans.plan_json(plan), media_type=JSON, headers={"ETag": f'"{etag_of(head, JSON)}"'})
 
 
-@router.operation("DELETE /{plan_id:uuid}", PlanNotFound, status=204, scope="admin")
+@router.operation("DELETE /{plan_id:uuid}", errors.PlanNotFound, status=204, scope="admin")
 def delete_plan(uow: Uow, plan_id: PlanId) -> Response:
     """Delete a plan.
 

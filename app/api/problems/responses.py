@@ -5,61 +5,49 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
-from app.errors import Failure, access, failure, requests
-from app.errors.access import (
-    DatabaseUnavailable,
-    Forbidden,
-    IdempotencyKeyInFlight,
-    IdempotencyKeyReused,
-    IssuerUnavailable,
-    ServiceBusy,
-    ServiceStopping,
-    TokenRejected,
-    TooManyRequests,
-    Unauthenticated,
-)
-from app.errors.requests import InvalidField, LimitExceeded, QuotaExceeded
+from app.errors import Failure
+from app.errors import every as errors
 
 _CHALLENGES = 'Bearer realm="rackplan", Basic realm="rackplan"'
 
-STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
+STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
     {
-        failure.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
-        failure.NotFound: HTTPStatus.NOT_FOUND,
-        failure.Conflict: HTTPStatus.CONFLICT,
-        failure.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
-        access.Unauthenticated: HTTPStatus.UNAUTHORIZED,
-        access.Forbidden: HTTPStatus.FORBIDDEN,
-        access.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
-        requests.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
-        requests.PlanChanged: HTTPStatus.PRECONDITION_FAILED,
-        requests.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        access.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        access.TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
-        requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
-        requests.QuotaExceeded: HTTPStatus.FORBIDDEN,
+        errors.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.NotFound: HTTPStatus.NOT_FOUND,
+        errors.Conflict: HTTPStatus.CONFLICT,
+        errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+        errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        errors.Forbidden: HTTPStatus.FORBIDDEN,
+        errors.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
+        errors.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
+        errors.PlanChanged: HTTPStatus.PRECONDITION_FAILED,
+        errors.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        errors.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        errors.TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
+        errors.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
+        errors.QuotaExceeded: HTTPStatus.FORBIDDEN,
     }
 )
 
-HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
+HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
     {
-        access.Unauthenticated: {"WWW-Authenticate": _CHALLENGES},
-        access.ApiKeyExpired: {"WWW-Authenticate": _CHALLENGES},
-        access.TokenRejected: {"WWW-Authenticate": 'Bearer realm="rackplan", error="invalid_token"'},
-        access.IssuerUnavailable: {"Retry-After": "10"},
-        access.IdempotencyKeyInFlight: {"Retry-After": "1"},
-        access.TooManyRequests: {"Retry-After": "1"},  # at least; `retry_after_s` of the failure states it
-        requests.TooManySweeps: {"Retry-After": "30"},
-        access.ServiceBusy: {"Retry-After": "1"},  # the same
-        access.ServiceStopping: {"Retry-After": "5"},
-        access.DatabaseUnavailable: {"Retry-After": "2"},
-        access.ProcessLost: {"Retry-After": "1"},
-        access.StorageFull: {"Retry-After": "30"},
+        errors.Unauthenticated: {"WWW-Authenticate": _CHALLENGES},
+        errors.ApiKeyExpired: {"WWW-Authenticate": _CHALLENGES},
+        errors.TokenRejected: {"WWW-Authenticate": 'Bearer realm="rackplan", error="invalid_token"'},
+        errors.IssuerUnavailable: {"Retry-After": "10"},
+        errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
+        errors.TooManyRequests: {"Retry-After": "1"},  # at least; `retry_after_s` of the failure states it
+        errors.TooManySweeps: {"Retry-After": "30"},
+        errors.ServiceBusy: {"Retry-After": "1"},  # the same
+        errors.ServiceStopping: {"Retry-After": "5"},
+        errors.DatabaseUnavailable: {"Retry-After": "2"},
+        errors.ProcessLost: {"Retry-After": "1"},
+        errors.StorageFull: {"Retry-After": "30"},
     }
 )
 
 
-def status_of(kind: type[failure.Failure]) -> HTTPStatus | None:
+def status_of(kind: type[Failure]) -> HTTPStatus | None:
     """The status of a failure: its own, or its nearest category's.
 
     None if only the operator of the machine can act on it (`MachineRefuses`): to a caller that is an internal error.
@@ -69,19 +57,19 @@ def status_of(kind: type[failure.Failure]) -> HTTPStatus | None:
 
 MEDIA_TYPE = "application/problem+json"
 _OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
-    Unauthenticated,
-    TokenRejected,
-    Forbidden,
-    InvalidField,
-    LimitExceeded,  # of time and of memory
-    TooManyRequests,
-    ServiceBusy,
-    ServiceStopping,
-    DatabaseUnavailable,
-    IssuerUnavailable,
+    errors.Unauthenticated,
+    errors.TokenRejected,
+    errors.Forbidden,
+    errors.InvalidField,
+    errors.LimitExceeded,  # of time and of memory
+    errors.TooManyRequests,
+    errors.ServiceBusy,
+    errors.ServiceStopping,
+    errors.DatabaseUnavailable,
+    errors.IssuerUnavailable,
 )
 _IMPLIED: Mapping[type[Failure], Sequence[type[Failure]]] = {
-    IdempotencyKeyInFlight: (IdempotencyKeyReused, QuotaExceeded)
+    errors.IdempotencyKeyInFlight: (errors.IdempotencyKeyReused, errors.QuotaExceeded)
 }
 """Failures of operations that have another one: with an Idempotency-Key, whose answer is stored."""
 

@@ -10,14 +10,15 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import orjson
 
 from app.core.measures.losses import LossCounts, Losses
 from app.core.measures.placement import PerBroker
-from app.errors.quotation import quoted, suggestion
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, quoted, suggestion
 from app.services.checks.verification import Check
 
 Measured: TypeAlias = Callable[["Subject"], float | None]
@@ -83,75 +84,36 @@ def _counts(losses: Losses, kind: str, name: str) -> list[int]:
     return [getattr(counts, name) or 0 for counts in each.values()]
 
 
-def _during_restart(subject: Subject) -> float | None:
-    losses = subject.check.measures.losses
-    return None if losses is None else losses.share_during_restart
+def _of_losses(name: Literal["share_during_restart", "min_isr_unknown"]) -> Measured:
+    """A figure of all losses; None if a check has none."""
+    return lambda subject: getattr(subject.check.measures.losses, name, None)
 
 
-def _min_isr_unknown(subject: Subject) -> float | None:
-    losses = subject.check.measures.losses
-    return None if losses is None else losses.min_isr_unknown
-
-
-_IF_KNOWN = "if `min.insync.replicas` of all is known, or the request has `defaults`"
-
-
-MEASURES: Mapping[str, tuple[str, Measured]] = {
-    "violations": ("Partitions with a violation, by each violation.", _violations()),
-    "illegal": ("Those that Kafka rejects, cannot serve or never completes.", _violations("illegal")),
-    "fragile": ("Those for which losing a broker or a rack costs more than necessary.", _violations("fragile")),
-    "warnings": ("Warnings.", lambda subject: len(subject.check.cautions)),
-    "skew": (
-        "Largest count of replicas or of leaders of a broker, above the mean: 0.1 is 10 %.",
-        lambda subject: max(skew(subject.check.measures.replicas), skew(subject.check.measures.leaders)),
-    ),
-    "replica_skew": ("The same of replicas alone.", lambda subject: skew(subject.check.measures.replicas)),
-    "leader_skew": ("The same of leaders alone.", lambda subject: skew(subject.check.measures.leaders)),
-    "replica_spread": (
-        "Largest minus smallest count of replicas.",
-        lambda subject: subject.check.measures.replicas.spread,
-    ),
-    "leader_spread": (
-        "Largest minus smallest count of leaders.",
-        lambda subject: subject.check.measures.leaders.spread,
-    ),
-    "rack_safe_share": (
-        "Share of partitions that span as many racks as they can; of clusters with racks.",
-        lambda subject: subject.check.measures.rack_safe_share,
-    ),
-    "over_limit": (
-        "Loads of brokers and log directories above a limit; of a cluster as it is.",
-        lambda subject: None if subject.check.health is None else subject.check.health.loads_over_limit,
-    ),
-    "moved_replicas": (
-        "Replicas to copy; of a reassignment.",
-        lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,
-    ),
-    "offline_after_broker_loss": (
-        "Most partitions that the loss of a broker takes offline.",
-        _after("brokers", "offline"),
-    ),
-    "offline_after_rack_loss": ("Likewise of a rack.", _after("racks", "offline")),
-    "unwritable_after_broker_loss": (
-        f"Most partitions that cannot be written after the loss of a broker; {_IF_KNOWN}.",
-        _after("brokers", "unwritable"),
-    ),
-    "unwritable_after_rack_loss": (
-        f"Most partitions that cannot be written after the loss of a rack; {_IF_KNOWN}.",
-        _after("racks", "unwritable"),
-    ),
-    "unwritable_during_restart": (
-        f"Share of failures during the restart of another broker that make a partition unwritable; {_IF_KNOWN}.",
-        _during_restart,
-    ),
-    "worse_after_loss": (
-        "Partitions offline or unwritable after the loss of a broker or rack, beyond those before; of a reassignment.",
-        _worse,
-    ),
-    "min_isr_unknown": ("Partitions whose `min.insync.replicas` is unknown.", _min_isr_unknown),
-    "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),
+_VALUES: Mapping[str, Measured] = {
+    "violations": _violations(),
+    "illegal": _violations("illegal"),
+    "fragile": _violations("fragile"),
+    "warnings": lambda subject: len(subject.check.cautions),
+    "skew": lambda subject: max(skew(subject.check.measures.replicas), skew(subject.check.measures.leaders)),
+    "replica_skew": lambda subject: skew(subject.check.measures.replicas),
+    "leader_skew": lambda subject: skew(subject.check.measures.leaders),
+    "replica_spread": lambda subject: subject.check.measures.replicas.spread,
+    "leader_spread": lambda subject: subject.check.measures.leaders.spread,
+    "rack_safe_share": lambda subject: subject.check.measures.rack_safe_share,
+    "over_limit": lambda subject: None if subject.check.health is None else subject.check.health.loads_over_limit,
+    "moved_replicas": lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,
+    "offline_after_broker_loss": _after("brokers", "offline"),
+    "offline_after_rack_loss": _after("racks", "offline"),
+    "unwritable_after_broker_loss": _after("brokers", "unwritable"),
+    "unwritable_after_rack_loss": _after("racks", "unwritable"),
+    "unwritable_during_restart": _of_losses("share_during_restart"),
+    "worse_after_loss": _worse,
+    "min_isr_unknown": _of_losses("min_isr_unknown"),
+    "differences": lambda subject: subject.differences,
 }
-"""By name: a description, and its value; None if a check does not have it."""
+"""By name the value of a measure; None if a check does not have it."""
+MEASURES: Mapping[str, str] = orjson.loads(files("app.services.checks").joinpath("measures.json").read_bytes())
+"""By name the description of a measure, in the order of the documentation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +130,9 @@ class Condition:
 
         Raises `ConflictingFields` if the check does not have the measure.
         """
-        value = MEASURES[self.name][1](subject)
+        value = _VALUES[self.name](subject)
         if value is None:
-            detail = f"{self.text}: this check has no {self.name}: {MEASURES[self.name][0]}"
+            detail = f"{self.text}: this check has no {self.name}: {MEASURES[self.name]}"
             raise ConflictingFields(detail, path=("fail_on",), value=self.name)
         return Outcome(self, float(value), fails=_COMPARISONS[self.sign](value, self.number))
 

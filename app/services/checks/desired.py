@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.core.model import Cluster, Topic, unpadded
-from app.errors import Json
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, Json
 from app.formats.sources.desired_topics import DesiredTopic, Strategy
 from app.services.plans import as_json
 from app.services.reassignment.requests.parts import InRack

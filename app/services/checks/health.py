@@ -16,8 +16,7 @@ from app.core.reassignment.problem import LogDirTable
 from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES
 from app.core.replica_lists import not_among, per_broker, widened
 from app.core.replicas.options import RackMode
-from app.errors import Json
-from app.errors.reassignments import NotFeasible
+from app.errors.every import Json, NotFeasible
 from app.services.amounts import PricesRequest
 from app.services.bodies import AnswerRecord, one_of
 from app.services.cautions import Caution

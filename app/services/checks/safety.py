@@ -13,9 +13,7 @@ from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Cluster, Int32s, Topic, cordoned_brokers
 from app.core.reassignment.completion import completion_rule, incomplete
 from app.core.replica_lists import not_among
-from app.errors import Json
-from app.errors.quotation import quoted
-from app.errors.requests import IllegalReassignment
+from app.errors.every import IllegalReassignment, Json, quoted
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
 from app.services.cautions import Caution, caution
 from app.services.reassignment.reports.batches import waits_for

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 import numpy as np
@@ -19,9 +19,7 @@ from app.core.measures.placement import AttributeExposure, PlacementMeasures, ex
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
 from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Cluster, Int32s, cordoned_brokers, padded
-from app.errors import Json
-from app.errors.reassignments import ReassignmentUnderWay
-from app.errors.requests import ConflictingFields, MalformedText
+from app.errors.every import ConflictingFields, Json, MalformedText, ReassignmentUnderWay
 from app.formats.kafka_files import reassignment_output
 from app.formats.kafka_files.reassignment import PartitionReassignment, Reassignment
 from app.formats.kafka_files.reassignment_output import Source, ToolOutput
@@ -48,10 +46,7 @@ from app.services.reassignment.reports.losses import LossReport, OverLimit
 from app.services.reassignment.requests.parts import Limited, check_resources
 from app.services.replicas import DiffSummary
 from app.services.replicas.answers import AwareMeasures
-from app.store.records import Snapshot
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import Snapshot, UnitOfWork
 
 UNSTATED = HealthRequest()
 _UNLIMITED = Allowance(Limits(), is_job=True)
@@ -124,7 +119,7 @@ class CheckDocument(AnswerRecord, kw_only=True):
     """Conditions that did not prevent the check; empty if there are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """The report on a reassignment that Kafka would accept, or on a cluster as it is.
 
@@ -134,19 +129,19 @@ class Check:
     movement, minimum : None of a cluster as it is.
     """
 
-    snapshot: Snapshot | None
     violations: Sequence[Violation]
     measures: PlacementMeasures
-    movement: Movement | None
-    fresh: bool | None
-    cautions: Sequence[Caution]
     exposure: dict[str, AttributeExposure]
     """By each attribute of the snapshot's brokers, in the order of their names."""
-    minimum: Minimum | None
-    changed: Changed | None
-    """Reassigned partitions that changed since the snapshot; None if it is fresh."""
     version: KafkaVersion
     """The release that it is checked for."""
+    snapshot: Snapshot | None = None
+    movement: Movement | None = None
+    fresh: bool | None = None
+    cautions: Sequence[Caution] = ()
+    minimum: Minimum | None = None
+    changed: Changed | None = None
+    """Reassigned partitions that changed since the snapshot; None if it is fresh."""
     source: Source | None = None
     """Format of the text with the reassignment; None if it was no text."""
     progress: Progress | None = None
@@ -171,7 +166,7 @@ class Check:
 
 
 def check(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     snapshot_id: UUID,
     given: Reassignment | None,
     limits: Limits,
@@ -205,13 +200,14 @@ def check(
     path = ("reassignment", "partitions") if printed is None else ("output",)
     limits.check_number("sync_partitions", len(reassignment.partitions), path=path)
     checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version, request, Allowance(limits))
+    source = None if printed is None else printed.source
     return replace(
         checked,
         snapshot=snapshot,
         fresh=snapshots.is_fresh(uow, snapshot),
         changed=_changed(uow, snapshot, _where(cluster, _placed(reassignment))),
-        source=None if printed is None else printed.source,
-        progress=None if printed is None else _progress(printed, given, cluster),
+        source=source,
+        progress=progress_of(printed.verified, given, cluster) if printed and source == "verify" else None,
         cautions=[*_skipped(printed), *unknown, *checked.cautions],
     )
 
@@ -255,7 +251,7 @@ def check_reassignment(
 
 
 def check_health(
-    uow: "UnitOfWork", snapshot_id: UUID, request: HealthRequest, limits: Limits, kafka_version: str | None = None
+    uow: UnitOfWork, snapshot_id: UUID, request: HealthRequest, limits: Limits, kafka_version: str | None = None
 ) -> Check:
     """Report on the cluster of a snapshot as it is.
 
@@ -304,17 +300,11 @@ def _checked(
     """The violations and measures of an assignment over the brokers of a cluster."""
     counts = tally(after, cluster.known_brokers)
     return Check(
-        snapshot=None,
         violations=violations(counts, in_rack),
         measures=measure(counts, min_isr_of(cluster.topics)),
-        movement=None,
-        fresh=None,
-        cautions=[],
         exposure=exposure_by_attribute(
             after, cluster.known_brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
         ),
-        minimum=None,
-        changed=None,
         version=version,
     )
 
@@ -348,10 +338,6 @@ def _reassignment(
     return stated, ()
 
 
-def _progress(printed: ToolOutput, planned: Reassignment | None, cluster: Cluster) -> Progress | None:
-    return progress_of(printed.verified, planned, cluster) if printed.source == "verify" else None
-
-
 def _skipped(printed: ToolOutput | None) -> list[Caution]:
     if printed is None:
         return []
@@ -368,7 +354,7 @@ def _where(cluster: Cluster, assignments: Mapping[str, Assignment]) -> dict[str,
     }
 
 
-def _changed(uow: "UnitOfWork", snapshot: Snapshot, before: Mapping[str, Assignment]) -> Changed | None:
+def _changed(uow: UnitOfWork, snapshot: Snapshot, before: Mapping[str, Assignment]) -> Changed | None:
     newest = uow.snapshots.newest(snapshot.cluster)
     if newest is None or newest.id == snapshot.id:
         return None

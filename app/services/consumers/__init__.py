@@ -1,8 +1,7 @@
 """Plan the consumers of a group over time.
 
 requests.py         the request, and its rates as arrays
-series.py           the forms of a series of rates
-snapshot_series.py  rates of a series from stored snapshots
+series.py           the forms of a series of rates; rates from stored snapshots
 answers.py          the answer: its declaration
 planning.py         the planner and its answer
 differences.py      intervals with another number of consumers

@@ -2,15 +2,13 @@
 
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from app.services.bodies import ListOf
 from app.services.plans import Difference, Plan, other_plan
 from app.services.plans.answers import DifferencePage
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class ConsumersDiffDocument(DifferencePage):
     items: ListOf[IntervalConsumers]
 
 
-def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """The intervals whose number of consumers differs from another plan's, or all if `against` is None.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.

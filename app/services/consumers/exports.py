@@ -8,7 +8,7 @@ from typing import Any
 
 from app.formats.tables import topic_tables
 from app.services.plans import Plan, Write
-from app.services.plans.templates import filled
+from app.services.plans.exports import filled
 from app.store.records import NewPlan
 
 _CRON_JOB, _SCALED_OBJECT = map(Path(__file__).with_name, ("cron_job.yaml", "scaled_object.yaml"))

@@ -26,7 +26,8 @@ from app.services.consumers import answers
 from app.services.consumers.answers import ConsumersAnswer
 from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_consumers, check_topics, rates_of
 from app.services.limits import Limits
-from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
+from app.services.plans import Allowance, PlannedPartition, Planner, Site
+from app.services.plans.record import own_fields
 from app.store.records import NewPlan, PlanHead
 
 KIND = "consumers"
@@ -87,10 +88,8 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         )
         racks = {broker.rack for broker in site.cluster.brokers if broker.rack} if site.cluster else ()
         assignor = assignor_for(request.assignor, site.version)
-        fields: dict[str, Json] = as_json(request)
-        del fields["snapshot_id"], fields["cluster"], fields["kafka_version"]
-        fields["topics"] = [*rates.topics] if request.topics is not None else None
-        return Scaling(request, rates, core, max(1, len(racks)), assignor, fields)
+        topics = [*rates.topics] if request.topics is not None else None
+        return Scaling(request, rates, core, max(1, len(racks)), assignor, own_fields(request) | {"topics": topics})
 
     def solve(self, problem: Scaling) -> list[Interval]:
         return scale(problem.core)

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, TypeAdapter
 
 from app.core.model import Cluster, Float64s, Int64s
-from app.errors import FieldPath
-from app.errors.reassignments import UnknownTopic
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, FieldPath, UnknownTopic
 from app.services.amounts import InBytes, InGrowth, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.consumers.series import (
@@ -22,13 +20,11 @@ from app.services.consumers.series import (
     SERIES,
     RateSeries,
     read_series,
+    with_rates,
 )
-from app.services.consumers.snapshot_series import with_rates
 from app.services.fields import Labels, RequestedRelease, SnapshotFields, TopicName, rfc3339
 from app.services.limits import Limits
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 LONGEST_S = 10 * 366 * 86_400
 """The longest series, in seconds: ten years."""
@@ -87,7 +83,7 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     kafka_version: RequestedRelease = None
     labels: Labels = field(default_factory=dict)
 
-    def on_newest(self, uow: "UnitOfWork", at: FieldPath = ()) -> Self:
+    def on_newest(self, uow: UnitOfWork, at: FieldPath = ()) -> Self:
         """As of every request, and with the rates of `series.snapshots`; raises as `with_rates` does."""
         found = super().on_newest(uow, at)
         cluster = None if found.snapshot_id is None else uow.snapshots.get(found.snapshot_id).cluster

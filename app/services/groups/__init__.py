@@ -2,8 +2,8 @@
 
 requests.py      the request records
 sources.py       from a request to the input of an assignor
-members.py       a member as a request lists it or a snapshot recorded it, and as each assignor reads it
-overrides.py     racks and subscriptions that a request adds to recorded members
+members.py       a member as a request lists it or a snapshot recorded it, and as each assignor reads it; racks and
+                 subscriptions that a request adds to recorded members
 planning.py      the problem, the planner; the title and summary in lists; libraries whose own assignors decide
                  otherwise
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
@@ -17,8 +17,7 @@ exports.py       the plan as a file
 
 from app.services.groups.differences import ReaderChange, Reading, difference, reading_difference
 from app.services.groups.exports import EXPORTS
-from app.services.groups.members import missing_from, recorded_group, recorded_member, require_partitions
-from app.services.groups.overrides import overridden
+from app.services.groups.members import missing_from, overridden, recorded_group, recorded_member, require_partitions
 from app.services.groups.planning import KIND, PLANNER
 from app.services.groups.requests import GroupEvent, GroupRequest, GroupTopic, MemberRequest
 from app.services.groups.sources import listed_metadata, metadata_of

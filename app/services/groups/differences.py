@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -13,15 +12,13 @@ from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.measures.locality import Handover
 from app.core.groups.model import GroupAssignment
 from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
-from app.errors.requests import ConflictingFields, PlanNotFound, SnapshotNotFound
+from app.errors.every import ConflictingFields, PlanNotFound, SnapshotNotFound
 from app.services import snapshots
 from app.services.bodies import ListOf
 from app.services.groups.stored import StoredGroup, member_ids, readers_of_all, stored_group
 from app.services.plans import Difference, Plan, named_plan
 from app.services.plans.answers import DifferencePage
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class GroupDiffDocument(DifferencePage):
     items: ListOf[ReaderChange]
 
 
-def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """Changes of the plan against another group plan, or against the partitions that its own members owned.
 
     Raises `ConflictingFields` if `against` is a plan of another kind or a snapshot, which has no assignment, and
@@ -153,7 +150,7 @@ def _planned(plan: Plan) -> Reading:
     return Reading(member_ids(plan.head), {placement.topic: placement.replicas for placement in plan.placements})
 
 
-def _owned(uow: "UnitOfWork", plan: Plan) -> Reading:
+def _owned(uow: UnitOfWork, plan: Plan) -> Reading:
     """Partitions that the members of the plan's request, or of the group that it names, report as owned."""
     snapshot_id = plan.head.snapshot_id
     group = stored_group(plan.head, None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])
@@ -171,7 +168,7 @@ def _owned_by(group: StoredGroup) -> GroupAssignment:
     return owned.assignment([member.id for member in group.members], table.topics)
 
 
-def _other(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan:
+def _other(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan:
     other = named_plan(uow, plan, against)
     if other is not None:
         return other

@@ -1,7 +1,12 @@
-"""A member as a request lists it or a snapshot recorded it, and as each assignor reads it."""
+"""A member as a request lists it or a snapshot recorded it, and as each assignor reads it.
 
+A request adds racks and subscriptions to the members of a recorded group: the tools' tables have neither.
+"""
+
+import fnmatch
+import re
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +16,12 @@ from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.groups.registry import Assignor, OwnedIn
 from app.core.kafka_versions import KafkaVersion, ReplayedLibrary
 from app.core.model import Cluster, Int64s
-from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
-from app.errors import FieldPath
-from app.errors.kafka import CorruptProtocolBytes
-from app.errors.requests import ConflictingFields, DuplicateTopic, MalformedText
+from app.core.recorded import RecordedGroup, RecordedMember
+from app.errors.every import ConflictingFields, CorruptProtocolBytes, DuplicateTopic, FieldPath, MalformedText
 from app.formats.groups import assignor_user_data
 from app.formats.groups.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
 from app.services.cautions import Caution, caution
-from app.services.groups.requests import ClientLibrary, MemberRequest
+from app.services.groups.requests import ClientLibrary, MemberOverride, MemberRequest
 from app.services.snapshots import first_repeated
 
 NO_GENERATION = -1
@@ -144,13 +147,13 @@ def from_the_future(listed: Sequence[ListedMember]) -> list[Caution]:
     return [caution("subscription_from_the_future", versions=named, newest=NEWEST_VERSION, members=members)]
 
 
-def recorded_group(cluster: Cluster, group_id: str) -> RecordedGroup:
-    """The group of a snapshot, or `ConflictingFields`."""
+def recorded_group(cluster: Cluster, group_id: str, path: FieldPath = ("group",)) -> RecordedGroup:
+    """The group of a snapshot, or `ConflictingFields`. `path` is the field that names it."""
     group = cluster.group(group_id)
     if group is None:
         there = ", ".join(each.group_id for each in cluster.groups[:10]) or "none"
         detail = f"the snapshot has no group {group_id}; it has {there}"
-        raise ConflictingFields(detail, path=("group",), value=group_id)
+        raise ConflictingFields(detail, path=path, value=group_id)
     return group
 
 
@@ -171,7 +174,7 @@ def recorded_member(recorded: RecordedMember, client: ClientLibrary | None = Non
             topics=tuple(sorted({run.topic for run in has})) if topics is None else topics,
             rack_id=recorded.rack_id,
             group_instance_id=recorded.group_instance_id,
-            owned=tuple([_owned_run(run) for run in has]),
+            owned=tuple([Owned(run.topic, np.array(run.partitions, np.int32)) for run in has]),
             # All members of a stable group have the generation of its last rebalance, whichever that was.
             generation_id=0,
         ),
@@ -179,27 +182,21 @@ def recorded_member(recorded: RecordedMember, client: ClientLibrary | None = Non
     )
 
 
-def _owned_run(run: TopicPartitions) -> Owned:
-    return Owned(run.topic, np.array(run.partitions, np.int32))
-
-
-def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> list[Caution]:
+def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> Iterator[Caution]:
     """Gaps in the record of a group, and the values assumed instead. of_unknown_rack: ids of members."""
     of = f"of {len(group.members)} members"
-    cautions = []
     without = tuple(member.member_id for member in group.members if member.topics is None)
     shares_members = set(without) == set(of_unknown_rack)
     if without:
         what, taken = ("subscriptions, racks", ", to be in no rack") if shares_members else ("subscriptions", "")
-        cautions.append(caution("subscriptions_not_recorded", what=what, of=of, taken=taken, members=without))
+        yield caution("subscriptions_not_recorded", what=what, of=of, taken=taken, members=without)
     if of_unknown_rack and not shares_members:
-        cautions.append(caution("racks_not_recorded", of=of, members=tuple(of_unknown_rack)))
+        yield caution("racks_not_recorded", of=of, members=tuple(of_unknown_rack))
     unassigned = tuple(member.member_id for member in group.members if member.assigned is None)
     if unassigned:
-        cautions.append(caution("assignment_not_recorded", of=of, members=unassigned))
+        yield caution("assignment_not_recorded", of=of, members=unassigned)
     if group.state not in (None, "Stable"):
-        cautions.append(Caution("group_not_stable", f"the group was {group.state} when it was recorded"))
-    return cautions
+        yield Caution("group_not_stable", f"the group was {group.state} when it was recorded")
 
 
 def recorded_lag(group: RecordedGroup, metadata: GroupMetadata) -> Weights | None:
@@ -213,3 +210,83 @@ def recorded_lag(group: RecordedGroup, metadata: GroupMetadata) -> Weights | Non
         # A log that was cut back leaves a lag below 0; nothing is left to read there.
         per_partition[offset.partition] = max(offset.lag, 0)
     return lag or None
+
+
+FIELD = "member_overrides"
+NAMED_OVERRIDES = 20
+"""The most overrides that a warning names; it counts them all."""
+_SELECTORS = ("member_id", "client_id", "host")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMember:
+    """A recorded member with the request's additions. knows_rack: whether its rack, or that it has none, is known."""
+
+    member: RecordedMember
+    knows_rack: bool
+    client: ClientLibrary | None = None
+
+
+def overridden(
+    members: Sequence[RecordedMember], overrides: Sequence[MemberOverride]
+) -> tuple[list[KnownMember], list[Caution]]:
+    """The members in their order, and a warning if overrides match none.
+
+    Of several overrides that match a member, the first that has a field decides it.
+
+    Raises
+    ------
+    ConflictingFields : an override selects members by none or several of `member_id`, `client_id` and `host`, or has
+        neither a rack nor topics.
+    DuplicateTopic : an override subscribes to a topic twice.
+    """
+    selects = [_selector(override, (FIELD, place)) for place, override in enumerate(overrides)]
+    matched: set[int] = set()
+    known = []
+    for member in members:
+        matching = [place for place, select in enumerate(selects) if select(member)]
+        matched.update(matching)
+        known.append(_known(member, [overrides[place] for place in matching]))
+    unmatched = [str(place) for place in range(len(overrides)) if place not in matched]
+    if not unmatched:
+        return known, []
+    lost = caution("overrides_without_member", unmatched=unmatched, overrides=overrides, field=FIELD, of=members)
+    return known, [lost]
+
+
+def _known(member: RecordedMember, overrides: Sequence[MemberOverride]) -> KnownMember:
+    racks = [override.rack_id for override in overrides if override.rack_id is not None]
+    topics = [override.topics for override in overrides if override.topics is not None]
+    # Racks are recorded with subscriptions; one that is given by itself counts, too.
+    knows_rack = bool(racks) or member.topics is not None or member.rack_id is not None
+    if racks:
+        member = replace(member, rack_id=racks[0] or None)
+    if topics:
+        member = replace(member, topics=tuple(topics[0]))
+    clients = [override.client for override in overrides if override.client is not None]
+    return KnownMember(member, knows_rack, clients[0] if clients else None)
+
+
+def _selector(override: MemberOverride, path: FieldPath) -> Callable[[RecordedMember], bool]:
+    given = [name for name in _SELECTORS if getattr(override, name) is not None]
+    if len(given) != 1:
+        detail = f"an override selects members by one of {', '.join(_SELECTORS)}; this one has {len(given)} of them"
+        raise ConflictingFields(detail, path=path)
+    if override.rack_id is None and override.topics is None and override.client is None:
+        raise ConflictingFields("an override has rack_id, topics or client; this one has none of them", path=path)
+    if override.topics is not None and (twice := first_repeated(list(override.topics))) is not None:
+        detail = f"the override subscribes to {override.topics[twice]} twice"
+        raise DuplicateTopic(detail, path=(*path, "topics", twice), value=override.topics[twice])
+    if override.member_id is not None:
+        return lambda member: member.member_id == override.member_id
+    if override.client_id is not None:
+        matches = _pattern(override.client_id)
+        return lambda member: member.client_id is not None and matches(member.client_id)
+    matches = _pattern(override.host or "")
+    return lambda member: member.host is not None and matches(member.host)
+
+
+def _pattern(text: str) -> Callable[[str], bool]:
+    """`*` is any text and `?` any character; brackets are themselves."""
+    expression = re.compile(fnmatch.translate(text.replace("[", "[[]")))
+    return lambda value: expression.match(value) is not None

@@ -17,8 +17,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata
 from app.core.groups.registry import Assignor, later_versions
 from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_interval
 from app.core.model import NO_REPLICA, Placement
-from app.errors import Json
-from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
+from app.errors.every import ConflictingFields, DuplicateMember, DuplicateTopic, Json
 from app.formats.syntax.quantities import counted
 from app.services.amounts import bytes_of
 from app.services.bodies import AnswerRecord
@@ -31,8 +30,8 @@ from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, met
 from app.services.groups.stored import ReadPartitionDocument, member_ids, readers_of
 from app.services.groups.traffic import traffic_report
 from app.services.limits import Limits
-from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
-from app.services.plans.record import at, some
+from app.services.plans import Allowance, PlannedPartition, Planner, Site
+from app.services.plans.record import at, own_fields, some
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
 from app.store.records import NewPlan, PlanHead
 
@@ -236,9 +235,7 @@ _LATER_FIELDS = ("assignable", "member_overrides", "follower_fetching", "prices"
 
 
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
-    fields: dict[str, Any] = as_json(request)
-    del fields["cluster"]
-    del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"], fields["compare_kafka_versions"]
+    fields = own_fields(request, "previous_snapshot_id", "compare_kafka_versions")
     joining = [member for event in fields["events"] for member in (event["join"], (event["replace"] or {}).get("by"))]
     for member in filter(None, [*(fields["members"] or ()), *fields["member_overrides"], *joining]):
         if member["client"] is None:

@@ -169,15 +169,8 @@ def of_arbitrary_choices(assignor: Assignor, answers: Iterable[GroupAssignment])
     choices = sum(answer.arbitrary_choices for answer in answers)
     if not choices:
         return
-    detail = (
-        f"{choices} times an order decides that only the coordinator knows: of members, topics or "
-        "partitions that share a bucket of its hash maps; the plan takes the last listed member first, topics by the "
-        "set of their ids and partitions by number, and Kafka may assign otherwise"
-    )
-    if assignor.library is not None:
-        detail = (
-            f"{assignor.library.library}'s {assignor.name} takes one of several partitions {choices} times out of a "
-            "set whose order depends on PYTHONHASHSEED; the plan takes the first by topic and partition, and the "
-            "leader may assign otherwise"
-        )
-    yield Caution("order_of_sets_decides", detail)
+    if assignor.library is None:
+        yield caution("order_of_sets_decides", choices=choices)
+        return
+    library, name = assignor.library.library, assignor.name
+    yield caution("order_of_sets_decides.library", library=library, assignor=name, choices=choices)

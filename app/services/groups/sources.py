@@ -16,9 +16,7 @@ from app.core.groups.server.group import id_of_topic
 from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
-from app.errors import FieldPath
-from app.errors.quotation import suggestion
-from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
+from app.errors.every import ConflictingFields, DuplicateTopic, FieldPath, ImpossibleValue, LimitExceeded, suggestion
 from app.services.amounts import PricesRequest, partition_rates, require_each
 from app.services.cautions import Caution, caution
 from app.services.groups import requests
@@ -28,12 +26,12 @@ from app.services.groups.members import (
     leading_member,
     listed_member,
     missing_from,
+    overridden,
     recorded_group,
     recorded_lag,
     recorded_member,
     require_partitions,
 )
-from app.services.groups.overrides import overridden
 from app.services.snapshots import first_repeated
 
 RatesFrom: TypeAlias = Literal["request", "snapshot"]

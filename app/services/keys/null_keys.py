@@ -14,7 +14,7 @@ from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.keys.model import Keys
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, ProducerView
 from app.core.model import INT32_MAX, Int32s
-from app.errors.requests import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
+from app.errors.every import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
 from app.services.amounts import InBytes
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import OneOrEach, PartitionId, Rack, Seed

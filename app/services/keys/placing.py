@@ -34,7 +34,7 @@ from app.core.keys.partitioners import (
 from app.core.keys.resize import Resize, resize
 from app.core.keys.skew import heaviest, skew
 from app.core.model import Int32s, Int64s
-from app.errors.requests import MalformedKey
+from app.errors.every import MalformedKey
 from app.services.bodies import ABSENT, AnswerRecord, ListOf, Read, RequestRecord
 from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, RequestedRelease, known_name
 from app.services.keys.null_keys import (

@@ -18,8 +18,7 @@ import orjson
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.errors.access import IssuerUnavailable, TokenRejected
-from app.errors.quotation import quoted
+from app.errors.every import IssuerUnavailable, TokenRejected, quoted
 from app.services.oidc.options import OidcOptions, require_protected
 
 if TYPE_CHECKING:

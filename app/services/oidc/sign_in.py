@@ -17,9 +17,7 @@ from urllib.parse import quote_plus, urlencode
 import orjson
 from pydantic import Field, TypeAdapter
 
-from app.errors.access import IssuerUnavailable, ServiceBusy, SignInFailed
-from app.errors.machine import SettingNotValid
-from app.errors.quotation import quoted
+from app.errors.every import IssuerUnavailable, ServiceBusy, SettingNotValid, SignInFailed, quoted
 from app.services.callers import Caller
 from app.services.oidc.issuer import Issuer, Metadata
 from app.services.oidc.options import OidcOptions

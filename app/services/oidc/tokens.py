@@ -1,5 +1,7 @@
 """The checks of a token, form, algorithm, key, signature, then issuer, audience, party and times; its caller.
 
+The claims of a verified token are its caller: its name, its teams, its scopes.
+
 Each rejection names the check (`check` in the problem) and states nothing of the token. No key, address or certificate
 in a token is used: the only keys are those that the issuer publishes.
 """
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 
-from app.errors.access import Forbidden, TokenRejected
+from app.errors.every import Forbidden, TokenRejected
 from app.services.api_keys import Scope
 from app.services.callers import OIDC_PREFIX, Caller
 from app.services.oidc.issuer import Issuer
@@ -19,6 +21,7 @@ from app.store import transaction
 
 if TYPE_CHECKING:
     from joserfc.jwt import ClaimsOption
+
 
 LONGEST_TOKEN = 16_384
 _LONGEST_HEADER = 2_048

@@ -6,7 +6,7 @@ status.py        status, labels and notes beside a plan, and their history
 record.py        a stored plan, a page of its partitions, its difference from another plan; words of titles and
                  summaries; hashes of requests, and seeds derived from them
 answers.py       the answers that every kind has: a plan, its rows, a page of a difference
-exports.py       the file formats of plans; templates.py: texts with names to fill in
+exports.py       the file formats of plans; texts with names to fill in
 kind.py          the definition of a kind of plan, and a plan as JSON and as files; the protocol of a kind
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """

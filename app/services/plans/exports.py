@@ -1,12 +1,14 @@
-"""The registry of export formats. Each kind's `EXPORTS` has the writers of those that fit it."""
+"""The registry of export formats, and texts with names to fill in. A kind's `EXPORTS` has the writers that fit it."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 from uuid import UUID
 
 from app.core.model import Cluster
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields
 from app.services.plans.record import Plan
 from app.store.records import NewPlan
 
@@ -98,3 +100,8 @@ def check_batch(name: str, batch: int | None, *, is_inverse: bool) -> None:
     if name != BATCH and (batch is not None or is_inverse):
         field = "inverse" if batch is None else "batch"
         raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
+
+
+def filled(template: Path, **values: object) -> str:
+    """The text of a template, with the value of `name` for `@NAME@`. Values are inserted as they are."""
+    return re.sub("@([A-Z_]+)@", lambda found: str(values[found[1].lower()]), template.read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ Planner       one kind of plan
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 import orjson
@@ -18,19 +18,14 @@ from pydantic import TypeAdapter
 from app.core import ENGINE_VERSION
 from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import NO_REPLICA, Cluster, Placement, unpadded
-from app.errors import FieldPath, Json
-from app.errors.requests import ConflictingFields, NotExportable
+from app.errors.every import ConflictingFields, FieldPath, Json, NotExportable
 from app.services.bodies import ABSENT, AnswerRecord, reader_of_stored
 from app.services.limits import Limits
 from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswer, WholePlan
 from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write, check_batch
 from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json
 from app.services.plans.status import PROPOSED
-from app.store.records import NewPlan, PlanHead
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-
+from app.store.records import NewPlan, PlanHead, UnitOfWork
 
 _AS_A_JOB = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
 
@@ -224,7 +219,7 @@ class Resume(Protocol):
     """Writes a stored plan as a file from the state that a later snapshot has."""
 
     def __call__(
-        self, uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None, is_inverse: bool
+        self, uow: UnitOfWork, plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None, is_inverse: bool
     ) -> bytes:
         """The file. Raises `ConflictingFields`, `NotExportable`, `SnapshotNotFound`."""
 
@@ -281,7 +276,7 @@ class Kind:
     """
 
     planner: Planner[Any, Any, Any]
-    difference: Callable[["UnitOfWork", Plan, UUID | None], Difference]
+    difference: Callable[[UnitOfWork, Plan, UUID | None], Difference]
     exports: Mapping[str, Write]
     content: str
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None

@@ -1,16 +1,12 @@
 """The registry of plan kinds."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.deferred import Registry
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields
 from app.services import snapshots
 from app.services.plans import Kind, LossSelection, Plan
-from app.store.records import NewPlan
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import NewPlan, UnitOfWork
 
 _OF_ALL = LossSelection()
 KINDS = Registry[Kind](
@@ -32,7 +28,7 @@ def kind_of(plan: Plan | NewPlan) -> Kind:
 
 
 def export(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     plan: Plan,
     name: str,
     *,

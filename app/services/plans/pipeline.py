@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 import numpy as np
@@ -34,11 +34,7 @@ from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.plans import record
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
-from app.store.records import NewPlan
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-
+from app.store.records import NewPlan, UnitOfWork
 
 SUCCEEDED = "ok"
 UNEXPECTED = "internal_error"
@@ -210,7 +206,7 @@ OnStep: TypeAlias = Callable[[str], None]
 
 
 def make_plan(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     planner: Planner[RequestT, ProblemT, SolutionT],
     request: RequestT,
     limits: Limits,
@@ -249,7 +245,7 @@ def make_plan(
 
 
 def run_job(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     planner: Planner[Any, Any, Any],
     stored_request: Mapping[str, Any],
     limits: Limits,
@@ -277,7 +273,7 @@ def draft_plan(
 
 
 def check_job(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     planner: Planner[RequestT, Any, Any],
     request: RequestT,
     limits: Limits,
@@ -296,7 +292,7 @@ def check_job(
         snapshots.require_unchanged(uow, uow.snapshots.get(request.snapshot_id).cluster, if_match)
 
 
-def _site(uow: "UnitOfWork", snapshot_id: UUID | None, if_match: Sequence[str]) -> Site:
+def _site(uow: UnitOfWork, snapshot_id: UUID | None, if_match: Sequence[str]) -> Site:
     if snapshot_id is None:
         return Site()
     snapshot, cluster = snapshots.load(uow, snapshot_id)

@@ -5,23 +5,18 @@ Hashes of requests, and the seeds derived from them, give the same request witho
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from hashlib import sha256
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 import orjson
 from pydantic import Field
 
 from app.core.model import Broker, Cluster, Placement
-from app.errors import Failure, Json
-from app.errors.kafka import KafkaRefuses
-from app.errors.requests import ConflictingFields, PlanNotFound
+from app.errors.every import ConflictingFields, Failure, Json, KafkaRefuses, PlanNotFound
 from app.services import snapshots
 from app.services.bodies import ABSENT, AnswerRecord
-from app.store.records import PlanHead
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-from hashlib import sha256
+from app.store.records import PlanHead, UnitOfWork
 
 _RESOLVED = ("kind", "engine_version", "snapshot_content_hash", "previous_snapshot_content_hash")
 """Fields of a stored request that its caller did not state."""
@@ -36,7 +31,7 @@ class Plan:
     placements: tuple[Placement, ...] = field(repr=False)
 
 
-def load(uow: "UnitOfWork", plan_id: UUID) -> Plan:
+def load(uow: UnitOfWork, plan_id: UUID) -> Plan:
     """The plan with its assignments, or `PlanNotFound`."""
     return Plan(uow.plans.get(plan_id), uow.plans.placements(plan_id))
 
@@ -139,6 +134,12 @@ def as_json(record: object) -> Any:
     return orjson.loads(orjson.dumps(record, option=JSON_OPTIONS))
 
 
+def own_fields(request: object, *left_out: str) -> dict[str, Any]:
+    """The fields of a request as JSON, without its snapshot and release, which the pipeline has, and those left out."""
+    left_out = (*left_out, "snapshot_id", "cluster", "kafka_version")
+    return {name: value for name, value in as_json(request).items() if name not in left_out}
+
+
 def request_of(head: PlanHead) -> dict[str, Json]:
     """The body of a request that makes a plan again, on the newest snapshot of its cluster."""
     body: dict[str, Any] = {
@@ -163,7 +164,7 @@ def _requested(item: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str,
     return {name: value for name, value in {**item, **stated, "replicas": None}.items() if value not in (None, 0)}
 
 
-def made_on(uow: "UnitOfWork", head: PlanHead) -> Cluster:
+def made_on(uow: UnitOfWork, head: PlanHead) -> Cluster:
     """The cluster that the plan was made on: its snapshot's, or the brokers of its request, if it has any."""
     if head.snapshot_id is not None:
         return snapshots.load(uow, head.snapshot_id)[1]
@@ -193,7 +194,7 @@ class PartitionsPage:
     next_offset: int | None
 
 
-def partitions(uow: "UnitOfWork", plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
+def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
     """A page of a plan's partitions, by topic in the plan's order and partition id; only the page's rows are read."""
     topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
     items: list[PlannedPartition] = []
@@ -224,7 +225,7 @@ class Difference:
     items: Callable[[int, int], Sequence[object]]
 
 
-def named_plan(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan | None:
+def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
     """The plan of the id `against`, or None if the id is not of a plan.
 
     Raises `ConflictingFields` where it is of another kind: the two have nothing in common.
@@ -239,7 +240,7 @@ def named_plan(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan | None:
     return named
 
 
-def other_plan(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Plan | None:
+def other_plan(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Plan | None:
     """As `named_plan`, of an id that must be of a plan, or is None. Raises `PlanNotFound`, too."""
     other = None if against is None else named_plan(uow, plan, against)
     if against is not None and other is None:

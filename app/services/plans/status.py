@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from uuid import UUID
 
-from app.errors import Json
-from app.errors.requests import ImpossibleTransition, InvalidField, PlanChanged
+from app.errors.every import ImpossibleTransition, InvalidField, Json, PlanChanged
 from app.services.fields import MOST_LABELS, rfc3339
-from app.store.records import PlanHead
+from app.store.records import PlanHead, UnitOfWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.store.database import UnitOfWork
 
 Status: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
 PROPOSED: Status = "proposed"
@@ -49,7 +47,7 @@ class PlanPatch:
 
 
 def change(
-    uow: "UnitOfWork", plan_id: UUID, patch: PlanPatch, *, principal: str, is_current: "Callable[[PlanHead], bool]"
+    uow: UnitOfWork, plan_id: UUID, patch: PlanPatch, *, principal: str, is_current: "Callable[[PlanHead], bool]"
 ) -> PlanHead:
     """Apply a patch; one that changes nothing leaves no trace.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -11,16 +11,13 @@ import numpy as np
 from app.core.measures.transfers import NOWHERE, Copies, PartitionTransfer, Transfers, transfers
 from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
 from app.core.reassignment.resource_problem import RESOURCES
-from app.errors.requests import SnapshotNotFound
+from app.errors.every import SnapshotNotFound
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
 from app.services.plans import Difference, Plan, named_plan
 from app.services.plans.answers import DifferencePage
 from app.services.replicas import DiffSummary
-from app.store.records import NewPlan, PlanHead
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import NewPlan, PlanHead, UnitOfWork
 
 SHOWN_FLOWS = 1_000
 """How many flows a summary lists, the largest first; it counts them all."""
@@ -126,7 +123,7 @@ class ReassignmentDiffDocument(DifferencePage):
     items: ListOf[PartitionTransfer]
 
 
-def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """Changes of the plan against another reassignment, a snapshot, or the snapshot that it was made from.
 
     Raises `ConflictingFields`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
@@ -220,7 +217,7 @@ def _end(broker: int) -> int | None:
     return None if broker == NOWHERE else broker
 
 
-def _snapshot(uow: "UnitOfWork", snapshot_id: UUID | None) -> Cluster:
+def _snapshot(uow: UnitOfWork, snapshot_id: UUID | None) -> Cluster:
     if snapshot_id is None:
         raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
     return snapshots.load(uow, snapshot_id)[1]

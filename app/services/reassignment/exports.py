@@ -29,7 +29,7 @@ import numpy as np
 
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
-from app.errors.requests import NotExportable
+from app.errors.every import NotExportable
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import Reassignment
 from app.formats.tables import reassignment_diffs, reassignment_tables
@@ -88,10 +88,6 @@ def _known(cluster_of: ClusterOf) -> Cluster:
     if cluster is None:
         raise NotExportable("the plan was made from no snapshot, so that what it moves is unknown")
     return cluster
-
-
-def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    return _archive(_Files.of(plan, cluster_of))
 
 
 def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
@@ -244,7 +240,7 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
     {
         "reassignment": _at_once(is_inverse=False),
         "rollback": _at_once(is_inverse=True),
-        "batches": _batches,
+        "batches": lambda plan, cluster_of: _archive(_Files.of(plan, cluster_of)),
         "kubernetes": _kubernetes,
         "replica_assignment": _of_transfers(_replica_assignment),
         "text": _of_differences(reassignment_diffs.write_text),

@@ -7,7 +7,7 @@ replica lists determine them.
 from app.core.kafka_versions import release_of
 from app.core.measures.tally import positions_of
 from app.core.replica_lists import stacked, widened
-from app.errors.requests import NotExportable
+from app.errors.every import NotExportable
 from app.services.limits import Limits
 from app.services.plans import Allowance, ClusterOf, LossSelection, Plan
 from app.services.reassignment.problem.resolve import resolve

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.core.model import Cluster, Placement
 from app.core.reassignment.plan import verify
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields
 from app.services.fields import with_defaults
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site

@@ -20,9 +20,14 @@ from app.core.reassignment.problem import Infeasible
 from app.core.reassignment.solvers.flow.per_topic import TooManyPairs
 from app.core.reassignment.stages.resources import limits_are_infeasible
 from app.core.replicas.generate_movement import STRIPED_SINCE, CurrentTopic, movement_by_seed
-from app.errors import Failure
-from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
-from app.errors.requests import BatchesOutOfDisk, LimitExceeded, MoveExceedsBatchLimit
+from app.errors.every import (
+    BatchesOutOfDisk,
+    BudgetBelowMinimum,
+    Failure,
+    LimitExceeded,
+    MoveExceedsBatchLimit,
+    NotFeasible,
+)
 from app.services.bodies import AnswerRecord
 from app.services.reassignment.failures import failure_of, relaxations_of
 from app.services.reassignment.problem.brokers import BrokerTable

@@ -1,19 +1,16 @@
 """Changes of a plan of replicas: partitions that are new or gone, replicas to copy, leaders that change."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.measures.movement import PartitionChange, movement
 from app.core.model import Assignment, Placement
-from app.errors.requests import SnapshotNotFound
+from app.errors.every import SnapshotNotFound
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
 from app.services.plans import Difference, Plan, named_plan
 from app.services.plans.answers import DifferencePage
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 
 class DiffSummary(AnswerRecord):
@@ -42,7 +39,7 @@ class DiffDocument(DifferencePage):
     items: ListOf[PartitionChange]
 
 
-def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """Changes of the plan against another plan, a snapshot, or the snapshot that it was made from.
 
     Against a snapshot only the plan's own topics count: the plan does not contain the others.
@@ -57,7 +54,7 @@ def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Differenc
 
 
 def _of_snapshot(
-    uow: "UnitOfWork", plan: Plan, against: UUID | None, after: dict[str, Assignment]
+    uow: UnitOfWork, plan: Plan, against: UUID | None, after: dict[str, Assignment]
 ) -> dict[str, Assignment]:
     snapshot_id = against or plan.head.snapshot_id
     if snapshot_id is None:

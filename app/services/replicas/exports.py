@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from app.core.model import Cluster, Int32s, Placement
-from app.errors.requests import NotExportable
+from app.errors.every import NotExportable
 from app.formats.kafka_files import reassignment, topic_script
 from app.formats.kafka_files.topic_script import ScriptedTopic
 from app.formats.syntax.quantities import counted

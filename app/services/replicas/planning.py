@@ -20,10 +20,7 @@ from app.core.replicas.copysets import SetChoice
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.options import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
-from app.errors import Json
-from app.errors.kafka import InvalidPartitions, KafkaError
-from app.errors.reassignments import SizesMissing, UnknownBroker
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, InvalidPartitions, Json, KafkaError, SizesMissing, UnknownBroker
 from app.formats.syntax.quantities import counted, share
 from app.services.bodies import ABSENT, AnswerRecord
 from app.services.cautions import Caution, caution
@@ -382,16 +379,15 @@ def _algorithm_cautions(
     return [caution("algorithm_not_in_version", algorithm=algorithm.name, to=to, version=version)]
 
 
-def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
-    cautions = []
+def _topic_cautions(problem: ReplicasProblem) -> Iterator[Caution]:
     for topic in problem.topics:
         partitions = problem.partitions.get(topic.name, 0)
         if partitions and topic.start_partition_id <= 0:
-            cautions.append(caution("topic_exists", topic=topic.name, partitions=partitions))
+            yield caution("topic_exists", topic=topic.name, partitions=partitions)
         elif problem.partitions and topic.start_partition_id > 0 and topic.start_partition_id != partitions:
             start = topic.start_partition_id
-            cautions.append(caution("start_partition_id_differs", topic=topic.name, partitions=partitions, start=start))
-    return [*cautions, *_colliding(problem)]
+            yield caution("start_partition_id_differs", topic=topic.name, partitions=partitions, start=start)
+    yield from _colliding(problem)
 
 
 def _colliding(problem: ReplicasProblem) -> Iterator[Caution]:

@@ -10,9 +10,7 @@ from pydantic import TypeAdapter
 from app.core.model import INT32_MAX, Broker, NewTopic
 from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
-from app.errors import Json
-from app.errors.kafka import InvalidPartitions, KafkaError
-from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateTopic
+from app.errors.every import ConflictingFields, DuplicateBroker, DuplicateTopic, InvalidPartitions, Json, KafkaError
 from app.services.fields import Defaults
 from app.services.limits import Limits
 from app.services.plans import as_json

@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.model import unpadded
 from app.services.bodies import ListOf
 from app.services.plans import Difference, Plan, other_plan
 from app.services.plans.answers import DifferencePage
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class RestartDiffDocument(DifferencePage):
     items: ListOf[BrokerWave]
 
 
-def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """The brokers whose wave differs from another restart's, or all if `against` is None.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.

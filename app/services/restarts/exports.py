@@ -8,7 +8,7 @@ from typing import Any
 from app.core.model import Cluster
 from app.formats.tables import topic_tables
 from app.services.plans import Write
-from app.services.plans.templates import filled
+from app.services.plans.exports import filled
 from app.store.records import NewPlan, PlanHead
 
 _SCRIPT, _CONFIG_MAP = map(Path(__file__).with_name, ("restart.sh", "config_map.yaml"))

@@ -12,11 +12,10 @@ from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, loads_of
 from app.core.replicas.options import RackMode
 from app.core.restarts import RestartProblem
 from app.core.restarts.model import NO_SLACK_LIMIT
-from app.errors import Json
-from app.errors.reassignments import UnknownBroker
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, Json, UnknownBroker
 from app.services.cautions import Caution, caution
-from app.services.plans import Allowance, Site, as_json
+from app.services.plans import Allowance, Site
+from app.services.plans.record import own_fields
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, brokers_of
 from app.services.reassignment.problem.loads import loads_of as weights_of
 from app.services.reassignment.problem.loads import with_recorded_rates
@@ -96,7 +95,7 @@ def problem_of(request: RestartRequest, site: Site, allowance: Allowance) -> Res
         seconds=_seconds(request, table, ingress, is_up),
         quorum_is_at_risk=bool(request.controllers) and most_voters < 1,
         cautions=(*cautions, *assumed, *of_loads, *_of_rates(request, ingress), *_of_brokers(table, is_up)),
-        canonical=_canonical(request),
+        canonical=own_fields(request),
     )
 
 
@@ -209,9 +208,3 @@ def _of_brokers(table: PartitionTable, is_up: NDArray[np.bool_]) -> Iterator[Cau
     down = table.brokers.ids[~is_up].tolist()
     if down:
         yield caution("brokers_not_restarted", down=down, brokers=tuple(down[:NAMED_BROKERS]))
-
-
-def _canonical(request: RestartRequest) -> dict[str, Json]:
-    fields: dict[str, Json] = as_json(request)
-    del fields["snapshot_id"], fields["cluster"], fields["kafka_version"]
-    return fields

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from app.core.model import INT32_MAX
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields
 from app.services.amounts import InBytes, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import BrokerId, Defaults, Labels, OneOrEach, RequestedRelease, SnapshotFields, TopicName

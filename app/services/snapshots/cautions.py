@@ -9,7 +9,7 @@ import numpy as np
 from app.core.kafka_versions import SUPPORTED, last_supported
 from app.core.model import NO_LOG_DIR, Cluster, Topic
 from app.core.recorded import RecordedGroup
-from app.errors.quotation import quoted
+from app.errors.every import quoted
 from app.formats.syntax.lines import shown
 from app.services.cautions import Caution, caution
 
@@ -53,20 +53,19 @@ def of_assembly(assembled: "Assembled") -> list[Caution]:
     return cautions
 
 
-def of_releases(reported: "BrokerReleases") -> list[Caution]:
+def of_releases(reported: "BrokerReleases") -> Iterator[Caution]:
     """Assumptions about the release that brokers report, and gaps."""
     version = last_supported(reported.releases)
     if version is None:
         named = ", ".join(reported.releases) or "a metadata.version of no known release"
-        return [caution("kafka_version_unsupported", named=named, first=SUPPORTED.from_, last=SUPPORTED.to)]
-    cautions = []
+        yield caution("kafka_version_unsupported", named=named, first=SUPPORTED.from_, last=SUPPORTED.to)
+        return
     if len(reported.releases) > 1:
-        cautions.append(caution("several_kafka_versions", named=", ".join(reported.releases), version=version))
+        yield caution("several_kafka_versions", named=", ".join(reported.releases), version=version)
     if not reported.has_patch:
-        cautions.append(caution("kafka_version_assumed", version=version))
+        yield caution("kafka_version_assumed", version=version)
     if reported.finalized is not None and reported.finalized not in reported.releases:
-        cautions.append(caution("upgrade_not_finalized", finalized=reported.finalized, version=version))
-    return cautions
+        yield caution("upgrade_not_finalized", finalized=reported.finalized, version=version)
 
 
 def of_skipped_lines(places: Sequence["Place"]) -> Caution:

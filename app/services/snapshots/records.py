@@ -1,52 +1,30 @@
 """Store the state of a cluster and find it again."""
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
+import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.health import cluster_health
-from app.core.model import Broker, Cluster, Topic
+from app.core.model import UNKNOWN_SIZE, Broker, Cluster, LogDirectory, Topic
 from app.core.recorded import RecordedGroup
-from app.errors import Failure, FieldPath
-from app.errors.quotation import quoted, suggestion
-from app.errors.requests import (
-    DuplicateBroker,
-    DuplicateGroup,
-    DuplicateMember,
-    DuplicatePartition,
-    DuplicateTopic,
-    SnapshotChanged,
-    SnapshotNotFound,
-    UnrelatedBrokers,
-)
+from app.errors import every as errors
+from app.errors.every import Failure, FieldPath, quoted, suggestion
 from app.formats.snapshots import snapshot_columns, snapshot_json
 from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
-from app.store.records import Snapshot
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from app.core.model import UNKNOWN_SIZE
 from app.services.snapshots.cautions import of_assembly
+from app.store.records import Snapshot, UnitOfWork
 
 if TYPE_CHECKING:
     from app.formats.snapshots.assembly import Assembled
-    from app.store.database import UnitOfWork
-from collections.abc import Mapping
-
-from app.core.model import LogDirectory
-from app.errors.reassignments import UnknownLogDir
 
 MOST_BYTES = 180 * 2**20
 """Memory of all cached clusters: some three million partitions with three replicas in large topics."""
@@ -131,7 +109,7 @@ COLUMNS_FROM = 20_000
 
 
 def store(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     cluster: Cluster,
     limits: Limits,
     *,
@@ -171,7 +149,7 @@ def store(
     )
 
 
-def _with_earlier_brokers(uow: "UnitOfWork", cluster: Cluster) -> tuple[Cluster, Sequence[Caution]]:
+def _with_earlier_brokers(uow: UnitOfWork, cluster: Cluster) -> tuple[Cluster, Sequence[Caution]]:
     """The cluster with the brokers that have replicas and are not listed, as fenced ones, if its newest snapshot lists
     them: a broker that is down is still in its rack. The others remain unlisted.
     """
@@ -189,7 +167,7 @@ def _with_earlier_brokers(uow: "UnitOfWork", cluster: Cluster) -> tuple[Cluster,
     return replace(cluster, brokers=brokers), (caution("brokers_of_earlier_snapshot", newest=newest.id, brokers=ids),)
 
 
-def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
+def load(uow: UnitOfWork, snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     """A snapshot and its cluster, or `SnapshotNotFound`."""
     snapshot = uow.snapshots.get(snapshot_id)
     cluster = RECENT.get(snapshot.content_hash)
@@ -203,27 +181,27 @@ def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     return snapshot, cluster
 
 
-def newest(uow: "UnitOfWork", cluster: str, at: FieldPath = ()) -> Snapshot:
+def newest(uow: UnitOfWork, cluster: str, at: FieldPath = ()) -> Snapshot:
     """The snapshot of the latest known state of a cluster, or `SnapshotNotFound` at `at` + `cluster`."""
     snapshot = uow.snapshots.newest(cluster)
     if snapshot is None:
         detail = f"there is no snapshot of a cluster {quoted(cluster)}{suggestion(cluster, uow.snapshots.clusters())}"
-        raise SnapshotNotFound(detail, path=(*at, "cluster"), value=cluster)
+        raise errors.SnapshotNotFound(detail, path=(*at, "cluster"), value=cluster)
     return snapshot
 
 
-def is_fresh(uow: "UnitOfWork", snapshot: Snapshot) -> bool:
+def is_fresh(uow: UnitOfWork, snapshot: Snapshot) -> bool:
     """Whether the cluster was last seen in the state of this snapshot."""
     newest = uow.snapshots.newest(snapshot.cluster)
     return newest is not None and newest.id == snapshot.id
 
 
-def require_unchanged(uow: "UnitOfWork", cluster: str, content_hashes: Sequence[str]) -> None:
+def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[str]) -> None:
     """Raise `SnapshotChanged` unless the cluster was last seen in one of these states."""
     newest = uow.snapshots.newest(cluster)
     if newest is None or newest.content_hash not in content_hashes:
         seen = None if newest is None else newest.content_hash
-        raise SnapshotChanged(
+        raise errors.SnapshotChanged(
             f"cluster {cluster} was last seen as {seen}; "
             f"If-Match names {quoted(', '.join(content_hashes)) or 'nothing'}",
             cluster=cluster,
@@ -235,16 +213,16 @@ def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
     """Raise `DuplicateBroker` or `LimitExceeded` if a list of brokers is not valid."""
     limits.check_count("brokers", brokers, path=("brokers",))
     ids = [broker.id for broker in brokers]
-    require_distinct("broker", ids, DuplicateBroker, "brokers", member="id")
+    require_distinct("broker", ids, errors.DuplicateBroker, "brokers", member="id")
 
 
 def _check_topics(topics: Sequence[Topic]) -> None:
     names = [topic.name for topic in topics]
-    require_distinct("topic", names, DuplicateTopic, "topics", member="name")
+    require_distinct("topic", names, errors.DuplicateTopic, "topics", member="name")
     known = [(index, topic.topic_id) for index, topic in enumerate(topics) if topic.topic_id is not None]
     if (twice := first_repeated([topic_id for _, topic_id in known])) is not None:
         index, topic_id = known[twice]
-        raise DuplicateTopic(
+        raise errors.DuplicateTopic(
             f"two topics have the topic id {topic_id}", path=("topics", index, "topic_id"), value=topic_id
         )
 
@@ -254,7 +232,7 @@ def _check_holders(cluster: Cluster) -> None:
     holders = cluster.replica_holders().tolist()
     listed = [broker.id for broker in cluster.brokers]
     if holders and not set(holders) & set(listed):
-        raise UnrelatedBrokers(
+        raise errors.UnrelatedBrokers(
             f"replicas are on brokers {_first(holders)}, of which none is listed (listed: {_first(sorted(listed))}); "
             "are the brokers and the topics of one cluster?",
             path=("brokers",),
@@ -270,14 +248,14 @@ def _first(ids: Sequence[int]) -> str:
 def _check_groups(groups: Sequence[RecordedGroup]) -> None:
     ids = [group.group_id for group in groups]
     if (twice := first_repeated(ids)) is not None:
-        raise DuplicateGroup(
+        raise errors.DuplicateGroup(
             f"group {ids[twice]!r} is listed twice", path=("groups", twice, "group_id"), value=ids[twice]
         )
     for index, group in enumerate(groups):
         path: FieldPath = ("groups", index)
         members = [member.member_id for member in group.members]
         if (twice := first_repeated(members)) is not None:
-            raise DuplicateMember(
+            raise errors.DuplicateMember(
                 f"member {members[twice]!r} of group {group.group_id!r} is listed twice",
                 path=(*path, "members", twice, "member_id"),
                 value=members[twice],
@@ -285,7 +263,7 @@ def _check_groups(groups: Sequence[RecordedGroup]) -> None:
         read = [(offset.topic, offset.partition) for offset in group.offsets]
         if (twice := first_repeated(read)) is not None:
             topic, partition = read[twice]
-            raise DuplicatePartition(
+            raise errors.DuplicatePartition(
                 f"group {group.group_id!r} has two offsets of partition {topic}-{partition}",
                 path=(*path, "offsets", twice, "partition"),
                 value=partition,
@@ -316,7 +294,7 @@ def first_repeated(values: Sequence[Hashable]) -> int | None:
     return None
 
 
-def store_later(uow: "UnitOfWork", assembled: "Assembled", limits: Limits) -> Snapshot:
+def store_later(uow: UnitOfWork, assembled: "Assembled", limits: Limits) -> Snapshot:
     """Store the state that texts of a cluster report as its newest snapshot.
 
     If they list no brokers, as `kafka-topics --describe` alone does not, brokers with racks and capacities, cordons,
@@ -371,4 +349,4 @@ def log_dir_index(
     )
     of_other = f"; broker {others[0]} has a directory of this path" if others else ""
     detail = f"broker {broker} has no log directory {quoted(log_dir)}: {has}{of_other}"
-    raise UnknownLogDir(detail, path=at, value=log_dir, broker=broker, limit=paths[:NAMED_LOG_DIRS])
+    raise errors.UnknownLogDir(detail, path=at, value=log_dir, broker=broker, limit=paths[:NAMED_LOG_DIRS])

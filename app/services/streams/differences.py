@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId, task_id
@@ -14,9 +14,7 @@ from app.services.plans.answers import DifferencePage
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
 from app.services.streams.threads import read_client, whole_client
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class StreamsDiffDocument(DifferencePage):
     items: ListOf[TaskChange]
 
 
-def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """Changes of the plan against another Streams plan, or against its own clients' previous tasks.
 
     Raises `ConflictingFields` if `against` is a plan of another kind, and `PlanNotFound` if it is no plan.

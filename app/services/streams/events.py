@@ -20,8 +20,7 @@ from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
 from app.core.streams.model import AssignTasks, StreamsClient, StreamThread, name_of
 from app.core.streams.verdicts import task_verdicts
-from app.errors import FieldPath, Json
-from app.errors.requests import ConflictingFields, DuplicateMember, ImpossibleValue
+from app.errors.every import ConflictingFields, DuplicateMember, FieldPath, ImpossibleValue, Json
 from app.services.streams import answers
 from app.services.streams.reports import members_of
 from app.services.streams.requests import JoiningClient, StreamsEvent, StreamsRequest

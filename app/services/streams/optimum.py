@@ -29,8 +29,7 @@ from app.core.streams.rack_aware.optimum import rack_aware
 from app.core.streams.rack_aware.racks import why_off
 from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS, StreamsAssignor
 from app.core.streams.standbys import require_tags_within_limits
-from app.errors.kafka import KafkaRefuses
-from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
+from app.errors.every import ConflictingFields, ImpossibleValue, KafkaRefuses, LimitExceeded
 from app.services.cautions import Caution
 from app.services.streams import answers
 from app.services.streams.sources import StreamsSource

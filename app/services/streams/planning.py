@@ -12,14 +12,14 @@ from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import StreamsAssignor, later_versions, streams_assignor_for
 from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
-from app.errors import Json
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, Json
 from app.formats.syntax.quantities import counted
 from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution, caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
-from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
+from app.services.plans import Allowance, PlannedPartition, Planner, Site
+from app.services.plans.record import own_fields
 from app.services.snapshots import check_brokers
 from app.services.streams.answers import StreamsAnswer, StreamsStep, TaskViolation
 from app.services.streams.events import AppliedEvents, events_of, steps_of
@@ -198,14 +198,7 @@ PLANNER = _StreamsPlanner()
 def _canonical(request: StreamsRequest, assignor: StreamsAssignor) -> dict[str, Json]:
     """The clients of a recorded group are listed. A request without the fields of streams groups has the hash that it
     had before there were any."""
-    fields: dict[str, Any] = as_json(request) | {"assignor": assignor.name}
-    del (
-        fields["snapshot_id"],
-        fields["cluster"],
-        fields["group"],
-        fields["kafka_version"],
-        fields["compare_kafka_versions"],
-    )
+    fields = own_fields(request, "group", "compare_kafka_versions") | {"assignor": assignor.name}
     for client in fields["clients"]:
         omit_if_empty(client, "members")
     for event in fields["events"]:

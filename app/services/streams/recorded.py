@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.core.model import Cluster
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedTasks
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields
 from app.services.cautions import Caution, caution
 from app.services.groups import recorded_group
 from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest

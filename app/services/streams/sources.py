@@ -15,7 +15,7 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
-from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
+from app.errors.every import ConflictingFields, DuplicateClient, ImpossibleValue
 from app.formats.syntax.quantities import first_of
 from app.services.cautions import NAMED_MEMBERS, Caution, caution
 from app.services.snapshots import first_repeated

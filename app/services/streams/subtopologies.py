@@ -6,8 +6,7 @@ from app.core.groups.model import GroupMetadata
 from app.core.jvm.hashes import TaskId, TopicPartition
 from app.core.model import unpadded
 from app.core.streams.model import TaskPartitions
-from app.errors import FieldPath
-from app.errors.requests import ConflictingFields, MalformedText
+from app.errors.every import ConflictingFields, FieldPath, MalformedText
 from app.formats.streams import topology_text
 from app.formats.streams.topology_text import Subtopology
 from app.services.snapshots import require_distinct

@@ -11,8 +11,7 @@ from app.core.jvm.hashes import TaskId
 from app.core.model import INT32_MAX
 from app.core.streams.coordinator.processes import irregular_task
 from app.core.streams.model import StreamsTasks, StreamThread, name_of
-from app.errors import FieldPath
-from app.errors.requests import ConflictingFields, DuplicateMember, ImpossibleValue, MalformedText
+from app.errors.every import ConflictingFields, DuplicateMember, FieldPath, ImpossibleValue, MalformedText
 from app.formats.streams import streams_subscription
 from app.services.cautions import Caution, caution
 from app.services.snapshots import first_repeated

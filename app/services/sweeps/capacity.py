@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -11,19 +11,16 @@ from app.core.capacity import ranking
 from app.core.capacity.scenarios import require_axes
 from app.core.capacity.sweep import read_definition, read_sweep
 from app.core.model import Int64s, NewTopic
-from app.errors import Json
 from app.formats.tables.scenario_tables import Column, ColumnType
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.plans import Plan, as_json, make_plan
+from app.services.plans import as_json
 from app.services.replicas import ReplicasRequest
 from app.services.sweeps import measured_topics
 from app.services.sweeps.answers import BestDocument, CountsDocument
-from app.services.sweeps.kind import Ranking, SweepKind
+from app.services.sweeps.kind import Definition, Ranking, SweepKind
+from app.store.records import UnitOfWork
 from app.store.sweeps import RowFilter, Sweep
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
 
 FEASIBLE = RowFilter({"feasible": True})
 _INTEGERS = ("brokers", "partitions", "first_breaking_month", "restart_waves")
@@ -37,19 +34,19 @@ _BINDING: Mapping[str, ColumnType] = {
 RowDocument = Mapping[str, Any]
 
 
-def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: UnitOfWork, definition: Definition, limits: Limits) -> Definition:
     """Validate a definition, and resolve measured topics unless they are resolved already.
 
     Raises as `scenarios.require_axes` and `measured_topics.resolve` do.
     """
-    if "resolved" not in definition and "measured" in cast("Mapping[str, Json]", definition["base"]):
+    if "resolved" not in definition and "measured" in definition["base"]:
         definition = measured_topics.resolve(uow, definition, limits)
     read = read_definition(definition)
     require_axes(read.base, read.grid, topics_at=measured_topics.AT if "resolved" in definition else ("base",))
     return definition
 
 
-def columns(definition: Mapping[str, Json]) -> list[Column]:
+def columns(definition: Definition) -> list[Column]:
     """The axes in their order, then the figures."""
     numbers = [Column.figure(name, _type(name)) for name in ranking.NUMBERS]
     return [
@@ -64,7 +61,7 @@ def _type(name: str) -> ColumnType:
     return "int64" if name in _INTEGERS or name.startswith("partitions_") else "double"
 
 
-def front(uow: "UnitOfWork", sweep: Sweep) -> list[RowDocument]:
+def front(uow: UnitOfWork, sweep: Sweep) -> list[RowDocument]:
     """The Pareto front of cost, headroom and cross-rack bytes; cheapest first."""
     definition = read_definition(sweep.definition)
     indices, figures = _feasible(uow, sweep.id)
@@ -73,7 +70,7 @@ def front(uow: "UnitOfWork", sweep: Sweep) -> list[RowDocument]:
     return sorted(rows, key=lambda row: (row["monthly_cost"], row["index"]))
 
 
-def best(uow: "UnitOfWork", sweep: Sweep) -> BestDocument:
+def best(uow: UnitOfWork, sweep: Sweep) -> BestDocument:
     """The best scenario by the sweep's objective, and why each cheaper neighbour is not it.
 
     `best` is None if no scenario is feasible and within the constraints; `counts` has the number of each.
@@ -93,20 +90,18 @@ def best(uow: "UnitOfWork", sweep: Sweep) -> BestDocument:
     return sought(row, as_json(why))
 
 
-def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
+def request_of(sweep: Sweep, index: int) -> ReplicasRequest:
     """The scenario's placement as a plan of replicas. Raises a `Failure` if the scenario is not possible."""
     scenario = read_sweep(sweep.definition).scenario(index)
-    request = ReplicasRequest(
+    return ReplicasRequest(
         topics=[NewTopic(topic.name, topic.partitions, topic.replication_factor) for topic in scenario.topics],
         brokers=scenario.topology.brokers,
         algorithm=scenario.placement.algorithm,
         seed=scenario.seed,
-        labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return make_plan(uow, replicas.PLANNER, request, limits)
 
 
-def _feasible(uow: "UnitOfWork", sweep_id: UUID) -> tuple[Int64s, ranking.Columns]:
+def _feasible(uow: UnitOfWork, sweep_id: UUID) -> tuple[Int64s, ranking.Columns]:
     """The indices of the feasible scenarios, and their numbers as columns."""
     rows = uow.sweeps.numbers(sweep_id, ranking.NUMBERS, where=FEASIBLE)
     indices = np.array([row[0] for row in rows], np.int64)
@@ -114,7 +109,7 @@ def _feasible(uow: "UnitOfWork", sweep_id: UUID) -> tuple[Int64s, ranking.Column
     return indices, ranking.columns(documents)
 
 
-def _at_grid_indices(uow: "UnitOfWork", sweep_id: UUID, grid_indices: Sequence[int]) -> list[RowDocument]:
+def _at_grid_indices(uow: UnitOfWork, sweep_id: UUID, grid_indices: Sequence[int]) -> list[RowDocument]:
     """The scored scenarios at these grid indices; most are absent from a sample."""
     return [row for _, row in uow.sweeps.having(sweep_id, "grid_index", grid_indices)]
 
@@ -128,7 +123,8 @@ KIND = SweepKind(
     changes=("axes", "sample", "objective", "constraints"),
     numbers=ranking.NUMBERS,
     columns=columns,
-    opened=opened,
+    planner=replicas.PLANNER,
+    request=request_of,
     ranking=Ranking(front, best),
     has_feasibility=True,
 )

@@ -2,26 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from uuid import UUID
 
 from app.core.model import Broker, Cluster
 from app.core.replicas.sweep import NUMBERS, read_sweep
-from app.errors import Json
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, Json
 from app.formats.tables.scenario_tables import Column
 from app.services import replicas, snapshots
 from app.services.limits import Limits
-from app.services.plans import Plan, draft_plan, make_plan
+from app.services.plans import draft_plan
 from app.services.replicas import ReplicasRequest
-from app.services.sweeps.kind import SweepKind
+from app.services.sweeps.kind import Definition, SweepKind
+from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
 
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
 
-
-def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: UnitOfWork, definition: Definition, limits: Limits) -> Definition:
     """Validate a definition, and resolve its brokers as they are now, unless they are resolved already.
 
     Raises
@@ -30,7 +27,6 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     ConflictingFields : it names neither brokers nor a snapshot, or both.
     Failures of `replicas.plan` : the topics cannot be placed, whatever the seed.
     """
-    given = cast("Mapping[str, Any]", definition)
     resolved = dict(definition)
     if "resolved" not in resolved:
         if ("snapshot_id" in resolved) == ("brokers" in resolved):
@@ -38,38 +34,35 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
                 "a sweep names either a snapshot (snapshot_id or cluster) or brokers", path=("snapshot_id",)
             )
         if "snapshot_id" in resolved:
-            snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
+            snapshot, cluster = snapshots.load(uow, UUID(definition["snapshot_id"]))
             resolved["snapshot_content_hash"] = snapshot.content_hash
             brokers = cluster.brokers
         else:
-            brokers = tuple(_broker(broker) for broker in given["brokers"])
+            brokers = tuple(_broker(broker) for broker in definition["brokers"])
         resolved["resolved"] = {"brokers": [_broker_document(broker) for broker in brokers]}
     # Of a sweep of a former release, which a clone changes, the seeds are consecutive.
-    resolved["resolved"] = {**cast("Mapping[str, Json]", resolved["resolved"]), "independent_seeds": True}
+    resolved["resolved"] = {**resolved["resolved"], "independent_seeds": True}
     _require_placeable(resolved, limits)
     return resolved
 
 
-def columns(_: Mapping[str, Json]) -> list[Column]:
+def columns(_: Definition) -> list[Column]:
     """The seed, then the figures."""
     figures = [Column.figure(name, "double" if name.endswith("_share") else "int64") for name in NUMBERS]
     return [Column.axis("seed", "int64"), *figures]
 
 
-def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
+def request_of(sweep: Sweep, index: int) -> ReplicasRequest:
     """One scenario as a plan of replicas: the same seed, on the same brokers."""
-    draws = read_sweep(sweep.definition)
-    snapshot_id = cast("str | None", sweep.definition.get("snapshot_id"))
-    request = ReplicasRequest(
+    draws, snapshot_id = read_sweep(sweep.definition), sweep.definition.get("snapshot_id")
+    return ReplicasRequest(
         topics=draws.topics,
-        snapshot_id=None if snapshot_id is None else UUID(snapshot_id),
+        snapshot_id=None if snapshot_id is None else UUID(str(snapshot_id)),
         brokers=draws.brokers if snapshot_id is None else None,
         algorithm=draws.algorithm.name,
         rack_mode=draws.rack_mode,
         seed=draws.seed(index),
-        labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return make_plan(uow, replicas.PLANNER, request, limits)
 
 
 def _broker(given: Mapping[str, Any]) -> Broker:
@@ -85,7 +78,7 @@ def _broker_document(broker: Broker) -> dict[str, Json]:
     return document | ({} if broker.weight == 1 else {"weight": broker.weight})
 
 
-def _require_placeable(definition: Mapping[str, Json], limits: Limits) -> None:
+def _require_placeable(definition: Definition, limits: Limits) -> None:
     """Raise the failures of every seed: limits, duplicates, a replication factor or racks that are not possible."""
     draws = read_sweep(definition)
     request = ReplicasRequest(
@@ -106,5 +99,6 @@ KIND = SweepKind(
     changes=("seeds",),
     numbers=NUMBERS,
     columns=columns,
-    opened=opened,
+    planner=replicas.PLANNER,
+    request=request_of,
 )

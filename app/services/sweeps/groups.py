@@ -1,8 +1,8 @@
 """Sweeps over the consumer groups of a cluster: each under every assignor, with members lost and added."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -13,8 +13,7 @@ from app.core.groups.sweep import NUMBERS, SweptGroup, read_sweep, resolved_docu
 from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.model import Cluster
 from app.core.recorded import RecordedGroup
-from app.errors import Json
-from app.errors.requests import ConflictingFields, ImpossibleValue
+from app.errors.every import ConflictingFields, ImpossibleValue
 from app.formats.tables.scenario_tables import Column
 from app.services import snapshots
 from app.services.cautions import Caution
@@ -25,23 +24,21 @@ from app.services.groups import (
     metadata_of,
     missing_from,
     overridden,
+    recorded_group,
     recorded_member,
     require_partitions,
 )
 from app.services.limits import Limits
-from app.services.plans import Plan, make_plan
 from app.services.snapshots import require_distinct
-from app.services.sweeps.kind import SweepKind
+from app.services.sweeps.kind import Definition, SweepKind
+from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
 
 AXES = ("group", "assignor", "members_lost", "members_added")
 _LISTS = ("groups", "assignors", "members_lost", "members_added")
 
 
-def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: UnitOfWork, definition: Definition, limits: Limits) -> Definition:
     """Validate a definition, and resolve the groups, their topics and racks of the snapshot unless they are already.
 
     `warnings` list gaps in the snapshot's records of the groups, and the values assumed instead.
@@ -53,20 +50,19 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
         twice. UnsupportedKafkaVersion, AssignorUnavailable
     ImpossibleValue : an assignor lets members share partitions.
     """
-    given = cast("Mapping[str, Any]", definition)
     for name in _LISTS:
-        require_distinct("", given.get(name) or (), ConflictingFields, name)
+        require_distinct("", definition.get(name) or (), ConflictingFields, name)
     if "resolved" in definition:
-        _require_assignors(given["assignors"], swept_version(given))
+        _require_assignors(definition["assignors"], swept_version(definition))
         return definition
-    snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
-    version = release_of(given.get("kafka_version"), cluster.kafka_version)
-    _require_assignors(given["assignors"], version)
-    groups = _chosen(cluster, given.get("groups"))
+    snapshot, cluster = snapshots.load(uow, UUID(definition["snapshot_id"]))
+    version = release_of(definition.get("kafka_version"), cluster.kafka_version)
+    _require_assignors(definition["assignors"], version)
+    groups = _chosen(cluster, definition.get("groups"))
     for group in groups:
         limits.check_count("members", group.members, path=("groups",))
     resolved, warnings = _resolved(cluster, groups)
-    partitions = sum(len(topic["replicas"]) for topic in cast("Any", resolved["topics"]))
+    partitions = sum(len(topic["replicas"]) for topic in resolved["topics"])
     limits.check_number("partitions", partitions, path=("snapshot_id",))
     return {
         **definition,
@@ -78,7 +74,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     }
 
 
-def columns(_: Mapping[str, Json]) -> list[Column]:
+def columns(_: Definition) -> list[Column]:
     """The axes, then the figures."""
     return [
         *(Column.axis(name, "string" if name in ("group", "assignor") else "int64") for name in AXES),
@@ -87,20 +83,18 @@ def columns(_: Mapping[str, Json]) -> list[Column]:
     ]
 
 
-def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
+def request_of(sweep: Sweep, index: int) -> GroupRequest:
     """One scenario as a group plan: of the remaining members and the added ones, as they rejoin.
 
     The plan knows these members alone: partitions of lost members are taken up in the plan, and moved in the sweep.
     """
     groups = read_sweep(sweep.definition)
-    request = GroupRequest(
+    return GroupRequest(
         assignors=[groups.scenario(index).assignor.name],
         members=[_listed(member) for member in groups.rejoining_members(index)],
         snapshot_id=UUID(str(sweep.definition["snapshot_id"])),
         kafka_version=str(swept_version(sweep.definition)),
-        labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return make_plan(uow, PLANNER, request, limits)
 
 
 def _require_assignors(names: Sequence[str], version: KafkaVersion) -> None:
@@ -119,11 +113,7 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
         return groups
     groups = []
     for place, name in enumerate(named):
-        group = cluster.group(name)
-        if group is None:
-            known = ", ".join(each.group_id for each in cluster.groups[:10]) or "none"
-            detail = f"the snapshot has no group {name}; it has {known}"
-            raise ConflictingFields(detail, path=("groups", place), value=name)
+        group = recorded_group(cluster, name, ("groups", place))
         require_partitions(group, ("groups", place))
         if not group.members:
             raise ConflictingFields(f"group {name} has no members in the snapshot", path=("groups", place), value=name)
@@ -131,7 +121,7 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
     return groups
 
 
-def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict[str, Json], list[Caution]]:
+def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict[str, Any], list[Caution]]:
     """The resolved groups as JSON, and cautions about gaps in their records."""
     groups = [
         SweptGroup(group.group_id, tuple(recorded_member(member).member for member in group.members))
@@ -174,5 +164,6 @@ KIND = SweepKind(
     changes=("assignors", "members_lost", "members_added"),
     numbers=NUMBERS,
     columns=columns,
-    opened=opened,
+    planner=PLANNER,
+    request=request_of,
 )

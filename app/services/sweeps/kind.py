@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from app.core.sweeps import ReadSweep, ScenarioRow, score
-from app.errors import FieldPath, Json
-from app.errors.requests import NotForThisKind
+from app.errors.every import FieldPath, NotForThisKind
 from app.formats.tables.scenario_tables import Column
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Planner
 from app.services.sweeps.answers import BestDocument
+from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
 
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-
-Definition: TypeAlias = Mapping[str, Json]
+Definition: TypeAlias = Mapping[str, Any]
+"""The stored JSON of a sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +26,8 @@ class Ranking:
     front : the scenarios that no other dominates. best : the best scenario, and why each cheaper neighbour is not it.
     """
 
-    front: Callable[["UnitOfWork", Sweep], list[Mapping[str, Any]]]
-    best: Callable[["UnitOfWork", Sweep], BestDocument]
+    front: Callable[[UnitOfWork, Sweep], list[Mapping[str, Any]]]
+    best: Callable[[UnitOfWork, Sweep], BestDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class SweepKind:
     changes : the fields that a clone of a sweep may change.
     numbers : the numeric fields of rows, by which scenarios are sorted and which summaries describe.
     columns : of its tables, between the index and the error; the axes first.
-    opened : one scenario as a plan.
+    planner, request : of one scenario as a plan, and its request; None if a scenario places nothing.
     ranking : None if the kind has no objective.
     is_resolved : whether a stored definition has all that executors need; not if an earlier release stored it.
     has_feasibility : whether rows state if the scenario is feasible, so that they are filtered by it.
@@ -55,13 +53,14 @@ class SweepKind:
 
     name: str
     read_sweep: ReadSweep | None
-    resolve: Callable[["UnitOfWork", Definition, Limits], Definition]
+    resolve: Callable[[UnitOfWork, Definition, Limits], Definition]
     count: Callable[[Definition], int]
     counted_by: FieldPath
     changes: Sequence[str]
     numbers: Sequence[str]
     columns: Callable[[Definition], Sequence[Column]]
-    opened: Callable[["UnitOfWork", Sweep, int, Limits], Plan]
+    planner: Planner[Any, Any, Any] | None = None
+    request: Callable[[Sweep, int], Any] | None = None
     ranking: Ranking | None = None
     has_feasibility: bool = False
     is_resolved: Callable[[Definition], bool] = lambda _: True

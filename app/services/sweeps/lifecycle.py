@@ -8,20 +8,15 @@ again and stored once. Between two chunks of a sweep the queue serves other swee
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import orjson
 
-from app.errors import Failure, Json
-from app.errors.quotation import document_of
-from app.errors.requests import ConflictingFields, LimitExceeded, TooManySweeps
+from app.errors.every import ConflictingFields, Failure, Json, LimitExceeded, TooManySweeps, document_of
 from app.services.limits import Limits
 from app.services.sweeps.kinds import KINDS
+from app.store.records import UnitOfWork
 from app.store.sweeps import Progress, Sweep
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
 
 FIRST_SCENARIOS = 32
 """Scenarios of the first chunk, and of the smallest: few, so that there is progress before the cost is known."""
@@ -52,7 +47,7 @@ class Chunk:
 
 
 def submit(
-    uow: "UnitOfWork", request: SweepRequest, limits: Limits, *, principal: str, deadline_s: int | None = None
+    uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal: str, deadline_s: int | None = None
 ) -> Sweep:
     """Store a sweep and put it on the queue; `deadline_s` is the one that the request states.
 
@@ -79,7 +74,7 @@ def submit(
     return sweep
 
 
-def store_scored(uow: "UnitOfWork", request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
+def store_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
     """Store a small sweep that is scored in this process, without a worker: the example of the documentation."""
     kind = KINDS[request.kind]
     definition = kind.resolve(uow, request.definition, Limits())
@@ -92,7 +87,7 @@ def store_scored(uow: "UnitOfWork", request: SweepRequest, *, principal: str, sw
 
 
 def _create(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     request: SweepRequest,
     definition: Mapping[str, Json],
     principal: str,
@@ -137,7 +132,7 @@ def request_of(sweep: Sweep) -> Mapping[str, Json]:
 _RESOLVED = ("snapshot_content_hash", "warnings")
 
 
-def cancel(uow: "UnitOfWork", sweep_id: UUID) -> Sweep:
+def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:
     """End an unfinished sweep; scored scenarios stay. A worker that scores a chunk of it notices by polling.
 
     A sweep that has ended is not changed. Raises `SweepNotFound`.
@@ -147,7 +142,7 @@ def cancel(uow: "UnitOfWork", sweep_id: UUID) -> Sweep:
     return uow.sweeps.get(sweep_id)
 
 
-def next_chunk(uow: "UnitOfWork", sweep_id: UUID, limits: Limits) -> Chunk | None:
+def next_chunk(uow: UnitOfWork, sweep_id: UUID, limits: Limits) -> Chunk | None:
     """The next chunk to score; None if the sweep has ended.
 
     A sweep that an earlier release stored is resolved again if executors need more. Raises `Failure` if it cannot be.
@@ -165,7 +160,7 @@ def next_chunk(uow: "UnitOfWork", sweep_id: UUID, limits: Limits) -> Chunk | Non
     return Chunk(sweep, progress.done, min(progress.done + _chunk_size(progress), sweep.scenarios))
 
 
-def record(uow: "UnitOfWork", chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, seconds: float) -> None:
+def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, seconds: float) -> None:
     """Store the rows of a chunk, and queue the next or end the sweep. A chunk stored by another worker is dropped."""
     sweep_id = chunk.sweep.id
     if uow.sweeps.get(sweep_id, for_update=True).has_ended or uow.sweeps.progress(sweep_id).done != chunk.start:
@@ -177,14 +172,14 @@ def record(uow: "UnitOfWork", chunk: Chunk, rows: Sequence[tuple[int, bytes]], *
         uow.sweeps.enqueue(sweep_id)
 
 
-def wait(uow: "UnitOfWork", sweep_id: UUID, failure: Failure) -> None:
+def wait(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
     """Record why a sweep waits, and queue it again after `RETRY_AFTER`."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
         uow.sweeps.wait(sweep_id, document_of(failure))
         uow.sweeps.enqueue(sweep_id, after=RETRY_AFTER)
 
 
-def fail_late(uow: "UnitOfWork", sweep_id: UUID, *, limit_s: int) -> None:
+def fail_late(uow: UnitOfWork, sweep_id: UUID, *, limit_s: int) -> None:
     """End a sweep that has reached its deadline: its own, or the limit of the service."""
     left = uow.sweeps.seconds_left(sweep_id, limit_s=limit_s)
     if left is not None and left <= 0:
@@ -193,7 +188,7 @@ def fail_late(uow: "UnitOfWork", sweep_id: UUID, *, limit_s: int) -> None:
         fail(uow, sweep_id, LimitExceeded(detail, limit_name="sweep_deadline_seconds", limit=deadline_s))
 
 
-def fail(uow: "UnitOfWork", sweep_id: UUID, failure: Failure) -> None:
+def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
     """End a sweep that cannot be scored."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
         uow.sweeps.end(sweep_id, "failed", error=document_of(failure))

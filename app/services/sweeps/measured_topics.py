@@ -1,22 +1,19 @@
 """The topics of a capacity sweep from a snapshot and from measured ingress."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 from app.core.capacity.sections import LOCAL_RETENTION_FIELDS, TopicIngress, ingress, topic_document
 from app.core.model import Topic
-from app.errors import FieldPath, Json
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields, FieldPath, Json
 from app.formats.clusters import ingress_rates
 from app.formats.syntax.quantities import first_of
 from app.services import snapshots
 from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import require_distinct
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import UnitOfWork
 
 AT: FieldPath = ("base", "measured")
 """The field of a sweep that this module reads."""
@@ -38,7 +35,7 @@ _READ = (
 _NAMED = 20
 
 
-def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Resolve the topics of `base.measured`; the posted rates are not stored beside them.
 
     `topics_read` lists the data read of each topic, `warnings` posted data that are not used.
@@ -151,19 +148,17 @@ def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
 
 def _unused_rates(
     rates: Mapping[str, TopicIngress], by_name: Mapping[str, Topic], chosen: Sequence[Topic]
-) -> list[Caution]:
+) -> Iterator[Caution]:
     """Warnings about rates of unknown topics and of unknown partitions."""
-    cautions = []
     unknown = tuple(sorted(set(rates) - set(by_name)))
     if unknown:
-        cautions.append(caution("rates_of_unknown_topics", unknown=unknown, topics=unknown[:_NAMED]))
+        yield caution("rates_of_unknown_topics", unknown=unknown, topics=unknown[:_NAMED])
     for topic in chosen:
         known = set(topic.partition_ids.tolist())
         beyond = sorted(set(rates[topic.name].by_partition) - known) if topic.name in rates else []
         if beyond:
             topics = (topic.name,)
-            cautions.append(caution("rates_of_unknown_partitions", topic=topic.name, beyond=beyond, topics=topics))
-    return cautions
+            yield caution("rates_of_unknown_partitions", topic=topic.name, beyond=beyond, topics=topics)
 
 
 def _read(topic: Mapping[str, Any]) -> dict[str, Json]:

@@ -1,9 +1,9 @@
 """Sweeps over reassignments of a cluster: each broker removed in turn, brokers added, and the movement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Literal, cast
 from uuid import UUID
 
 import orjson
@@ -11,25 +11,21 @@ import orjson
 from app.core.kafka_versions import release_of
 from app.core.model import Cluster
 from app.core.sweeps import Grid
-from app.errors import Json
-from app.errors.reassignments import NotFeasible, UnknownRack
+from app.errors.every import Json, NotFeasible, UnknownRack
 from app.formats.snapshots import snapshot_json
 from app.formats.tables.scenario_tables import Column
 from app.services import snapshots
 from app.services.limits import Limits
-from app.services.plans import Allowance, Plan, make_plan
-from app.services.reassignment import PLANNER, brokers_of, check, scope_of
+from app.services.plans import Allowance
+from app.services.reassignment import PLANNER, ReassignmentRequest, brokers_of, check, scope_of
 from app.services.reassignment.problem.loads import loads_of, with_recorded_rates
 from app.services.reassignment.problem.resolve import resolve as resolve_request
 from app.services.reassignment.problem.resources import resources_of
 from app.services.reassignment.sweep import NUMBERS, SweptRequests, read_sweep
 from app.services.reassignment.sweep.axes import ADD, base_request, resolved_axes
-from app.services.sweeps.kind import SweepKind
+from app.services.sweeps.kind import Definition, SweepKind
+from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-
 
 _FRACTIONS = (
     "gap",
@@ -39,7 +35,7 @@ _FRACTIONS = (
 )
 
 
-def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: UnitOfWork, definition: Definition, limits: Limits) -> Definition:
     """Validate a definition, and add the cluster of its snapshot unless it has it already.
 
     `warnings` list gaps in the snapshot, and the values assumed instead. A reassignment in progress counts as
@@ -53,20 +49,20 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     Failures of a plan's request, except `NotFeasible`, with which a scenario fails alone.
     """
     if not is_resolved(definition):
-        snapshot, cluster = snapshots.load(uow, UUID(cast("str", definition["snapshot_id"])))
+        snapshot, cluster = snapshots.load(uow, UUID(definition["snapshot_id"]))
         definition = resolved_on(cluster, definition, limits) | {"snapshot_content_hash": snapshot.content_hash}
     else:
-        cluster = snapshot_json.of_members(cast("Any", definition)["resolved"]["cluster"])
+        cluster = snapshot_json.of_members(definition["resolved"]["cluster"])
     _require_possible(definition, cluster, limits)
     return definition
 
 
-def is_resolved(definition: Mapping[str, Json]) -> bool:
+def is_resolved(definition: Definition) -> bool:
     """Whether a definition has its cluster; definitions of earlier releases had the needed parts of it."""
-    return "cluster" in cast("Mapping[str, Json]", definition.get("resolved") or {})
+    return "cluster" in (definition.get("resolved") or {})
 
 
-def resolved_on(cluster: Cluster, definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
+def resolved_on(cluster: Cluster, definition: Definition, limits: Limits) -> dict[str, Json]:
     """The definition with the brokers and partitions of a cluster. Raises as `resolve` does."""
     request = with_recorded_rates(base_request(definition), cluster)
     brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, Allowance(limits, is_job=True))
@@ -84,7 +80,7 @@ def resolved_on(cluster: Cluster, definition: Mapping[str, Json], limits: Limits
     }
 
 
-def _require_possible(definition: Mapping[str, Json], cluster: Cluster, limits: Limits) -> None:
+def _require_possible(definition: Definition, cluster: Cluster, limits: Limits) -> None:
     """Validate the fields that all scenarios share, and the ids on axes. Raises as `resolve` does."""
     requests = SweptRequests.of(definition)
     for axis in requests.grid.axes:
@@ -105,7 +101,7 @@ def _require_possible(definition: Mapping[str, Json], cluster: Cluster, limits: 
         resolve_request(request, cluster, Allowance(limits, is_job=True), version)
 
 
-def columns(definition: Mapping[str, Json]) -> list[Column]:
+def columns(definition: Definition) -> list[Column]:
     """The axes in their order, then the figures."""
     return [
         *(Column.axis(axis.path, _type_of(axis.path)) for axis in resolved_axes(definition)),
@@ -123,10 +119,9 @@ def _type_of(path: str) -> Literal["double", "int64"] | None:
     return "double" if section in ("limits", "weights") else "int64"
 
 
-def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
+def request_of(sweep: Sweep, index: int) -> ReassignmentRequest:
     """One scenario as a plan of a reassignment: the same change of the same snapshot."""
-    labels = {"sweep": str(sweep.id), "scenario": str(index)}
-    return make_plan(uow, PLANNER, replace(SweptRequests.of(sweep.definition).request(index), labels=labels), limits)
+    return SweptRequests.of(sweep.definition).request(index)
 
 
 KIND = SweepKind(
@@ -138,7 +133,8 @@ KIND = SweepKind(
     changes=("axes", "balance", "limits", "minimise", "racks_of_added"),
     numbers=NUMBERS,
     columns=columns,
-    opened=opened,
+    planner=PLANNER,
+    request=request_of,
     has_feasibility=True,
     is_resolved=is_resolved,
 )

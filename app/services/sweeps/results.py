@@ -1,25 +1,23 @@
 """The results of a sweep: scored scenarios in any order, distributions of figures, the front and the best scenario."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from app.core.sweeps.scoring import Distribution, distribution
-from app.errors.requests import NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
+from app.errors.every import NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
 from app.formats.tables.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Plan, make_plan
 from app.services.sweeps import answers
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
+from app.store.records import UnitOfWork
 from app.store.sweeps import Order, RowFilter, Sweep
 from app.store.transaction import Page
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
 
 BY_INDEX = "index"
 _READ_ROWS = 5_000
@@ -47,7 +45,7 @@ def axes_of(kind: SweepKind, sweep: Sweep) -> Sequence[str]:
 
 
 def scenarios(
-    uow: "UnitOfWork",
+    uow: UnitOfWork,
     sweep_id: UUID,
     selection: ScenarioFilter,
     *,
@@ -75,7 +73,7 @@ def scenarios(
 
 
 def every(
-    uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter, *, sort: str, descending: bool
+    uow: UnitOfWork, sweep_id: UUID, selection: ScenarioFilter, *, sort: str, descending: bool
 ) -> Iterator[RowDocument]:
     """All scored scenarios of a filter, read some thousands at a time. Raises as `scenarios`."""
     after: tuple[float | None, int] | None = None
@@ -93,7 +91,7 @@ def place(row: RowDocument, sort: str) -> tuple[float | None, int]:
     return (None if value is None else float(value)), int(row["index"])
 
 
-def one(uow: "UnitOfWork", sweep_id: UUID, index: int) -> RowDocument:
+def one(uow: UnitOfWork, sweep_id: UUID, index: int) -> RowDocument:
     """One scored scenario. Raises `SweepNotFound`, `ScenarioNotFound`."""
     sweep = uow.sweeps.get(sweep_id)
     row = uow.sweeps.row(sweep_id, index)
@@ -103,13 +101,13 @@ def one(uow: "UnitOfWork", sweep_id: UUID, index: int) -> RowDocument:
     return row
 
 
-def columns(uow: "UnitOfWork", sweep_id: UUID) -> list[Column]:
+def columns(uow: UnitOfWork, sweep_id: UUID) -> list[Column]:
     """The columns of a table of the sweep's scenarios, in order. Raises `SweepNotFound`."""
     sweep = uow.sweeps.get(sweep_id)
     return [INDEX, *KINDS[sweep.kind].columns(sweep.definition), ERROR]
 
 
-def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> answers.SummaryDocument:
+def summary(uow: UnitOfWork, sweep_id: UUID, selection: ScenarioFilter) -> answers.SummaryDocument:
     """The distribution of each figure over the scenarios that have it.
 
     Raises as `scenarios` does.
@@ -128,24 +126,24 @@ def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> ans
     return answers.SummaryDocument(sweep.kind, len(rows), failed, figures)
 
 
-def front(uow: "UnitOfWork", sweep_id: UUID) -> list[RowDocument]:
+def front(uow: UnitOfWork, sweep_id: UUID) -> list[RowDocument]:
     """The Pareto front. Raises `SweepNotFound`, `NotForThisKind`."""
     sweep = uow.sweeps.get(sweep_id)
     return _ranking(sweep).front(uow, sweep)
 
 
-def best(uow: "UnitOfWork", sweep_id: UUID) -> answers.BestDocument:
+def best(uow: UnitOfWork, sweep_id: UUID) -> answers.BestDocument:
     """The best scenario, and why each cheaper neighbour is not it. Raises `SweepNotFound`, `NotForThisKind`."""
     sweep = uow.sweeps.get(sweep_id)
     return _ranking(sweep).best(uow, sweep)
 
 
-def compared(uow: "UnitOfWork", first: UUID, second: UUID) -> answers.ComparisonDocument:
+def compared(uow: UnitOfWork, first: UUID, second: UUID) -> answers.ComparisonDocument:
     """The best scenario of two sweeps, and how many scenarios of each are feasible."""
     return answers.ComparisonDocument(best(uow, first), best(uow, second))
 
 
-def opened(uow: "UnitOfWork", sweep_id: UUID, index: int, limits: Limits) -> Plan:
+def opened(uow: UnitOfWork, sweep_id: UUID, index: int, limits: Limits) -> Plan:
     """A scenario as a plan, the same that was scored.
 
     Raises `SweepNotFound`, `ScenarioNotFound`, and the failures of the scenario.
@@ -154,7 +152,12 @@ def opened(uow: "UnitOfWork", sweep_id: UUID, index: int, limits: Limits) -> Pla
     if not 0 <= index < sweep.scenarios:
         detail = f"the sweep has {sweep.scenarios} scenarios, and none of index {index}"
         raise ScenarioNotFound(detail, index=index, scenarios=sweep.scenarios)
-    return KINDS[sweep.kind].opened(uow, sweep, index, limits)
+    kind = KINDS[sweep.kind]
+    if kind.planner is None or kind.request is None:
+        detail = f"a scenario of a {kind.name} sweep places no replicas and no members, so there is no plan of it"
+        raise NotForThisKind(detail, kind=kind.name, operation="get_scenario")
+    labels = {"sweep": str(sweep.id), "scenario": str(index)}
+    return make_plan(uow, kind.planner, replace(kind.request(sweep, index), labels=labels), limits)
 
 
 def _ranking(sweep: Sweep) -> Ranking:

@@ -6,30 +6,18 @@ Headers and signature follow Standard Webhooks (https://www.standardwebhooks.com
 import hmac
 import random
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from secrets import token_bytes
 from uuid import UUID
 
-from app.errors.requests import WebhookNotFound
-from app.store.webhooks import DeliveryState
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-from collections.abc import Sequence
-from secrets import token_bytes
-from typing import TYPE_CHECKING
-
-from app.errors import Json
+from app.errors.every import Json, WebhookNotFound
 from app.services.limits import Limits
 from app.services.outbound import Outbound, resolved
-from app.store.webhooks import Delivery, EventType, Webhook
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
-
+from app.store.records import UnitOfWork
+from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 — of secrets, and none itself
 RETRY_AFTER = (
@@ -72,7 +60,7 @@ class Answer:
     response: str | None = None
 
 
-def begin(uow: "UnitOfWork", delivery_id: UUID, attempts_before: int) -> Attempt | None:
+def begin(uow: UnitOfWork, delivery_id: UUID, attempts_before: int) -> Attempt | None:
     """The attempt that a task is for; None if it was made already, or the delivery was deleted or has ended."""
     delivery = uow.webhooks.delivery(delivery_id)
     if delivery is None or delivery.state != "pending" or delivery.attempts != attempts_before:
@@ -93,7 +81,7 @@ def signed_headers(attempt: Attempt, moment: datetime) -> Mapping[str, str]:
     }
 
 
-def record(uow: "UnitOfWork", attempt: Attempt, answer: Answer) -> None:
+def record(uow: UnitOfWork, attempt: Attempt, answer: Answer) -> None:
     """Record an attempt, and queue the next one if it failed. An attempt that another worker recorded is dropped."""
     try:
         # Locked before the delivery, as everything that changes both does.
@@ -140,7 +128,7 @@ class Registration:
     secret: str | None = field(default=None, repr=False)
 
 
-def create(uow: "UnitOfWork", registration: Registration, outbound: Outbound, limits: Limits) -> Webhook:
+def create(uow: UnitOfWork, registration: Registration, outbound: Outbound, limits: Limits) -> Webhook:
     """Store a webhook. A name that cannot be resolved now may be resolved when there is something to deliver.
 
     Raises
@@ -156,7 +144,7 @@ def create(uow: "UnitOfWork", registration: Registration, outbound: Outbound, li
     return uow.webhooks.create(url=registration.url, events=list(dict.fromkeys(registration.events)), secret=secret)
 
 
-def ping(uow: "UnitOfWork", webhook_id: UUID, outbound: Outbound, *, delivery_id: UUID | None = None) -> Delivery:
+def ping(uow: UnitOfWork, webhook_id: UUID, outbound: Outbound, *, delivery_id: UUID | None = None) -> Delivery:
     """Send an event that reports nothing, also to a disabled webhook. Raises `WebhooksDisabled`, `WebhookNotFound`."""
     outbound.require_enabled()
     webhook = uow.webhooks.get(webhook_id)
@@ -164,7 +152,7 @@ def ping(uow: "UnitOfWork", webhook_id: UUID, outbound: Outbound, *, delivery_id
     return uow.webhooks.ping(webhook.id, data, delivery_id=delivery_id)
 
 
-def replay(uow: "UnitOfWork", webhook_id: UUID, delivery_id: UUID, outbound: Outbound) -> Delivery:
+def replay(uow: UnitOfWork, webhook_id: UUID, delivery_id: UUID, outbound: Outbound) -> Delivery:
     """Send a delivery again. Raises `WebhooksDisabled`, `WebhookNotFound`, `DeliveryNotFound`."""
     outbound.require_enabled()
     return uow.webhooks.replay(uow.webhooks.get(webhook_id).id, delivery_id)

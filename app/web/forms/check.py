@@ -119,7 +119,7 @@ def _page(
         problems=problems or {},
         further=further,
         outcomes=outcomes,
-        measures={name: meaning for name, (meaning, _) in MEASURES.items() if name != "differences"},
+        measures={name: meaning for name, meaning in MEASURES.items() if name != "differences"},
         check=document,
         loads=[] if document is None else load_tables.cells(document.get("loads") or {})[:MOST_ROWS],
         resources=load_tables.NAMES,

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.kafka_versions import KafkaVersion
-from app.errors.quotation import escaped
-from app.errors.requests import NotExportable
-from app.services.plans.templates import filled
+from app.errors.every import NotExportable, escaped
+from app.services.plans.exports import filled
 from app.services.reassignment.files.script import COPIES
 from app.store.records import NewPlan, PlanHead
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
 from app.core.measures.transfers import Transfers
 from app.core.model import LISTS_CHECKED_SINCE, Assignment, Cluster, control_in
-from app.errors.quotation import escaped
-from app.errors.requests import NotExportable
+from app.errors.every import NotExportable, escaped
 from app.formats.kafka_files.topic_script import altered_topic
 from app.formats.syntax.quantities import byte_size, counted, known_size
 from app.formats.tables.load_tables import fullest

@@ -10,7 +10,7 @@ from app.core.reassignment.parts import Share
 from app.core.reassignment.problem import ReplicaObjective
 from app.core.reassignment.topic_name_hash import set_of_topic
 from app.core.replica_lists import per_broker
-from app.errors.requests import ConflictingFields
+from app.errors.every import ConflictingFields
 from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.scope import PartitionScope

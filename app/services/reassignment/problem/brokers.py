@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from app.core.model import Broker, Cluster, Int32s, Int64s, cordoned_brokers
 from app.core.replicas.options import RackMode, brokers_without_rack
-from app.errors import FieldPath
-from app.errors.quotation import suggestion
-from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
-from app.errors.requests import ConflictingFields
+from app.errors import every as errors
+from app.errors.every import FieldPath, suggestion
 from app.services.cautions import Caution, caution
 from app.services.reassignment.requests.request import ReassignmentRequest
 
@@ -163,13 +161,13 @@ def with_removed_racks(request: ReassignmentRequest, cluster: Cluster) -> Reassi
     for place, rack in enumerate(request.remove_racks):
         path = ("remove_racks", place)
         if rack in request.remove_racks[:place]:
-            raise ConflictingFields(f"rack {rack} is listed twice in remove_racks", path=path, value=rack)
+            raise errors.ConflictingFields(f"rack {rack} is listed twice in remove_racks", path=path, value=rack)
         if rack not in of_rack:
             raise _unknown_rack(rack, of_rack, path)
         for broker_id in sorted(of_rack[rack]):
             if broker_id in receivers:
                 detail = f"broker {broker_id} is to receive replicas, and its rack {rack} is removed"
-                raise ConflictingFields(detail, path=path, value=rack)
+                raise errors.ConflictingFields(detail, path=path, value=rack)
             if broker_id not in removed and broker_id not in request.replace_brokers:
                 removed.append(broker_id)
     return replace(request, remove_brokers=removed)
@@ -191,11 +189,11 @@ def _added(
         path = ("add_brokers", place)
         if broker.id not in listed or current.fenced:
             detail = f"broker {broker.id} is to be added, and the cluster has one of that id, which is fenced or down"
-            raise BrokerExists(detail, path=(*path, "id"), value=broker.id)
+            raise errors.BrokerExists(detail, path=(*path, "id"), value=broker.id)
         if broker.rack not in (None, current.rack):
             where = "in no rack" if current.rack is None else f"in the rack {current.rack}"
             detail = f"broker {broker.id} is to be added in the rack {broker.rack}, and it is up already, {where}"
-            raise BrokerExists(detail, path=(*path, "rack"), value=broker.rack)
+            raise errors.BrokerExists(detail, path=(*path, "rack"), value=broker.rack)
         requested.append(replace(current, capacity=broker.capacity or current.capacity))
         already.append(broker.id)
     cautions = [caution("added_brokers_up", brokers=tuple(already))] if already else []
@@ -208,17 +206,17 @@ def _added(
     return tuple(sorted((*requested, *on_paper), key=lambda broker: broker.id)), cautions
 
 
-def _unknown_rack(rack: str, known: Collection[str], path: FieldPath) -> UnknownRack:
+def _unknown_rack(rack: str, known: Collection[str], path: FieldPath) -> errors.UnknownRack:
     shown = ", ".join(sorted(known)[:NAMED_BROKERS]) or "none"
     detail = f"no broker is in the rack {rack}; the racks are {shown}{suggestion(rack, known)}"
-    return UnknownRack(detail, path=path, value=rack)
+    return errors.UnknownRack(detail, path=path, value=rack)
 
 
 def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker]) -> None:
     for path, broker in _named(request):
         if broker not in everyone:
             detail = f"there is no broker {broker} in the snapshot, nor is one added"
-            raise UnknownBroker(detail, path=path, value=broker)
+            raise errors.UnknownBroker(detail, path=path, value=broker)
     racks = {broker.rack for broker in everyone.values() if broker.rack is not None}
     for place, rack in enumerate(request.evacuate_leaders.racks):
         if rack not in racks:
@@ -236,7 +234,7 @@ def _require_uncordoned(request: ReassignmentRequest, cordoned: Collection[int])
             detail = (
                 f"broker {broker} is to receive replicas, and all its log directories are cordoned; uncordon it first"
             )
-            raise CordonedTarget(detail, path=path, value=broker, cordoned=sorted(cordoned)[:NAMED_BROKERS])
+            raise errors.CordonedTarget(detail, path=path, value=broker, cordoned=sorted(cordoned)[:NAMED_BROKERS])
 
 
 def _no_receivers(request: ReassignmentRequest, ids: Int32s) -> Bools:
@@ -283,7 +281,7 @@ def _racks(request: ReassignmentRequest, brokers: Sequence[Broker]) -> tuple[tup
         return tuple(sorted({broker.rack for broker in brokers if broker.rack is not None})), cautions
     if request.max_replicas_per_rack is not None:
         detail = "max_replicas_per_rack counts racks, and racks do not count, since brokers have none"
-        raise ConflictingFields(detail, path=("max_replicas_per_rack",), value=request.max_replicas_per_rack)
+        raise errors.ConflictingFields(detail, path=("max_replicas_per_rack",), value=request.max_replicas_per_rack)
     return (), cautions
 
 

@@ -10,10 +10,14 @@ from app.core.reassignment.domains import NoLegalPlacement as NoDomain
 from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import Domain
 from app.core.replicas.options import RackMode
-from app.errors import FieldPath
-from app.errors.kafka import InvalidReplicationFactor, KafkaError
-from app.errors.reassignments import NotFeasible, PinContradicted
-from app.errors.requests import ConflictingFields
+from app.errors.every import (
+    ConflictingFields,
+    FieldPath,
+    InvalidReplicationFactor,
+    KafkaError,
+    NotFeasible,
+    PinContradicted,
+)
 from app.formats.syntax.quantities import first_of
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable

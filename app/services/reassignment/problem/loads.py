@@ -11,8 +11,7 @@ from app.core.measures.tally import positions_of
 from app.core.model import UNKNOWN_SIZE, Cluster, Int64s, Topic
 from app.core.reassignment.problem import LeaderObjective, PreferredRacks, ReplicaObjective, TopicMinimums
 from app.core.replica_lists import per_broker
-from app.errors import FieldPath
-from app.errors.reassignments import RatesMissing, SizesMissing
+from app.errors.every import FieldPath, RatesMissing, SizesMissing
 from app.services.amounts import partition_rates
 from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable

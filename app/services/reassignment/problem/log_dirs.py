@@ -11,16 +11,8 @@ from app.core.model import NO_LOG_DIR, NO_REPLICA, Broker, Cluster, Int32s, Int6
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import LogDirTable
 from app.core.replica_lists import sums_by
-from app.errors import FieldPath
-from app.errors.quotation import quoted
-from app.errors.reassignments import (
-    CapacityMissing,
-    LogDirsMissing,
-    NoLogDirLeft,
-    OfflineLogDir,
-    UnknownBroker,
-    UnknownLogDir,
-)
+from app.errors import every as errors
+from app.errors.every import FieldPath, quoted
 from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import PartitionSizes
@@ -58,7 +50,7 @@ def log_dirs_of(
     path: tuple[str, ...] = ("log_dirs",) if limits.log_dirs is None else _LIMITS
     if not cluster.log_dirs:
         detail = "log_dirs chooses log directories, and the snapshot has none; post kafka-log-dirs --describe with it"
-        raise LogDirsMissing(detail, path=path)
+        raise errors.LogDirsMissing(detail, path=path)
     _require_known(request, cluster, brokers)
     _require_limited_known(limits, cluster, brokers)
     sizes.require("log_dirs", path)
@@ -168,7 +160,7 @@ class _Disks:
                     f"the limit of log directory {quoted(directory.path)} of broker {broker.id} is a share of its "
                     "size, which is unknown; log_dirs.total_bytes states it"
                 )
-                raise CapacityMissing(detail, path=_LIMITS, value=share, broker=broker.id, field=directory.path)
+                raise errors.CapacityMissing(detail, path=_LIMITS, value=share, broker=broker.id, field=directory.path)
             most[disk] = int(int(total[disk]) * Fraction(repr(float(share))))
         return most
 
@@ -178,22 +170,22 @@ def _require_known(request: LogDirsRequest, cluster: Cluster, brokers: BrokerTab
     for broker, paths in request.drain.items():
         at: FieldPath = (*_DRAIN, str(broker))
         if broker not in known:
-            raise UnknownBroker(f"there is no broker {broker} in the snapshot", path=at, value=broker)
+            raise errors.UnknownBroker(f"there is no broker {broker} in the snapshot", path=at, value=broker)
         if paths and brokers.is_offline[np.searchsorted(brokers.ids, broker)]:
             detail = f"broker {broker} is fenced or down: nothing can be copied within it"
-            raise OfflineLogDir(detail, path=at, value=list(paths), broker=broker)
+            raise errors.OfflineLogDir(detail, path=at, value=list(paths), broker=broker)
         drained = {log_dir_index(broker, path, cluster.log_dirs, (*at, place)) for place, path in enumerate(paths)}
         for place, path in enumerate(paths):
             if cluster.log_dirs[broker][log_dir_index(broker, path, cluster.log_dirs)].is_offline:
                 detail = f"log directory {quoted(path)} of broker {broker} is offline: nothing can be copied out of it"
-                raise OfflineLogDir(detail, path=(*at, place), value=path, broker=broker)
+                raise errors.OfflineLogDir(detail, path=(*at, place), value=path, broker=broker)
         if paths:
             _require_one_left(cluster, broker, paths, drained)
     for name, stated in request.total_bytes.items():
         if name != EVERY:
             if int(name) not in known:
                 detail = f"there is no broker {name} in the snapshot"
-                raise UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
+                raise errors.UnknownBroker(detail, path=("log_dirs", "total_bytes", name), value=int(name))
             for path in stated:
                 log_dir_index(int(name), path, cluster.log_dirs, ("log_dirs", "total_bytes", name, path))
 
@@ -212,7 +204,7 @@ def _require_one_left(cluster: Cluster, broker: int, paths: Sequence[str], drain
             f"{f', {offline} offline' if offline else ''}{', others cordoned' if closed else ''}: none is left"
         )
         path = (*_DRAIN, str(broker))
-        raise NoLogDirLeft(detail, path=path, value=list(paths), broker=broker, limit=len(listed) - 1)
+        raise errors.NoLogDirLeft(detail, path=path, value=list(paths), broker=broker, limit=len(listed) - 1)
 
 
 def _closed(cluster: Cluster, broker: int) -> frozenset[str]:
@@ -279,23 +271,18 @@ def _require_limited_known(limits: LimitsRequest, cluster: Cluster, brokers: Bro
             for path in shares:
                 if path != EVERY and not any(path == one.path for each in cluster.log_dirs.values() for one in each):
                     detail = f"no broker has a log directory {quoted(path)}"
-                    raise UnknownLogDir(detail, path=(*_LIMITS, name, path), value=path)
+                    raise errors.UnknownLogDir(detail, path=(*_LIMITS, name, path), value=path)
             continue
         if int(name) not in known:
             detail = f"there is no broker {name} in the snapshot"
-            raise UnknownBroker(detail, path=(*_LIMITS, name), value=int(name))
+            raise errors.UnknownBroker(detail, path=(*_LIMITS, name), value=int(name))
         for path in shares:
             if path != EVERY:
                 log_dir_index(int(name), path, cluster.log_dirs, (*_LIMITS, name, path))
 
 
 def _cautions(
-    brokers: BrokerTable,
-    scope: PartitionScope,
-    before: Int32s,
-    of_others: Int64s,
-    is_drained: Bools,
-    first: Int64s,
+    brokers: BrokerTable, scope: PartitionScope, before: Int32s, of_others: Int64s, is_drained: Bools, first: Int64s
 ) -> Iterator[Caution]:
     unknown = (before >= 0) & (before < len(brokers.ids))
     unknown &= first[np.where(unknown, before, 0)] >= 0

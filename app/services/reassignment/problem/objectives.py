@@ -18,9 +18,7 @@ from app.core.reassignment.resource_problem import (
     Limits,
 )
 from app.core.reassignment.solvers.flow.levels import shares_of_weights
-from app.errors import FieldPath, Json
-from app.errors.reassignments import CapacityMissing, RatesMissing, UnknownBroker
-from app.errors.requests import ConflictingFields
+from app.errors.every import CapacityMissing, ConflictingFields, FieldPath, Json, RatesMissing, UnknownBroker
 from app.services.plans import as_json
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes

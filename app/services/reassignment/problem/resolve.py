@@ -24,7 +24,7 @@ from app.core.reassignment.solvers.flow.per_topic import TopicBalance
 from app.core.replica_lists import per_broker, stacked
 from app.core.replicas.copyset_rounds import rounds_of_width
 from app.core.replicas.options import RackMode
-from app.errors.requests import ConflictingFields, CopysetsImpossible
+from app.errors.every import ConflictingFields, CopysetsImpossible
 from app.services.plans import Allowance
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks

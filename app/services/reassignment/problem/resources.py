@@ -10,7 +10,7 @@ racks. A classic group is rebalanced by its own leader, if that has a rack (KIP-
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -25,8 +25,7 @@ from app.core.reassignment.batches.model import Batches, changes_racks, changes_
 from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, RESOURCES, ResourceLoads, kafka_loads, loads_of
 from app.core.recorded import RecordedGroup, TopicPartitions
 from app.core.replica_lists import stacked, widened
-from app.errors.quotation import suggestion
-from app.errors.reassignments import UnknownBroker, UnknownTopic
+from app.errors.every import UnknownBroker, UnknownTopic, suggestion
 from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import BrokerTable
@@ -261,15 +260,13 @@ def _require_topics(request: ResourceFields, names: Sequence[str]) -> None:
 
 def _cautions(
     request: ResourceFields, names: Sequence[str], rates: IngressRates | None, racks: Sequence[str]
-) -> list[Caution]:
-    cautions = []
+) -> Iterator[Caution]:
     missing = [] if rates is None else [name for name in names if name not in rates.reported]
     if missing:
         topics = tuple(missing[:NAMED_TOPICS])
-        cautions.append(caution("unknown_rates", missing=len(missing), known=len(names), topics=topics))
+        yield caution("unknown_rates", missing=len(missing), known=len(names), topics=topics)
     if request.follower_fetching and not racks:
-        cautions.append(caution("follower_fetching_ignored"))
-    return cautions
+        yield caution("follower_fetching_ignored")
 
 
 @overload

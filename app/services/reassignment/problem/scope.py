@@ -13,9 +13,7 @@ from app.core.reassignment.parts import part_of
 from app.core.reassignment.solvers.flow.places import can_be_placed
 from app.core.replica_lists import not_among
 from app.errors import FieldPath
-from app.errors.kafka import InvalidPartitions, KafkaError
-from app.errors.reassignments import ObserversNotKept, ReassignmentUnderWay, UnknownTopic
-from app.errors.requests import ConflictingFields, UnknownPartition
+from app.errors import every as errors
 from app.formats.syntax.quantities import first_of
 from app.services.cautions import Caution, caution
 from app.services.plans import Allowance
@@ -133,10 +131,10 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
 def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> None:
     for path, name, has_to_be_in_scope in _named(request):
         if name not in by_name:
-            raise UnknownTopic(f"there is no topic {name} in the snapshot", path=path, value=name)
+            raise errors.UnknownTopic(f"there is no topic {name} in the snapshot", path=path, value=name)
         if has_to_be_in_scope and request.topics is not None and name not in request.topics:
             detail = f"topic {name} is none of those that may be moved, which `topics` lists"
-            raise ConflictingFields(detail, path=path, value=name)
+            raise errors.ConflictingFields(detail, path=path, value=name)
 
 
 def _names(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> tuple[list[str], list[Caution]]:
@@ -153,7 +151,7 @@ def _names(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> tuple[
                 f"topic {name} would change, and a plan loses its observers or placement constraints of Confluent "
                 "Server: move it with Confluent's tools, and list the other topics in `topics`"
             )
-            raise ObserversNotKept(detail, path=path, value=name)
+            raise errors.ObserversNotKept(detail, path=path, value=name)
     if request.topics is not None or not placed:
         return sorted(by_name if request.topics is None else request.topics), []
     staying = caution("observers_stay", named=", ".join(placed[:5]), topics=tuple(placed))
@@ -194,16 +192,16 @@ def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:
         return ()
     now = len(topic.partition_ids)
     if total < now:
-        raise InvalidPartitions(
+        raise errors.InvalidPartitions(
             f"topic {topic.name} has {now} partitions and is to have {total}; Kafka takes no partition away",
-            kafka=KafkaError("InvalidPartitionsException"),
+            kafka=errors.KafkaError("InvalidPartitionsException"),
             path=("partitions", topic.name),
             value=total,
             minimum=now,
         )
     if now == 0 or int(topic.partition_ids[-1]) != now - 1:
         detail = f"the snapshot does not have all partitions of {topic.name}: which are new is not known"
-        raise ConflictingFields(detail, path=("partitions", topic.name), value=total)
+        raise errors.ConflictingFields(detail, path=("partitions", topic.name), value=total)
     return range(now, total)
 
 
@@ -221,7 +219,7 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
     if not moving:
         return []
     if request.running_reassignment == "refuse":
-        raise ReassignmentUnderWay(
+        raise errors.ReassignmentUnderWay(
             f"{len(moving)} partitions are being reassigned already: {first_of(moving, NAMED_PARTITIONS)}; "
             '`"running_reassignment": "merge"` plans from where they are going',
             path=("running_reassignment",),
@@ -269,7 +267,7 @@ def _pins(request: ReassignmentRequest, names: Sequence[str], starts: Int64s, id
         row = start + int(np.searchsorted(ids[start:stop], pin.partition))
         if row == stop or ids[row] != pin.partition:
             detail = f"topic {pin.topic} has no partition {pin.partition}"
-            raise UnknownPartition(detail, path=("pins", at, "partition"), value=pin.partition)
+            raise errors.UnknownPartition(detail, path=("pins", at, "partition"), value=pin.partition)
         pins[row] = at
     return pins
 

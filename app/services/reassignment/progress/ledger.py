@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from app.errors.quotation import quoted
-from app.errors.reassignments import LogOfAnotherPlan
-from app.errors.requests import MalformedText
+from app.errors.every import LogOfAnotherPlan, MalformedText, quoted
 from app.services.reassignment.reports.report import LedgerBatchDocument, LedgerDocument
 from app.store.records import PlanHead
 

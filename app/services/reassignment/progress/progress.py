@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import numpy as np
@@ -22,10 +22,8 @@ from app.core.model import (
 )
 from app.core.reassignment.batches.execution import BatchCopies, Cordons, batch_durations, execution_steps, throttled
 from app.core.reassignment.progress import BatchCounts, StepProgress, StepState, counts_of_batches, progress_of_steps
-from app.errors import FieldPath
-from app.errors.quotation import quoted
-from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
-from app.errors.requests import ConflictingFields, NotExportable
+from app.errors import every as errors
+from app.errors.every import FieldPath, quoted
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
 from app.formats.syntax.quantities import counted, first_of
@@ -42,10 +40,7 @@ from app.services.reassignment.progress.ledger import entry_of, executed_batches
 from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, ExecutedStep, executed_step
 from app.services.reassignment.reports.report import LedgerDocument
 from app.services.reassignment.requests.request import KIND
-from app.store.records import PlanHead, Snapshot
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork
+from app.store.records import PlanHead, Snapshot, UnitOfWork
 
 
 def with_log_dirs(located: LocatedPlan, progress: StepProgress, cluster: Cluster) -> StepProgress:
@@ -293,9 +288,7 @@ class PlanProgress:
             yield caution("rollback_brokers_down", brokers=returning)
 
 
-def progress_of(
-    uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, *, path: FieldPath = ("snapshot_id",)
-) -> PlanProgress:
+def progress_of(uow: UnitOfWork, plan: Plan, snapshot_id: UUID, *, path: FieldPath = ("snapshot_id",)) -> PlanProgress:
     """The progress of a plan by a later snapshot of its cluster.
 
     Parameters
@@ -311,7 +304,7 @@ def progress_of(
     head = plan.head
     if head.kind != KIND or head.snapshot_id is None:
         detail = f"plan {head.id} is of the kind {head.kind}; only a plan of the kind {KIND} has progress"
-        raise NoProgress(detail, value=head.kind, limit=KIND)
+        raise errors.NoProgress(detail, value=head.kind, limit=KIND)
     own, made_on = snapshots.load(uow, head.snapshot_id)
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     uow.release()
@@ -321,7 +314,7 @@ def progress_of(
     return PlanProgress(plan, snapshot, cluster, made_on, located, step_progress)
 
 
-def with_log(uow: "UnitOfWork", progress: PlanProgress, log: str) -> PlanProgressDocument:
+def with_log(uow: UnitOfWork, progress: PlanProgress, log: str) -> PlanProgressDocument:
     """The answer about a progress, after the log of the execution was stored with the plan, if the plan is done.
 
     The entry of a plan replaces the one before; an equal one changes nothing.
@@ -343,7 +336,7 @@ def with_log(uow: "UnitOfWork", progress: PlanProgress, log: str) -> PlanProgres
 
 def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
     if snapshot.cluster != own.cluster:
-        raise SnapshotOfAnotherCluster(
+        raise errors.SnapshotOfAnotherCluster(
             f"snapshot {snapshot.id} is of cluster {quoted(snapshot.cluster)}, and the plan of {quoted(own.cluster)}",
             path=path,
             value=snapshot.cluster,
@@ -351,7 +344,7 @@ def _require_later(snapshot: Snapshot, own: Snapshot, path: FieldPath) -> None:
         )
     if snapshot.last_seen_at < own.created_at:
         value, limit = (rfc3339(moment) for moment in (snapshot.last_seen_at, own.created_at))
-        raise SnapshotTooOld(
+        raise errors.SnapshotTooOld(
             f"snapshot {snapshot.id} was last seen at {value}, before the snapshot of the plan was created at {limit}",
             path=path,
             value=value,
@@ -405,7 +398,7 @@ ROLLBACK = "rollback"
 
 
 def resumed(
-    uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None = None, is_inverse: bool = False
+    uow: UnitOfWork, plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None = None, is_inverse: bool = False
 ) -> bytes:
     """The file that goes on with a batch, undoes its begun part, or restores all previous lists.
 
@@ -421,7 +414,7 @@ def resumed(
     """
     if name not in (BATCH, ROLLBACK):
         detail = f"from is of the formats {BATCH} and {ROLLBACK}; {name} is of the whole plan"
-        raise ConflictingFields(detail, path=("from",), value=str(snapshot_id))
+        raise errors.ConflictingFields(detail, path=("from",), value=str(snapshot_id))
     check_batch(name, batch, is_inverse=is_inverse)
     progress = progress_of(uow, plan, snapshot_id, path=("from",))
     located, steps = progress.located, progress.located.steps
@@ -438,5 +431,5 @@ def resumed(
 
 def _file(partitions: Sequence[PartitionReassignment], name: str) -> bytes:
     if not partitions:  # Kafka rejects a file without partitions
-        raise NotExportable(f"at the snapshot there is nothing to execute of this {name}", format=name)
+        raise errors.NotExportable(f"at the snapshot there is nothing to execute of this {name}", format=name)
     return reassignment.write(Reassignment(tuple(partitions))).encode()

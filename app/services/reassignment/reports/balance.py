@@ -8,10 +8,11 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import Int64s
+from app.core.model import Int32s, Int64s
 from app.core.reassignment.model import Band, BrokerBounds, MovementProblem, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart
 from app.core.reassignment.plan import Moves
+from app.core.reassignment.problem import LeaderObjective, ReplicaObjective
 from app.core.reassignment.resource_problem import RESOURCES, BalancedGoal, ResourcePlacement
 from app.core.reassignment.solvers.leaders.per_topic import topic_bands
 from app.core.reassignment.stages.leading import LedPart
@@ -332,13 +333,12 @@ NAMED_TOPICS = 20
 def balance_of(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> Balance:
     """The balance of replicas, of leaders and over resources, with their bounds."""
     target, after = problem.movement.target, solution.leaders.after
-    parts = () if problem.movement.share is None else _placed(problem, solution)
+    parts = () if problem.movement.share is None else zip(problem.parts, solution.placed.parts, strict=True)
     weights = [row for part, lists in parts for row in _weights(problem, part, lists)]
     return Balance(
         replicas=ReplicasBalance(
             by=cast("ReplicasBy", problem.replicas.by),
-            **_band(solution.placement.band, problem.replicas.loads(after), target),
-            before=_ends(problem.replicas.loads(problem.before), target),
+            **_banded(problem, after, problem.replicas, solution.placement.band, target),
             largest_bound=solution.placed.largest_bound,
             per_topic=None if problem.topics is None else _per_topic(problem, solution),
             weights=ABSENT if problem.movement.share is None else weights,
@@ -358,8 +358,7 @@ def _leaders(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Le
     return LeadersBalance.of(
         changes,
         by=problem.leaders.by,
-        **_band(solution.leaders.band, problem.leaders.loads(after), target),
-        before=_ends(problem.leaders.loads(problem.before), target),
+        **_banded(problem, after, problem.leaders, solution.leaders.band, target),
         largest_bound=solution.leaders.largest_bound,
         changes=changes.value,
         bound=changes.lower_bound,
@@ -368,12 +367,6 @@ def _leaders(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Le
         spread=[_spread(problem, index, led) for index, led in spread] if spread else ABSENT,
         weights=[row for led in parts for row in _weights_of_leaders(problem, led)] if is_weighted else ABSENT,
     )
-
-
-def _placed(
-    problem: ReassignmentProblem, solution: ReassignmentSolution
-) -> Iterator[tuple[ProblemPart, ReplicaPlacement]]:
-    return zip(problem.parts, solution.placed.parts, strict=True)
 
 
 def weights_of_targets(movement: MovementProblem) -> Int64s:
@@ -434,20 +427,17 @@ def _set(
     target, after, resources = part.movement.target, solution.leaders.after, solution.resources
     per_row = moves.is_copied[part.rows].sum(axis=1)
     certificate = placement.certificate
-    replicas, leaders = problem.replicas, problem.leaders
     return BrokerSetBalance(
         set=part.share.name,
         brokers=problem.brokers.ids[part.share.brokers & ~problem.brokers.is_removed].tolist(),
         topics=len(np.unique(problem.scope.topic_of[part.rows])),
         partitions=len(part.rows),
         replicas=Banded(
-            **_band(placement.band, replicas.loads(after), target),
-            before=_ends(replicas.loads(problem.before), target),
+            **_banded(problem, after, problem.replicas, placement.band, target),
             largest_bound=solution.placed.largest_bounds[number],
         ),
         leaders=Banded(
-            **_band(None if led is None else led.choice.band, leaders.loads(after), target),
-            before=_ends(leaders.loads(problem.before), target),
+            **_banded(problem, after, problem.leaders, None if led is None else led.choice.band, target),
             largest_bound=None if led is None else solution.leaders.largest_bounds[number],
         ),
         moved_replicas=int(per_row.sum()),
@@ -532,13 +522,17 @@ def _topics(problem: ReassignmentProblem, part: ProblemPart, solution: Reassignm
     ]
 
 
-def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Any]:
-    """The band, None if there was none, and the extremes over the target brokers."""
-    return {
-        "low": None if band is None else band.low,
-        "high": None if band is None else band.high,
-        **vars(_ends(loads, target)),
-    }
+def _banded(
+    problem: ReassignmentProblem,
+    after: Int32s,
+    objective: ReplicaObjective | LeaderObjective,
+    band: Band | None,
+    target: Bools,
+) -> dict[str, Any]:
+    """The band, None if there was none, and the extremes over the target brokers after the plan and before it."""
+    before, ends = (_ends(objective.loads(lists), target) for lists in (problem.before, after))
+    low, high = (None, None) if band is None else (band.low, band.high)
+    return {"low": low, "high": high, "before": before, **vars(ends)}
 
 
 def _ends(loads: Int64s, target: Bools) -> Ends:

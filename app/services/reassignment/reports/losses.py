@@ -9,10 +9,7 @@ import numpy as np
 from app.core.capacity.placed_traffic import LossChanges, changes_by_loss
 from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.resource_problem import MILLION, RESOURCES
-from app.errors import FieldPath, Json
-from app.errors.quotation import suggestion
-from app.errors.reassignments import UnknownBroker, UnknownRack
-from app.errors.requests import ConflictingFields, LimitExceeded
+from app.errors.every import ConflictingFields, FieldPath, Json, LimitExceeded, UnknownBroker, UnknownRack, suggestion
 from app.formats.tables.loss_tables import LossRow, write_losses_csv
 from app.services.bodies import AnswerRecord, Read, one_of
 from app.services.plans import LossSelection

@@ -15,7 +15,7 @@ from app.errors.reassignments import UnknownBrokerSet
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateLogDir
 from app.services import fields
 from app.services.amounts import InBytes, InShares, PricesRequest, Rate, Times
-from app.services.bodies import ListOf, Read, RequestRecord, word_or_object
+from app.services.bodies import ListOf, Read, RequestRecord, WordOr
 from app.services.snapshots import first_repeated
 
 InRack = Literal["in_rack"]
@@ -305,29 +305,26 @@ class Tolerance(RequestRecord, schema="LeadersToleranceRequest"):
     one takes fewer leader changes."""
 
 
-_Share: TypeAlias = Annotated[Tolerance, Read(_OneTolerance, lambda given: Tolerance(given.tolerance)), Tag("share")]
-_Tight = Annotated[Annotated[Literal["tight"], Tag("word")] | _Share, Discriminator(word_or_object)]
+_Share: TypeAlias = Annotated[Tolerance, Read(_OneTolerance, lambda given: Tolerance(given.tolerance))]
+_Tight = WordOr[Literal["tight"], _Share]
 Evenness: TypeAlias = Literal["tight", "keep"] | Tolerance
 ReplicasBy = Literal["count", "bytes", "throughput"]
 """The objectives that replicas can be balanced by; `loads.py` has the load of each."""
 LeadersBy = Literal["count", "ingress"]
 """The objectives that leaders can be balanced by."""
-_EVEN = "`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. "
-_EVEN_TOPICS = (
-    "`tight`: brokers differ by one {0} of the topic at most; a tolerance is of the topic's "
-    "mean. If the bands of all topics cannot hold together with the band of the cluster, the excess is minimal."
-)
 
 
 @dataclass(frozen=True)
 class PerTopicRequest(RequestRecord, schema="PerTopicFields"):
     """The balance of each topic over brokers beside the whole cluster's: of replicas, leaders or both."""
 
-    replicas: Annotated[_Tight | None, Field(description=_EVEN_TOPICS.format("replica"))] = None
-    leaders: Annotated[
-        _Tight | None,
-        Field(description=_EVEN_TOPICS.format("leader") + " The default of `balance.leaders` then is `tight`."),
-    ] = None
+    replicas: _Tight | None = None
+    """`tight`: brokers differ by one replica of the topic at most; a tolerance is of the topic's mean. If the bands of
+    all topics cannot hold together with the band of the cluster, the excess is minimal."""
+    leaders: _Tight | None = None
+    """`tight`: brokers differ by one leader of the topic at most; a tolerance is of the topic's mean. If the bands of
+    all topics cannot hold together with the band of the cluster, the excess is minimal. The default of
+    `balance.leaders` then is `tight`."""
     topics: Annotated[ListOf[fields.TopicName], Field(min_length=1)] | None = None
     """Names of the topics that are balanced; null is all that may move."""
 
@@ -336,26 +333,16 @@ class PerTopicRequest(RequestRecord, schema="PerTopicFields"):
 class BalanceRequest(RequestRecord, schema="BalanceFields"):
     """The balance constraints of brokers."""
 
-    replicas: Annotated[
-        Annotated[Annotated[Literal["tight", "keep"], Tag("word")] | _Share, Discriminator(word_or_object)] | None,
-        Field(description=_EVEN + "The default is `tight` if brokers are added or a budget is set, `keep` otherwise."),
-    ] = None
+    replicas: WordOr[Literal["tight", "keep"], _Share] | None = None
+    """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. The default is `tight`
+    if brokers are added or a budget is set, `keep` otherwise."""
     replicas_by: ReplicasBy = "count"
     """The load that is balanced."""
-    leaders: Annotated[
-        Annotated[
-            Annotated[Literal["tight", "keep", "moved", "preferred"], Tag("word")] | Annotated[Tolerance, Tag("share")],
-            Discriminator(word_or_object),
-        ]
-        | None,
-        Field(
-            description=_EVEN
-            + "`moved`: as `keep`, but leaders of partitions of which replicas move change if that makes the largest "
-            "number of leaders of a broker smaller; "
-            "`preferred`: replica lists keep their order, and the first replica leads. The default is `tight` with "
-            "leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise."
-        ),
-    ] = None
+    leaders: WordOr[Literal["tight", "keep", "moved", "preferred"], Tolerance] | None = None
+    """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. `moved`: as `keep`,
+    but leaders of partitions of which replicas move change if that makes the largest number of leaders of a broker
+    smaller; `preferred`: replica lists keep their order, and the first replica leads. The default is `tight` with
+    leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise."""
     leaders_by: LeadersBy = "count"
     """The load that is balanced."""
     leaders_move_replicas: bool = False
@@ -388,10 +375,7 @@ class LogDirsRequest(RequestRecord, schema="LogDirsFields"):
     `batches.max_disk_share` of it, at any step.
     """
 
-    balance: Annotated[
-        Annotated[Literal["tight", "keep"], Tag("word")] | Annotated[LogDirTolerance, Tag("share")],
-        Discriminator(word_or_object),
-    ] = "keep"
+    balance: WordOr[Literal["tight", "keep"], LogDirTolerance] = "keep"
     """Balance of the directories of each broker, by their share in use, or by bytes if a size is unknown. `tight`: the
     smallest largest share; `keep`: only necessary moves; a tolerance: the fewest bytes moved within it."""
     drain: Mapping[fields.BrokerKey, Annotated[ListOf[fields.LogDirPath], Field(min_length=1, max_length=1000)]] = (

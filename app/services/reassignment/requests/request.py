@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from app.core.model import Broker
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.replicas.options import RackMode
 from app.errors import Json
 from app.services.amounts import InBytes, InSeconds
-from app.services.bodies import ListOf, Read, reader_of_stored, word_or_object
+from app.services.bodies import ListOf, Read, WordOr, reader_of_stored
 from app.services.fields import (
     BrokerId,
     BrokerKey,
@@ -24,7 +24,7 @@ from app.services.fields import (
     SnapshotFields,
     TopicName,
 )
-from app.services.plans import as_json
+from app.services.plans.record import own_fields
 from app.services.reassignment.requests import parts
 
 KIND = "reassignment"
@@ -94,10 +94,7 @@ class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReas
     """Topics that are restricted to brokers, and brokers that are reserved for them."""
     pins: ListOf[parts.PinRequest] = field(default_factory=list)
     """Partitions with given replicas; they override the rack constraint."""
-    objective: Annotated[
-        Annotated[Literal["balance", "relieve"], Tag("word")] | Annotated[parts.GoalsRequest, Tag("share")],
-        Discriminator(word_or_object),
-    ] = "balance"
+    objective: WordOr[Literal["balance", "relieve"], parts.GoalsRequest] = "balance"
     """`balance`: as `balance` states; `relieve`: the least movement that brings every broker below its `limits`, and
     no other change; or goals in order of priority."""
     evacuate_leaders: parts.EvacuateRequest = field(default_factory=parts.EvacuateRequest)
@@ -116,35 +113,19 @@ class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReas
     are chosen afterwards, and by default stay."""
     balance: parts.BalanceRequest = field(default_factory=parts.BalanceRequest)
     """How replicas and leaders are balanced over brokers."""
-    minimise: Annotated[
-        Annotated[
-            Annotated[_Minimised, Tag("word")] | Annotated[parts.MovementCost, Tag("share")],
-            Discriminator(word_or_object),
-        ]
-        | None,
-        Field(
-            description="What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with "
-            "balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the "
-            "bytes, and this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` "
-            "and no budget it is a cost: the mean size of the partitions that may move, or 1 GiB if that is less."
-        ),
-    ] = None
+    minimise: WordOr[_Minimised, parts.MovementCost] | None = None
+    """What to minimise; `replicas` if the size of any partition is unknown. `leader_changes`: with
+    balance.leaders_move_replicas, the fewest leader changes, then the fewest bytes. `bytes_per_replica`: the bytes, and
+    this cost of each replica. The default is `bytes`, but of a plan with the objective `relieve` and no budget it is a
+    cost: the mean size of the partitions that may move, or 1 GiB if that is less."""
     max_moved_bytes: Annotated[int, InBytes()] | None = None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
-    copysets: Annotated[
-        Annotated[
-            Annotated[Literal["no_new"], Tag("word")] | Annotated[parts.SetsOfWidth, Tag("share")],
-            Discriminator(word_or_object),
-        ]
-        | None,
-        Field(
-            description="`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, "
-            "so that simultaneous losses do not become more likely to lose data; sets with a broker that has no "
-            "replica yet, as an added one, and those of `pins`, are exempt. For replicas that are balanced by count, "
-            "bytes or throughput. A scatter width: all partitions that may move are on few sets, equally many on each, "
-            "instead of a balance of brokers. null: sets do not count."
-        ),
-    ] = None
+    copysets: WordOr[Literal["no_new"], parts.SetsOfWidth] | None = None
+    """`no_new`: no partition is on a set of brokers that no partition of the cluster is on before, so that simultaneous
+    losses do not become more likely to lose data; sets with a broker that has no replica yet, as an added one, and
+    those of `pins`, are exempt. For replicas that are balanced by count, bytes or throughput. A scatter width: all
+    partitions that may move are on few sets, equally many on each, instead of a balance of brokers. null: sets do not
+    count."""
     trade_off: bool = False
     """Whether the answer has a table of movement against balance."""
     unknown_sizes: Literal["estimate"] | None = None
@@ -227,34 +208,27 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     ----------
     added : the brokers that it adds, including those that it only names as successors.
     """
-    fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
-    # The content of a snapshot counts, not the id under which it is stored; removed racks are removed brokers.
-    del fields["snapshot_id"], fields["cluster"], fields["kafka_version"], fields["remove_racks"]
+    # Removed racks are removed brokers.
+    fields = own_fields(replace(request, add_brokers=added, balance=balance_of(request)), "remove_racks")
     if request.repair_racks is None and repaired_topics(request) is None:
         fields["repair_racks"] = True
     if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
-    for name in (
-        "preferred_racks",
-        "min_leaders_per_broker",
-        "spread_leaders",
-        "placement",
-        "broker_sets",
-        "topic_sets",
-    ):
+    of_some = ("preferred_racks", "min_leaders_per_broker", "spread_leaders", "placement", "broker_sets", "topic_sets")
+    for name in of_some:
         if not getattr(request, name):
             del fields[name]
     for name in ("receivers", "cordoned_brokers", "log_dirs", "copysets"):  # None: of the snapshot, or none
         if getattr(request, name) is None:
             del fields[name]
-    for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
+    for broker, listed in zip(added, fields["add_brokers"], strict=True):
         if broker.capacity is not None and broker.capacity.vcpu is None:
             del listed["capacity"]["vcpu"]
     if request.objective == "balance":
         del fields["objective"]
     if request.batches.record_batch_bytes is None:
-        del cast("dict[str, Any]", fields["batches"])["record_batch_bytes"]
-    _leave_out_defaults(request.balance, cast("dict[str, Any]", fields["balance"]))
+        del fields["batches"]["record_batch_bytes"]
+    _leave_out_defaults(request.balance, fields["balance"])
     return parts.stated_fields(request, fields)
 
 
