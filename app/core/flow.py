@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core import flow_kernel
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 
 LARGEST_PRODUCT = 1 << 61
 """The solver multiplies costs by the number of nodes in 64 bits; the rest is headroom for its sums."""
@@ -161,7 +160,7 @@ class MaxFlow:
     """
 
     amount: int
-    is_sink_side: NDArray[np.bool_] = field(repr=False)
+    is_sink_side: Bools = field(repr=False)
 
 
 def max_flow(tails: Int32s, heads: Int32s, capacities: Int64s, *, source: int, sink: int) -> MaxFlow:
@@ -227,7 +226,7 @@ def _potentials(network: Network, costs: Int64s, amounts: Int64s) -> Int64s:
     return distances
 
 
-def _narrowed(network: Network, full: NDArray[np.bool_], is_open: NDArray[np.bool_]) -> Network:
+def _narrowed(network: Network, full: Bools, is_open: Bools) -> Network:
     """The network in which the `full` arcs stay saturated, and only the open ones may change."""
     supplies = network.supplies.copy()
     np.subtract.at(supplies, network.tails[full], network.capacities[full])

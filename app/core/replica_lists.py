@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 
 
 def widened(lists: Int32s, width: int) -> Int32s:
@@ -20,7 +20,7 @@ def stacked(lists: Sequence[Int32s]) -> Int32s:
     return np.concatenate([np.empty((0, width), np.int32), *(widened(rows, width) for rows in lists)])
 
 
-def not_among(lists: Int32s, others: Int32s) -> NDArray[np.bool_]:
+def not_among(lists: Int32s, others: Int32s) -> Bools:
     """(rows, widest) bool: replicas of a row that are not in the same row of the others.
 
     Complexity: O(rows · widest · widest of the others).

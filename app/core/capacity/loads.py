@@ -24,7 +24,6 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.capacity import loads_kernel as kernel
 from app.core.capacity.scenario import (
@@ -39,7 +38,7 @@ from app.core.capacity.scenario import (
     Topology,
     base_failures,
 )
-from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s, Placement
 from app.core.replica_lists import stacked
 
 
@@ -461,7 +460,7 @@ class _FailureSets:
             "partitions": self._replicas[np.newaxis].astype(np.float64),
         }
 
-    def _record_loads(self, carried: Float64s, dead: NDArray[np.bool_], names: Sequence[str]) -> None:
+    def _record_loads(self, carried: Float64s, dead: Bools, names: Sequence[str]) -> None:
         """Record for each resource the failure set with the most loaded surviving broker; the first of equal sets."""
         for resource, values in self._values(carried).items():
             most = np.where(dead, -np.inf, values)

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.capacity import loads_kernel, losses_kernel
 from app.core.capacity.loads import CrossRack
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 
 NONE_LOST = -1
 """In place of a lost broker or rack: no loss adds anything."""
@@ -37,7 +36,7 @@ class PlacedTraffic:
     """
 
     replicas: Int32s = field(repr=False)
-    in_sync: NDArray[np.bool_] = field(repr=False)
+    in_sync: Bools = field(repr=False)
     bounds: Int64s = field(repr=False)
     ingress: Float64s = field(repr=False)
     fan_out: Float64s = field(repr=False)
@@ -56,7 +55,7 @@ class PlacedTraffic:
         rack_of: Int32s,
         racks: int,
         follower_fetching: bool,
-        in_sync: NDArray[np.bool_] | None = None,
+        in_sync: Bools | None = None,
     ) -> "PlacedTraffic":
         """Rows by ascending topic; those without a replica are left out. Without `in_sync` all replicas are."""
         is_placed = (replicas != NO_REPLICA).any(axis=1)

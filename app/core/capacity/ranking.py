@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.core.sweeps.axes import Grid
 from app.errors import Json
 
@@ -44,7 +44,7 @@ class Constraint:
     column: str
     is_minimum: bool = False
 
-    def holds(self, numbers: NDArray[np.float64], bound: float) -> NDArray[np.bool_]:
+    def holds(self, numbers: NDArray[np.float64], bound: float) -> Bools:
         """(scenarios,) bool; NaN is within no bound."""
         return np.greater_equal(numbers, bound) if self.is_minimum else np.less_equal(numbers, bound)
 
@@ -88,7 +88,7 @@ def _number(document: Mapping[str, Json], name: str) -> float:
     return inf if name in _WITHOUT_LIMIT else nan
 
 
-def acceptable(scored: Columns, constraints: Mapping[str, float]) -> NDArray[np.bool_]:
+def acceptable(scored: Columns, constraints: Mapping[str, float]) -> Bools:
     """(scenarios,) bool: feasible, and within every constraint."""
     accepted = np.equal(scored["feasible"], 1)
     for name, bound in constraints.items():

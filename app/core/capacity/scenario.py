@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import DEFAULT_SEGMENT_BYTES, Broker, Int32s, NewTopic
+from app.core.model import DEFAULT_SEGMENT_BYTES, Bools, Broker, Int32s, NewTopic
 from app.core.replicas.registry import PLACEMENTS
 from app.core.sweeps.fields import (
     as_list,
@@ -320,7 +320,7 @@ class BaseFailure:
     """
 
     rack: str | None
-    dead: NDArray[np.bool_]
+    dead: Bools
     live_racks: int
     own_class: str
     plus_one_class: str

@@ -6,13 +6,12 @@ from heapq import heapify, heapreplace
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.consumers.exact import Effort, assigned
 from app.core.consumers.model import NO_CONSUMER, ConsumersProblem, Interval
 from app.core.consumers.packing_kernel import Rows, fill, give_back
 from app.core.flow import Network, cheapest_amounts, largest_cost
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 
 _LARGEST_PARTS = 20
 
@@ -145,9 +144,7 @@ def _kept(costs: Int64s, previous: Int32s, owners: Int32s) -> int:
     return int(costs[(owners == previous) & (previous != NO_CONSUMER)].sum())
 
 
-def _stays(
-    weights: Int64s, costs: Int64s, previous: Int32s, before: int, capacity: int
-) -> tuple[NDArray[np.bool_], Int64s]:
+def _stays(weights: Int64s, costs: Int64s, previous: Int32s, before: int, capacity: int) -> tuple[Bools, Int64s]:
     """(rows,) bool rows that each previous consumer can keep, and (before,) int64 bounds of their costs."""
     stays = np.zeros(len(weights), np.bool_)
     bounds = np.zeros(before, np.int64)
@@ -181,7 +178,7 @@ def _largest_subset(weights: Int64s, capacity: int) -> tuple[Int64s, int]:
 
 
 def _refilled(
-    weights: Int64s, costs: Int64s, kept_by: Int32s, stays: NDArray[np.bool_], consumers: int, capacity: int
+    weights: Int64s, costs: Int64s, kept_by: Int32s, stays: Bools, consumers: int, capacity: int
 ) -> Int32s | None:
     """(rows,) int32: consumers keep previous rows, at first all, then only large ones; the others are filled in."""
     for threshold in _THRESHOLDS:

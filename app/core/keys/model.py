@@ -8,8 +8,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.model import Bools
+
 Bytes: TypeAlias = NDArray[np.uint8]
-Flags: TypeAlias = NDArray[np.bool_]
+Flags: TypeAlias = Bools
 Offsets: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 
 _KEYS_IN_BLOCK = 8192  # their offsets stay in the cache of a processor

@@ -20,10 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 
 DEFAULT_BATCH_BYTES = 16_384
 """Default of `batch.size`."""
@@ -49,7 +48,7 @@ class ProducerView:
     available: Int32s | None = None
     queue_sizes: Int32s | None = None
     batch_bytes: int = DEFAULT_BATCH_BYTES
-    in_rack: NDArray[np.bool_] | None = None
+    in_rack: Bools | None = None
 
     def candidates(self) -> Int32s:
         """The available partitions, or all if none is available."""

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int32s
+from app.core.model import Bools, Int32s
 from app.core.replica_lists import widened
 
 _BLOCK = 4096
@@ -111,7 +110,7 @@ def distinct_sets(positions: Int32s, brokers: int) -> Int32s:
     return sets[(sets < brokers).any(axis=1)].astype(np.int32)
 
 
-def _adjacent(sets: Int32s, brokers: int) -> NDArray[np.bool_]:
+def _adjacent(sets: Int32s, brokers: int) -> Bools:
     """(brokers, brokers) bool: whether two brokers share a set; False on the diagonal."""
     adjacent = np.zeros((brokers + 1, brokers + 1), np.bool_)  # the last one is the padding
     for column in range(1, sets.shape[1]):

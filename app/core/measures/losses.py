@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from app.core.compiled.interpreted import of_size
 from app.core.measures import losses_kernel as kernel
 from app.core.measures.tally import BrokerArrays
-from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 
 MOST_BROKERS = 2_000
 """Live brokers up to which pairs are counted: their counts take 64 MB."""
@@ -118,12 +118,12 @@ class ReplicaStates:
     """
 
     positions: Int32s = field(repr=False)
-    in_sync: NDArray[np.bool_] = field(repr=False)
+    in_sync: Bools = field(repr=False)
     leaders: Int32s = field(repr=False)
     min_isr: Int32s = field(repr=False)
 
     @classmethod
-    def placed(cls, positions: Int32s, fenced: NDArray[np.bool_], min_isr: Int32s) -> "ReplicaStates":
+    def placed(cls, positions: Int32s, fenced: Bools, min_isr: Int32s) -> "ReplicaStates":
         """A placement of which every replica on a live broker is in sync, and the first of these leads.
 
         Parameters

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s, unpadded
+from app.core.model import NO_REPLICA, Assignment, Bools, Int32s, Int64s, unpadded
 from app.core.replica_lists import not_among, stacked
 
 
@@ -156,7 +155,7 @@ def _spread_out(side: Assignment | None, ids: Int32s, width: int) -> Int32s:
     return rows
 
 
-def _present(rows: Int32s) -> NDArray[np.bool_]:
+def _present(rows: Int32s) -> Bools:
     # Rows are padded on the right, so that the first column says whether there is a replica.
     return np.asarray((rows[:, :1] != NO_REPLICA).any(axis=1), np.bool_)
 

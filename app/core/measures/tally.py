@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from app.core.compiled.interpreted import of_size
 from app.core.measures import tally_kernel as kernel
-from app.core.model import NO_REPLICA, Assignment, Broker, Int32s, Int64s
+from app.core.model import NO_REPLICA, Assignment, Bools, Broker, Int32s, Int64s
 
 LARGEST_LOOKUP = 1 << 22
 """Largest broker id for which a lookup table (int32, 16 MiB) turns ids into positions; above, by binary search."""
@@ -28,7 +28,7 @@ class BrokerArrays:
     racks: tuple[str, ...]
     ids: Int32s
     rack_of: Int32s
-    fenced: NDArray[np.bool_]
+    fenced: Bools
 
     @classmethod
     def of(cls, brokers: Sequence[Broker]) -> "BrokerArrays":

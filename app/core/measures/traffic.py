@@ -7,9 +7,8 @@ its own rack if there is one, else from the leader. Every replica counts as in s
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_RACK, Float64s, Int32s
+from app.core.model import NO_RACK, Bools, Float64s, Int32s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +29,7 @@ class ReadTraffic:
     replication: Float64s = field(repr=False)
 
     @property
-    def is_unknown(self) -> NDArray[np.bool_]:
+    def is_unknown(self) -> Bools:
         """(rows,) bool: whether the rack of the broker or of the consumer is unknown."""
         return np.asarray((self.from_rack == NO_RACK) | (self.to_rack == NO_RACK), np.bool_)
 

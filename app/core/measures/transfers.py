@@ -10,12 +10,11 @@ from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures import transfers_kernel as kernel
 from app.core.measures.movement import Movement, PartitionChange, TopicMovement, differing, movement
 from app.core.measures.tally import BrokerArrays, positions_of
-from app.core.model import INT64_MAX, NO_REPLICA, UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
+from app.core.model import INT64_MAX, NO_REPLICA, UNKNOWN_SIZE, Assignment, Bools, Broker, Int32s, Int64s
 from app.core.replica_lists import distinct_values, stacked, sums_by, widened
 
 NOWHERE = -1
@@ -100,11 +99,11 @@ class ChangedRows:
         return len(self.topic_of)
 
     @property
-    def is_new(self) -> NDArray[np.bool_]:
+    def is_new(self) -> Bools:
         """(rows,) bool: the partitions that are created."""
         return np.asarray((self.before == NO_REPLICA).all(axis=1), np.bool_)
 
-    def only(self, rows: NDArray[np.bool_] | slice) -> "ChangedRows":
+    def only(self, rows: Bools | slice) -> "ChangedRows":
         """The partitions of these rows."""
         columns = {name: getattr(self, name)[rows] for name in self.__slots__ if name != "topics"}
         return replace(self, **columns)

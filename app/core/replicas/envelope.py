@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 
 Method: TypeAlias = Literal["enumerated", "bounded_and_sampled"]
 
@@ -85,7 +84,7 @@ class ObservedRange:
     is_unfenced : (brokers,) bool, the brokers of the spread; at least one.
     """
 
-    def __init__(self, is_unfenced: NDArray[np.bool_]) -> None:
+    def __init__(self, is_unfenced: Bools) -> None:
         brokers = len(is_unfenced)
         self._is_unfenced = is_unfenced
         self.outcomes = 0

@@ -31,14 +31,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.compiled.interpreted import of_size
 from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
 from app.core.kafka_versions import KafkaRange, KafkaVersion, Replayed
-from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
+from app.core.model import Bools, Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas import striped_kernel as kernel
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields
@@ -178,7 +177,7 @@ class Racks:
         return int(self.sizes[::2].sum())
 
     @property
-    def is_unfenced(self) -> NDArray[np.bool_]:
+    def is_unfenced(self) -> Bools:
         """(brokers,) bool: which of `members` are not fenced."""
         return np.repeat(np.arange(len(self.sizes)) % 2 == 0, self.sizes)
 

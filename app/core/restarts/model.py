@@ -5,9 +5,8 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 
 NO_SLACK_LIMIT = 1 << 62
 """Slack of a broker whose load is not limited."""
@@ -37,12 +36,12 @@ class RestartProblem:
     slack : (brokers, resources) int64, what a broker may get; `NO_SLACK_LIMIT` if it is not limited.
     """
 
-    is_up: NDArray[np.bool_]
+    is_up: Bools
     in_sync: Int32s = field(repr=False)
     min_isr: Int64s = field(repr=False)
     leaders: Int32s = field(repr=False)
     group_of: Int32s
-    is_voter: NDArray[np.bool_]
+    is_voter: Bools
     most_voters: int
     most: int
     gain: Int64s = field(repr=False)

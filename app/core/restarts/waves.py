@@ -12,10 +12,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import small_model_solver
-from app.core.model import NO_REPLICA, Int64s
+from app.core.model import NO_REPLICA, Bools, Int64s
 from app.core.restarts.model import Election, RestartProblem, RestartWaves, WaveBound
 
 VOTERS = -1
@@ -38,7 +37,7 @@ class Part:
 
     brokers: Int64s
     most: int
-    pairs: NDArray[np.bool_] = field(repr=False)
+    pairs: Bools = field(repr=False)
     sets: Int64s = field(repr=False)
     caps: Int64s = field(repr=False)
     rows: Int64s = field(repr=False)
@@ -86,7 +85,7 @@ def _sets_of(problem: RestartProblem) -> tuple[Int64s, Int64s, Int64s]:
     return sets.astype(np.int64), caps.astype(np.int64), rows.astype(np.int64)
 
 
-def _pairs_of(problem: RestartProblem, sets: Int64s) -> NDArray[np.bool_]:
+def _pairs_of(problem: RestartProblem, sets: Int64s) -> Bools:
     """(brokers, brokers) bool, brokers of which only one may be in a wave."""
     excluded = np.zeros((len(problem.is_up) + 1,) * 2, np.bool_)
     for one, other in combinations(sets.T, 2):
@@ -94,7 +93,7 @@ def _pairs_of(problem: RestartProblem, sets: Int64s) -> NDArray[np.bool_]:
     return np.asarray(excluded[:-1, :-1] | (problem.group_of[:, None] != problem.group_of), np.bool_)
 
 
-def _components(joined: NDArray[np.bool_], among: Int64s) -> Iterator[Int64s]:
+def _components(joined: Bools, among: Int64s) -> Iterator[Int64s]:
     """The connected components of some vertices, each ascending, by their first vertex."""
     left = np.zeros(len(joined), np.bool_)
     left[among] = True
@@ -202,7 +201,7 @@ def _bounds(part: Part) -> Iterator[WaveBound]:
             yield WaveBound("partition", int(waves[worst]), members, row)
 
 
-def clique_of(pairs: NDArray[np.bool_]) -> list[int]:
+def clique_of(pairs: Bools) -> list[int]:
     """Indices that exclude each other pairwise: the largest of several cliques that are grown greedily."""
     best: list[int] = []
     for start in np.argsort(-pairs.sum(axis=1), kind="stable")[:_STARTS].tolist():

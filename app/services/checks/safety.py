@@ -10,7 +10,7 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.measures.losses import LoweredFactors, factors_of, lowered_factors
 from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
-from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Cluster, Int32s, Topic, cordoned_brokers
+from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Bools, Cluster, Int32s, Topic, cordoned_brokers
 from app.core.reassignment.completion import completion_rule, incomplete
 from app.core.replica_lists import not_among
 from app.errors.every import IllegalReassignment, Json, quoted
@@ -67,7 +67,7 @@ class _Brokers:
     """(brokers,) ids, ascending, of those that are listed or have replicas, and whether each is up."""
 
     ids: Int32s
-    is_live: NDArray[np.bool_]
+    is_live: Bools
 
     @classmethod
     def of(cls, cluster: Cluster) -> "_Brokers":

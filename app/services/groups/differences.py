@@ -5,13 +5,12 @@ from dataclasses import asdict, dataclass, field
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.arrays.owned import MemberPartitions, owned_assignment
 from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.measures.locality import Handover
 from app.core.groups.model import GroupAssignment
-from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
+from app.core.model import INT32_MAX, NO_REPLICA, Bools, Int32s, Int64s
 from app.errors.every import ConflictingFields, PlanNotFound, SnapshotNotFound
 from app.services import snapshots
 from app.services.bodies import ListOf
@@ -115,7 +114,7 @@ class _TopicChange:
         )
         return ReaderChange(self.topic, row, before, after)
 
-    def _is_given_up(self, staying: int) -> NDArray[np.bool_]:
+    def _is_given_up(self, staying: int) -> Bools:
         """(partitions,): whether some member that is still there had it and has it no longer."""
         # Both sides in one ascending row, each place doubled and one more where it is of the later side: a place that
         # is on both is beside itself. Comparing all with all is quadratic in the readers of a share group.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.partition_table import PartitionTable
-from app.core.model import NO_REPLICA, Cluster, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Cluster, Int32s, Int64s
 from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, loads_of
 from app.core.replicas.options import RackMode
 from app.core.restarts import RestartProblem
@@ -99,7 +99,7 @@ def problem_of(request: RestartRequest, site: Site, allowance: Allowance) -> Res
     )
 
 
-def _in_sync(table: PartitionTable, is_up: NDArray[np.bool_]) -> tuple[Int32s, list[Caution]]:
+def _in_sync(table: PartitionTable, is_up: Bools) -> tuple[Int32s, list[Caution]]:
     """(rows, widest) int32 in-sync replicas on brokers that are up, in list order, padded on the right."""
     cautions = []
     in_sync = table.in_sync
@@ -123,7 +123,7 @@ def _min_isr(request: RestartRequest, cluster: Cluster, table: PartitionTable) -
     return np.repeat(np.array(least, np.int64), np.diff(table.starts)), cautions
 
 
-def _voters(request: RestartRequest, table: PartitionTable, is_up: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
+def _voters(request: RestartRequest, table: PartitionTable, is_up: Bools) -> tuple[Bools, int]:
     """(brokers,) bool, the voters; and how many may be down besides those that are."""
     known = set(table.brokers.ids.tolist())
     for place, broker in enumerate(request.controllers):
@@ -134,7 +134,7 @@ def _voters(request: RestartRequest, table: PartitionTable, is_up: NDArray[np.bo
     return is_voter, (len(request.controllers) - 1) // 2 - int((is_voter & ~is_up).sum())
 
 
-def _racks(table: PartitionTable, is_up: NDArray[np.bool_]) -> Int32s:
+def _racks(table: PartitionTable, is_up: Bools) -> Int32s:
     without = table.brokers.ids[is_up & (table.brokers.rack_of < 0)].tolist()
     if without:
         detail = f"waves are per rack, and {len(without)} brokers have no rack, {without[0]} first"
@@ -143,7 +143,7 @@ def _racks(table: PartitionTable, is_up: NDArray[np.bool_]) -> Int32s:
 
 
 def _loads(
-    request: RestartRequest, cluster: Cluster, table: PartitionTable, is_up: NDArray[np.bool_], allowance: Allowance
+    request: RestartRequest, cluster: Cluster, table: PartitionTable, is_up: Bools, allowance: Allowance
 ) -> tuple[Int64s, Int64s, Int64s, tuple[int, ...], Int64s | None, tuple[Caution, ...]]:
     """Loads and limits of brokers, the gain of a new leader, the columns; received bytes/s, if known; warnings.
 
@@ -177,7 +177,7 @@ def _loads(
 
 
 def _seconds(
-    request: RestartRequest, table: PartitionTable, ingress: Int64s | None, is_up: NDArray[np.bool_]
+    request: RestartRequest, table: PartitionTable, ingress: Int64s | None, is_up: Bools
 ) -> NDArray[np.float64]:
     """(brokers,) float64 time until a restarted broker has fetched the data written meanwhile.
 
@@ -204,7 +204,7 @@ def _of_rates(request: RestartRequest, ingress: Int64s | None) -> Iterator[Cauti
         yield caution("unknown_rates.restart")
 
 
-def _of_brokers(table: PartitionTable, is_up: NDArray[np.bool_]) -> Iterator[Caution]:
+def _of_brokers(table: PartitionTable, is_up: Bools) -> Iterator[Caution]:
     down = table.brokers.ids[~is_up].tolist()
     if down:
         yield caution("brokers_not_restarted", down=down, brokers=tuple(down[:NAMED_BROKERS]))

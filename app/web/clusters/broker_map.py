@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.partition_table import BrokerLoads, PartitionTable
-from app.core.model import NO_RACK, Float64s
+from app.core.model import NO_RACK, Bools, Float64s
 from app.web.assets import ASSETS
 from app.web.pictures.rendering import STYLE
 from app.web.pictures.svg import document, element, escaped, label
@@ -121,7 +121,7 @@ def available(table: PartitionTable, loads: BrokerLoads) -> list[str]:
     return [name for name, measure in MEASURES.items() if measure.values(table, loads) is not None]
 
 
-def broker_map(table: PartitionTable, loads: BrokerLoads, lost: NDArray[np.bool_], name: str) -> BrokerMap:
+def broker_map(table: PartitionTable, loads: BrokerLoads, lost: Bools, name: str) -> BrokerMap:
     """The map of one measure.
 
     Parameters
@@ -161,7 +161,7 @@ def broker_map(table: PartitionTable, loads: BrokerLoads, lost: NDArray[np.bool_
     return BrokerMap(measure.label, panels, low, mean, high, _extremes(table, values, counts, measure))
 
 
-def _extremes(table: PartitionTable, values: Float64s, counts: NDArray[np.bool_], measure: Measure) -> str:
+def _extremes(table: PartitionTable, values: Float64s, counts: Bools, measure: Measure) -> str:
     if len(values) <= MOST_NUMBERED:
         return ""
     ranked = np.flatnonzero(counts)[np.argsort(-values[counts], kind="stable")]

@@ -8,10 +8,9 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures.transfers import ChangedRows, PartitionTransfer, Transfers
-from app.core.model import Broker, Int32s
+from app.core.model import Bools, Broker, Int32s
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.store.database import UnitOfWork
@@ -83,7 +82,7 @@ def _brokers(brokers: Sequence[Broker], kind: str, name: str) -> Int32s:
     return np.array(chosen, np.int32)
 
 
-def _concerns(changed: ChangedRows, ids: Int32s) -> NDArray[np.bool_]:
+def _concerns(changed: ChangedRows, ids: Int32s) -> Bools:
     """(rows,) bool: whether one of the brokers gains or loses a replica, or leads before or after but not both."""
     was, now = (np.isin(side, ids) for side in (changed.before, changed.after))
     return np.asarray((was.sum(axis=1) != now.sum(axis=1)) | (was[:, 0] != now[:, 0]), np.bool_)

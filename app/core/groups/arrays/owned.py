@@ -11,11 +11,10 @@ from operator import attrgetter
 from typing import Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.arrays.partition_table import PartitionTable, assignment_of, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
-from app.core.model import NO_MEMBER, Int32s, Int64s
+from app.core.model import NO_MEMBER, Bools, Int32s, Int64s
 
 UNKNOWN_TOPIC = -1
 """The index of a topic that is not among those that are looked up."""
@@ -124,11 +123,11 @@ class MemberPartitions:
     def __len__(self) -> int:
         return len(self.members)
 
-    def select(self, places: NDArray[np.bool_] | Int64s) -> Self:
+    def select(self, places: Bools | Int64s) -> Self:
         """The pairs at a mask or at indices."""
         return type(self)(self.members[places], self.topics[places], self.partitions[places])
 
-    def exist(self, counts: Int64s) -> NDArray[np.bool_]:
+    def exist(self, counts: Int64s) -> Bools:
         """Whether the topic of each pair has the partition: (pairs,) bool; `counts` : (topics,) int64 partitions."""
         return (self.partitions >= 0) & (self.partitions < counts[self.topics])
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from app.core.groups.arrays.partition_table import PartitionTable
 from app.core.groups.model import GroupMetadata, Member
-from app.core.model import NO_RACK, Int32s
+from app.core.model import NO_RACK, Bools, Int32s
 
 LARGEST_DIRECT_TABLE = 1 << 20
 """If every broker id is smaller, ids index `of_broker` directly; otherwise they are numbered first."""
@@ -78,7 +78,7 @@ class RackTable:
             racks[column] = lookup.take(self.broker_index(brokers).astype(np.int64) + 1, mode="clip")
         return racks
 
-    def is_in_rack(self, rows: NDArray[np.int64], racks: Int32s) -> NDArray[np.bool_]:
+    def is_in_rack(self, rows: NDArray[np.int64], racks: Int32s) -> Bools:
         """Whether a replica of each partition is in the rack beside it: (n,) bool, False for `NO_RACK`.
 
         Parameters
@@ -92,7 +92,7 @@ class RackTable:
         has_replica &= racks != NO_RACK
         return has_replica
 
-    def has_known_rack(self) -> NDArray[np.bool_]:
+    def has_known_rack(self) -> Bools:
         """(partitions,) bool: whether some replica of the partition has a rack."""
         known = np.zeros(self.of_replicas.shape[1], np.bool_)
         for column in self.of_replicas:

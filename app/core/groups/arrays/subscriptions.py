@@ -12,12 +12,11 @@ from itertools import chain
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.arrays.partition_table import PartitionTable
 from app.core.groups.model import Member
 from app.core.jvm.hashes import utf16_order
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.core.replica_lists import sums_by
 
 NO_CLASS = -1
@@ -77,7 +76,7 @@ class Subscriptions:
         members: Int64s = order[is_in_set[self.list_of_member[order]]]
         return members
 
-    def is_subscribed(self, members: Int64s, topics: Int64s) -> NDArray[np.bool_]:
+    def is_subscribed(self, members: Int64s, topics: Int64s) -> Bools:
         """Whether each member subscribes to the topic beside it: (n,) bool for (n,) indices of members and topics."""
         sizes = [len(topics_of_list) for topics_of_list in self.indices]
         pairs = self.list_of_member[members].astype(np.int64) * len(self.topics) + topics
@@ -116,7 +115,7 @@ class SubscriptionClasses:
     member_class: Int32s
     partitions: Int64s
     members: Int64s
-    subscribes: NDArray[np.bool_]
+    subscribes: Bools
 
 
 def subscription_classes(members: Sequence[Member], table: PartitionTable) -> SubscriptionClasses:
@@ -145,7 +144,7 @@ def subscription_classes(members: Sequence[Member], table: PartitionTable) -> Su
     )
 
 
-def _numbered_rows(rows: NDArray[np.bool_]) -> Int32s:
+def _numbered_rows(rows: Bools) -> Int32s:
     """Number the rows by content, in order of first appearance; `NO_CLASS` for a row without True."""
     packed = np.packbits(rows, axis=1)
     numbers: dict[bytes, int] = {}
@@ -155,10 +154,10 @@ def _numbered_rows(rows: NDArray[np.bool_]) -> Int32s:
     return classes
 
 
-def _one_of_each(rows: NDArray[np.bool_], classes: Int32s, *, axis: int) -> NDArray[np.bool_]:
+def _one_of_each(rows: Bools, classes: Int32s, *, axis: int) -> Bools:
     """One example of each class along the axis, in the order of the class numbers."""
     numbers, first = np.unique(classes, return_index=True)
-    examples: NDArray[np.bool_] = np.take(rows, first[numbers != NO_CLASS], axis=axis)
+    examples: Bools = np.take(rows, first[numbers != NO_CLASS], axis=axis)
     return examples
 
 

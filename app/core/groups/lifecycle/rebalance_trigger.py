@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.model import GroupMetadata, Member
-from app.core.model import NO_REPLICA, Int32s
+from app.core.model import NO_REPLICA, Bools, Int32s
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def _rack_sets(replicas: Int32s, metadata: GroupMetadata, number_of: dict[str, i
     return np.sort(sets, axis=1)
 
 
-def _differ(one: Int32s, other: Int32s) -> NDArray[np.bool_]:
+def _differ(one: Int32s, other: Int32s) -> Bools:
     width = max(one.shape[1], other.shape[1])
     wide = [np.pad(sets, ((0, 0), (width - sets.shape[1], 0)), constant_values=_PADDING) for sets in (one, other)]
     return np.asarray((wide[0] != wide[1]).any(axis=1), np.bool_)

@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.groups.arrays.owned import owning_members
@@ -35,7 +34,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.integer import small_model_solver
-from app.core.model import NO_MEMBER, Int32s, Int64s
+from app.core.model import NO_MEMBER, Bools, Int32s, Int64s
 from app.core.replica_lists import sums_by
 from app.errors.requests import LimitExceeded
 
@@ -45,9 +44,7 @@ SOLVER_TIME = 1.0
 """Deterministic time of one solve, about seconds; the same group always gets the same answer."""
 
 
-def exact_readers(
-    load: Int64s, may_read: NDArray[np.bool_], is_in_rack: NDArray[np.bool_], owners: Int32s
-) -> Int32s | None:
+def exact_readers(load: Int64s, may_read: Bools, is_in_rack: Bools, owners: Int32s) -> Int32s | None:
     """The assignment with the smallest largest load, then the largest smallest load, the most partitions read in rack
     and the fewest moves.
 
@@ -84,9 +81,7 @@ def exact_readers(
     return readers
 
 
-def _loads(
-    model: Any, reads: Mapping[tuple[int, int], Any], load: Int64s, may_read: NDArray[np.bool_]
-) -> tuple[Any, Any]:
+def _loads(model: Any, reads: Mapping[tuple[int, int], Any], load: Int64s, may_read: Bools) -> tuple[Any, Any]:
     """Variables of the largest and the smallest load of the members that may read something."""
     total = int(load.sum())
     largest, smallest = model.new_int_var(0, total, ""), model.new_int_var(0, total, "")

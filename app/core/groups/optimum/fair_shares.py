@@ -19,11 +19,10 @@ Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for the str
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.flow import max_flow
 from app.core.groups.arrays.subscriptions import SubscriptionClasses
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +94,7 @@ def _split(classes: SubscriptionClasses, whole: Share) -> tuple[Share, Share] | 
     return None
 
 
-def _below(classes: SubscriptionClasses, whole: Share, load: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _below(classes: SubscriptionClasses, whole: Share, load: int) -> tuple[Bools, Bools]:
     """Topics and members that could take more, directly or by a chain, if no member reads more than `load`.
 
     Returns

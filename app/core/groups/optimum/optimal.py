@@ -40,7 +40,7 @@ from app.core.groups.arrays.racks import RackTable, rack_table
 from app.core.groups.arrays.subscriptions import NO_CLASS, SubscriptionClasses, subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.fair_shares import Share, fair_shares
-from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
+from app.core.model import NO_MEMBER, NO_RACK, Bools, Int32s, Int64s
 from app.errors.requests import LimitExceeded
 
 
@@ -153,7 +153,7 @@ class _Partitions:
     staying: _EqualityClasses
 
     @classmethod
-    def of(cls, problem: OptimumProblem, within: NDArray[np.bool_]) -> "_Partitions":
+    def of(cls, problem: OptimumProblem, within: Bools) -> "_Partitions":
         """Sort rows into classes; `within` : (topic classes, member classes) bool, as `_within_shares` returns it."""
         classes = problem.classes.topic_class[problem.table.topic_of_rows()]
         rows = np.flatnonzero(classes != NO_CLASS)
@@ -195,7 +195,7 @@ class _Members:
     outlet_rack: Int32s
 
     @classmethod
-    def of(cls, problem: OptimumProblem, within: NDArray[np.bool_]) -> "_Members":
+    def of(cls, problem: OptimumProblem, within: Bools) -> "_Members":
         """Sort members into classes."""
         member_class, rack = problem.classes.member_class, problem.racks.of_member
         members = np.flatnonzero(member_class != NO_CLASS)
@@ -287,13 +287,13 @@ def _add_to_outlets(
     arcs.add(layers[1] + pool, layers[2] + outlet, partitions.pools.size[pool], weight=weight)
 
 
-def _within_shares(classes: SubscriptionClasses, shares: Sequence[Share]) -> NDArray[np.bool_]:
+def _within_shares(classes: SubscriptionClasses, shares: Sequence[Share]) -> Bools:
     """(topic classes, member classes) bool: whether the members read the topics in some fairest assignment."""
     of_topic, of_member = np.empty(len(classes.partitions), np.int64), np.empty(len(classes.members), np.int64)
     for number, share in enumerate(shares):
         of_topic[share.topic_classes] = number
         of_member[share.member_classes] = number
-    within: NDArray[np.bool_] = classes.subscribes & (of_topic[:, None] == of_member[None, :])
+    within: Bools = classes.subscribes & (of_topic[:, None] == of_member[None, :])
     return within
 
 

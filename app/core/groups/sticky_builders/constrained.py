@@ -26,11 +26,10 @@ Source: KIP-54, KIP-881; `AbstractStickyAssignor.ConstrainedAssignmentBuilder` o
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.sticky_builders import constrained_kernel as kernel
 from app.core.groups.sticky_builders.group import StickyGroup, count_failure
-from app.core.model import NO_MEMBER, Int64s
+from app.core.model import NO_MEMBER, Bools, Int64s
 from app.errors.kafka import KafkaError, NoMembers
 
 
@@ -120,7 +119,7 @@ def _owned(group: StickyGroup) -> tuple[Int64s, Int64s, Int64s]:
     return bounds, lists, revoked_by
 
 
-def _unassigned(group: StickyGroup, is_free: NDArray[np.bool_]) -> Int64s:
+def _unassigned(group: StickyGroup, is_free: Bools) -> Int64s:
     """Partitions that Kafka takes to be unassigned, by topic and id: int64 numbers; `is_free` : (numbers,) bool."""
     partitions = group.partitions
     only_claimed = partitions.existing + np.flatnonzero(~is_free[partitions.existing :])

@@ -22,12 +22,11 @@ Source: KIP-54, KIP-341, KIP-881; `AbstractStickyAssignor.GeneralAssignmentBuild
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.sticky_builders.general_state_kernel import MemberLists, PotentialMembers, assign_to_first
 from app.core.groups.sticky_builders.group import StickyGroup
 from app.core.groups.sticky_builders.reassignment import MapOrder, ReassignmentPlan, reassign
-from app.core.model import NO_MEMBER, NO_RACK, Int64s
+from app.core.model import NO_MEMBER, NO_RACK, Bools, Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +142,7 @@ def new_lists(group: StickyGroup, numbers: Int64s, owners: Int64s) -> MemberList
     return ranked(lists, group.rank, np.ones(len(group.ids), np.bool_))
 
 
-def ranked(lists: MemberLists, rank: Int64s, active: NDArray[np.bool_]) -> MemberLists:
+def ranked(lists: MemberLists, rank: Int64s, active: Bools) -> MemberLists:
     """The lists with a ranking of the active members; all other arrays are shared."""
     members = np.flatnonzero(active)
     ranking = members[np.lexsort((rank[members], lists.sizes[members]))]
@@ -152,7 +151,7 @@ def ranked(lists: MemberLists, rank: Int64s, active: NDArray[np.bool_]) -> Membe
     return lists._replace(ranking=ranking, place=place)
 
 
-def withheld(group: StickyGroup, lists: MemberLists, order: MapOrder) -> NDArray[np.bool_]:
+def withheld(group: StickyGroup, lists: MemberLists, order: MapOrder) -> Bools:
     """Partitions that their member did not own, and that another member owned and must revoke first.
 
     Claims of all generations count as ownership.
@@ -170,7 +169,7 @@ def withheld(group: StickyGroup, lists: MemberLists, order: MapOrder) -> NDArray
     revoked = np.zeros(len(lists.member), np.bool_)
     revoked[numbers[~is_own.any(axis=0)]] = True
     added = (assigned != NO_MEMBER) & ~owned
-    is_left_out: NDArray[np.bool_] = added & revoked
+    is_left_out: Bools = added & revoked
     for number in np.flatnonzero(is_left_out.all(axis=0)).tolist():
         is_left_out[:, number] = False
         is_left_out[_removed_entry(lists, order, number), number] = True
@@ -184,7 +183,7 @@ def _removed_entry(lists: MemberLists, order: MapOrder, number: int) -> int:
     return int(order.at_the_end(lists.twin_member[number]) > order.at_the_end(lists.member[number]))
 
 
-def in_order(lists: MemberLists, is_left_out: NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
+def in_order(lists: MemberLists, is_left_out: Bools) -> tuple[Int64s, Int64s]:
     """Each member's list: offsets (members + 1,) and the partitions by number."""
     assigned = np.stack([lists.member, lists.twin_member])
     is_listed = (assigned != NO_MEMBER) & ~is_left_out

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.arrays.owned import MemberPartitions
 from app.core.groups.arrays.racks import RackTable
@@ -20,7 +19,7 @@ from app.core.groups.model import GroupMetadata, Member
 from app.core.groups.sticky_builders import group_kernel as kernel
 from app.core.jvm import string_hash_order
 from app.core.jvm.hashes import utf16_order
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.errors.kafka import AssignorLosesCount, KafkaError, KafkaRefuses, OwnedPartitionMissing
 
 
@@ -62,7 +61,7 @@ class Claims:
     members: Int64s = field(repr=False)
     partitions: Int64s = field(repr=False)
     accepted: Int64s = field(repr=False)
-    disputed: NDArray[np.bool_] = field(repr=False)
+    disputed: Bools = field(repr=False)
     previous: Int64s = field(repr=False)
 
 
@@ -128,12 +127,12 @@ class DecidingRacks:
             return None
         return cls(table, of_partition, members_near)
 
-    def are_away(self, members: Int64s, partitions: Int64s) -> NDArray[np.bool_]:
+    def are_away(self, members: Int64s, partitions: Int64s) -> Bools:
         """Whether each member has a rack that contains no replica of the partition beside it: (n,) bool.
 
         A partition that does not exist is in no rack.
         """
-        result: NDArray[np.bool_] = kernel.are_away(members, partitions, self.table.of_member, self.of_partition)
+        result: Bools = kernel.are_away(members, partitions, self.table.of_member, self.of_partition)
         return result
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.groups.sticky_builders import general_kernel as kernel
 from app.core.groups.sticky_builders import general_state_kernel as sets
@@ -18,7 +17,7 @@ from app.core.groups.sticky_builders.general_state_kernel import MemberLists, Pa
 from app.core.groups.sticky_builders.group import NumberedPartitions, StickyGroup, count_failure
 from app.core.jvm import JavaHashMap, JavaHashSet
 from app.core.jvm.hashes import STRING, TOPIC_PARTITION, string_hash_codes, topic_partition_hash_codes
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.errors.kafka import AssignorNeverEnds, KafkaError
 
 
@@ -232,7 +231,7 @@ class MapOrder:
     map on first access, which is rare.
     """
 
-    def __init__(self, group: StickyGroup, active: NDArray[np.bool_]) -> None:
+    def __init__(self, group: StickyGroup, active: Bools) -> None:
         self._group = group
         self._active = active
         self.was_undone = False

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.integer import integer_solver
 from app.core.jvm import JavaRandom
-from app.core.model import Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.core.replicas.awareness import crossed_kernel, leaders_kernel, rows_kernel
 from app.core.replicas.awareness.layout import FORBIDDEN, Layout, RowDemand
 from app.core.replicas.awareness.tree import Block, NodeBounds, Tree, bounds, quotas
@@ -197,7 +196,7 @@ class Nested:
         rows_kernel.collect(rows_of_nodes, ends, self.tree.brokers, part)
         return state
 
-    def _is_leading(self, demand: RowDemand) -> NDArray[np.bool_]:
+    def _is_leading(self, demand: RowDemand) -> Bools:
         if demand.leading_value is None:
             return np.zeros(len(self.tree.brokers), np.bool_)
         return self.tree.leaves_of(demand.leading_value)

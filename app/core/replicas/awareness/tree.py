@@ -17,7 +17,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.model import Bools, Int64s
 from app.core.replicas.awareness import quotas_kernel as kernel
 from app.core.replicas.awareness.layout import Layout, RowDemand
 
@@ -61,7 +61,7 @@ class Tree:
         """By level from 1 on, the first child of each node of the level above."""
         return tuple(np.flatnonzero(np.diff(parents, prepend=-1)) for parents in self.parents)
 
-    def leaves_of(self, value: int) -> NDArray[np.bool_]:
+    def leaves_of(self, value: int) -> Bools:
         """(brokers,) bool: whether each leaf has that value of the first attribute."""
         node = np.arange(len(self.brokers))
         for parents in self.parents[:0:-1]:
@@ -152,7 +152,7 @@ class Block:
 
     rows: int
     bounds: NodeBounds
-    is_leading: NDArray[np.bool_] = field(repr=False)
+    is_leading: Bools = field(repr=False)
     led: Int64s = field(repr=False)
 
 

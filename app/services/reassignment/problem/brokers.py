@@ -4,16 +4,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.core.model import Broker, Cluster, Int32s, Int64s, cordoned_brokers
+from app.core.model import Bools, Broker, Cluster, Int32s, Int64s, cordoned_brokers
 from app.core.replicas.options import RackMode, brokers_without_rack
 from app.errors import every as errors
 from app.errors.every import FieldPath, suggestion
 from app.services.cautions import Caution, caution
 from app.services.reassignment.requests.request import ReassignmentRequest
 
-Bools = NDArray[np.bool_]
 NAMED_BROKERS = 20
 """How many brokers a text or a problem names."""
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.measures.traffic import read_traffic
-from app.core.model import NO_RACK, NO_REPLICA, BrokerCapacity, Cluster, Float64s, Int32s, Int64s, Topic
+from app.core.model import NO_RACK, NO_REPLICA, Bools, BrokerCapacity, Cluster, Float64s, Int32s, Int64s, Topic
 from app.core.reassignment.batches.model import Batches, changes_racks, changes_racks_meanwhile
 from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, RESOURCES, ResourceLoads, kafka_loads, loads_of
 from app.core.recorded import RecordedGroup, TopicPartitions
@@ -423,7 +422,7 @@ def _rack_of(brokers: BrokerTable) -> Int32s:
     return np.array([NO_RACK if b.rack is None else number_of[b.rack] for b in brokers.known], np.int32)
 
 
-def _by_topic(batches: Batches, scope: PartitionScope, changes: NDArray[np.bool_]) -> Mapping[str, Sequence[int]]:
+def _by_topic(batches: Batches, scope: PartitionScope, changes: Bools) -> Mapping[str, Sequence[int]]:
     """The batches with a step of each topic that changes its racks."""
     at = np.flatnonzero(changes)
     found: dict[str, list[int]] = defaultdict(list)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
 from app.core.reassignment.model import Domain, MovementProblem
@@ -49,10 +48,10 @@ class PartitionScope:
     starts: Int64s
     topic_of: Int64s = field(repr=False)
     partition_ids: Int32s = field(repr=False)
-    is_new: NDArray[np.bool_] = field(repr=False)
+    is_new: Bools = field(repr=False)
     before: Int32s = field(repr=False)
     leaders: Int32s = field(repr=False)
-    in_sync: NDArray[np.bool_] = field(repr=False)
+    in_sync: Bools = field(repr=False)
     size_bytes: Int64s = field(repr=False)
     factors: Int32s = field(repr=False)
     pins: Mapping[int, int]
@@ -240,7 +239,7 @@ def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:
     return before
 
 
-def _in_sync(topics: Sequence[Topic], starts: Int64s, before: Int32s) -> NDArray[np.bool_]:
+def _in_sync(topics: Sequence[Topic], starts: Int64s, before: Int32s) -> Bools:
     in_sync = np.zeros(before.shape, np.bool_)
     for topic, start in zip(topics, starts.tolist(), strict=False):
         rows = slice(start, start + len(topic.partition_ids))

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import (
     CORDONS_SINCE,
     LISTS_CHECKED_SINCE,
     NO_REPLICA,
+    Bools,
     Cluster,
     Float64s,
     Int32s,
@@ -257,7 +257,7 @@ class PlanProgress:
         return np.array([broker.id for broker in self.cluster.brokers if not broker.fenced], np.int32)
 
     @property
-    def _has_no_source(self) -> NDArray[np.bool_]:
+    def _has_no_source(self) -> Bools:
         """(partitions,) bool, those without an in-sync replica on a live broker, from which others could be copied."""
         now = self.located.now
         return now.is_present & ~np.isin(now.isr, self._up).any(axis=1)

@@ -7,11 +7,10 @@ from typing import Any, Literal
 from zlib import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, Float64s, Int32s, Int64s
+from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.batches.execution import (
     BatchCopies,
     ExecutionStep,
@@ -369,7 +368,7 @@ NAMED_IN_WARNINGS = 5
 class NeverCompleted:
     """The batches that never complete, (batches,) bool, and warnings that explain why."""
 
-    batches: NDArray[np.bool_] = field(repr=False)
+    batches: Bools = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
 
@@ -399,7 +398,7 @@ def _cautions(problem: ReassignmentProblem, steps: Batches, found: Incomplete) -
         yield caution("no_in_sync_replica", partitions=_named(problem, steps, found.has_no_source))
 
 
-def _named(problem: ReassignmentProblem, steps: Batches, among: NDArray[np.bool_]) -> str:
+def _named(problem: ReassignmentProblem, steps: Batches, among: Bools) -> str:
     """The batches and partitions of some steps."""
     numbers = np.unique(steps.batch_of[among]) + 1
     rows = np.unique(steps.rows[among]).tolist()

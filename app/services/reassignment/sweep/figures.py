@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.measures.placement import measure
-from app.core.model import NO_RACK, NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_RACK, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.plan import Moves, Plan
 from app.core.reassignment.resource_problem import NO_CAPACITY, NO_LIMIT, RESOURCES
 from app.core.replica_lists import distinct_values, per_broker
@@ -58,7 +57,7 @@ on `min.insync.replicas` that are unknown; `loss_probability` is the probability
 """
 
 
-def figures_of(problem: ReassignmentProblem, found: Plan, *, receives_now: NDArray[np.bool_]) -> Mapping[str, Json]:
+def figures_of(problem: ReassignmentProblem, found: Plan, *, receives_now: Bools) -> Mapping[str, Json]:
     """All figures of a scenario, and the constraints that could not hold.
 
     Parameters
@@ -100,9 +99,7 @@ def _losses(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
     }
 
 
-def _balance(
-    problem: ReassignmentProblem, replicas: Int32s, is_counted: NDArray[np.bool_], when: str
-) -> dict[str, Json]:
+def _balance(problem: ReassignmentProblem, replicas: Int32s, is_counted: Bools, when: str) -> dict[str, Json]:
     """The smallest and largest count, the spread and the largest bytes over some brokers; None if there are none."""
     sizes, brokers = problem.sizes, len(is_counted)
     counts = (problem.movement.base + per_broker(replicas, brokers))[is_counted]
