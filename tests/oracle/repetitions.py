@@ -64,7 +64,9 @@ def _nothing_left(examined: Examined, model: Model, after: Replicas) -> None:
     # A partition whose factor is lowered keeps its preferred leader, and is free of that later; limits do not free the
     # leader of one that is not in sync.
     keeps = any(row.keeps_leader and set(row.isr) != set(row.before) for row in model.partitions)
-    is_balanced = request.get("balance") or isinstance(request.get("objective"), dict)
+    is_balanced = any(request.get(name) for name in ("balance", "add_brokers")) or isinstance(
+        request.get("objective"), dict
+    )
     if "replication_factor" in request and (is_balanced or (keeps and request.get("limits"))):
         return
     again = plan(planned_cluster(examined.instance.snapshot, request, after), request)

@@ -45,11 +45,12 @@ def racks(listed: list[int]) -> set[str]:
     return {RACK[broker] for broker in listed}
 
 
-def fewest_moves(listed: list[int], without: int | None = None) -> int:
+def fewest_moves(listed: list[int], without: int | None = None, factor: int | None = None) -> int:
     """Replicas that move if all are in the best rack with enough brokers."""
+    factor = len(listed) if factor is None else factor
     left = {rack: [one for one in RACK if RACK[one] == rack and one != without] for rack in "abc"}
-    enough = [brokers for brokers in left.values() if len(brokers) >= len(listed)]
-    return min(len(listed) - len(set(listed) & set(brokers)) for brokers in enough)
+    enough = [brokers for brokers in left.values() if len(brokers) >= factor]
+    return min(factor - len(set(listed) & set(brokers)) for brokers in enough)
 
 
 some_lists = st.lists(
@@ -70,6 +71,15 @@ def test_every_partition_is_in_the_rack_that_moves_the_fewest_replicas(
         assert len(set(now) - set(was)) == fewest_moves(was, removed)
     answer: Any = plan.answer
     assert answer["violations"] == []
+
+
+@given(st.lists(st.permutations(sorted(RACK)).map(lambda ids: ids[:3]), min_size=1, max_size=5))
+@examples(20)
+def test_a_lower_factor_keeps_no_leader_outside_the_rack(local: Lists) -> None:
+    after, _ = planned(cluster_of(local, [[1, 4]]), replication_factor={"local": 2})
+    for was, now in zip(local, after["local"], strict=True):
+        assert len(racks(now)) == 1
+        assert len(set(now) - set(was)) == max(0, fewest_moves(was, factor=2))
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def reach_goals(
     if best is None:
         best, reached = aims.one_by_one(priorities, ends)
     if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
-        best, reached = aims.with_less_movement(best, reached, ends, is_from_start)
+        best, reached = aims.with_less_movement(best, reached, ends, is_from_start=is_from_start)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
@@ -104,11 +104,12 @@ class _Aims:
     def reach_one_load(self, goal: Goal, ends: Deadline, is_over: Deadline) -> ResourcePlacement:
         """A goal for a load that no leader changes, without limits."""
         wanted = self.range_of_one_load(goal)
-        one = OneLoad.of(
-            self._problem, RESOURCES.index(goal.name), self._start, BrokerBounds(wanted.floor, wanted.ceiling)
-        )
+        within = BrokerBounds(wanted.floor, wanted.ceiling)
+        one = OneLoad.of(self._problem, RESOURCES.index(goal.name), self._start, within)
         best = one.search(ends)
         reached = self.widened(wanted, best)
+        if not _is_same(wanted, reached):
+            best, [reached] = self.with_less_movement(best, [reached], ends, is_from_start=False)
         best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
         return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=ExcessProof())
 
@@ -144,7 +145,7 @@ class _Aims:
         return best, reached
 
     def with_less_movement(
-        self, best: SearchedPlacement, reached: list[GoalRange], is_over: Deadline, is_from_start: bool
+        self, best: SearchedPlacement, reached: list[GoalRange], is_over: Deadline, *, is_from_start: bool
     ) -> tuple[SearchedPlacement, list[GoalRange]]:
         """Search again within what was reached: from the best placement, and from the start if it is not."""
         for _ in range(MAX_RERUNS):

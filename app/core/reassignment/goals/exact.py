@@ -17,6 +17,7 @@ import numpy as np
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
+from app.core.reassignment.goals.one_load import lowest_level
 from app.core.reassignment.goals.shares import LARGEST_ADDED, LARGEST_SHARE, Share, sum_of
 from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
@@ -112,7 +113,7 @@ class Stages:
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
         sums_of_limits = self.sums.copy()
         reached = [self.balanced(group, is_first=not number) for number, group in enumerate(priorities)]
-        if len(priorities) == 1 and len(priorities[0]) > 1:
+        if len(priorities) == 1 < len(priorities[0]) and len(self.sums) > len(sums_of_limits):
             with suppress(NotProven):
                 self.moved()
             # A rounded sum tells placements apart whose shares are the same: now each goal stays as it is.
@@ -215,20 +216,52 @@ class Stages:
         proven = share_bounds(self.problem, totals)
         largest = LARGEST_SHARE if len(group) == 1 else LARGEST_ADDED
         shares = [Share.of(self.problem, goal, totals, largest) for goal in group]
-        if len(shares) > 1:
+        if not self._reach_each(shares, proven if is_first else proven.copy()):
             self._add_up([share for share in shares if share.is_minimised])
             return partial(self._ranges, shares, proven)
-        if self._least(shares[0]) and is_first and not group[0].has_floor:
-            proven[shares[0].column] = shares[0].reached(self._loads())
         ranges = self._ranges(shares, proven)
         return lambda: ranges
+
+    def _reach_each(self, shares: Sequence[Share], proven: list[Fraction]) -> bool:
+        """Minimise each goal alone, and reach all of these minima together; False if they conflict or are not proven.
+
+        Parameters
+        ----------
+        proven : by resource, a lower bound of its share; set to the minimum of a tight goal.
+        """
+        before, lower, upper = (self.lower, self.upper), self.lower, self.upper
+        attempts = ATTEMPTS if len(shares) == 1 else ATTEMPTS[1:2]
+        try:
+            for share in shares:
+                self.lower, self.upper = (each.copy() for each in before)
+                if self._least(share, proven[share.column], attempts) and not share.goal.has_floor:
+                    proven[share.column] = share.reached(self._loads())
+                self._ranges([share], proven)
+                lower, upper = np.maximum(lower, self.lower), np.minimum(upper, self.upper)
+            if len(shares) == 1:
+                return True
+            self.lower, self.upper = lower, upper
+            model = self._model()
+            if model.is_feasible():
+                self.at = model.placement()
+                return True
+        except NotProven:
+            if len(shares) == 1:
+                raise
+        (self.lower, self.upper), self.is_configured = before, False
+        return False
 
     def _ranges(self, shares: Sequence[Share], proven: Sequence[Fraction]) -> list[GoalRange]:
         loads = self._loads()
         return [self._bounded(share, share.reached(loads), proven[share.column]) for share in shares]
 
-    def _least(self, share: Share) -> bool:
-        """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven."""
+    def _least(self, share: Share, bound: Fraction, attempts: Attempts) -> bool:
+        """Minimise what a goal reaches, and lower what rounding left above the minimum; whether that is proven.
+
+        Parameters
+        ----------
+        bound : lower bound on the share of a tight goal. attempts : of the solve after a brief one and the bisection.
+        """
 
         def minimum(model: PlacementModel) -> int:
             return model.minimum(*share.values(model), least=share.least)
@@ -237,9 +270,9 @@ class Stages:
             try:
                 self._solved(minimum, ATTEMPTS[:1])
             except NotProven:
-                if self._is_bisected(share):
+                if self._is_bisected(share, bound):
                     return True
-                self._solved(minimum)
+                self._solved(minimum, attempts)
             if share.is_exact:
                 return True
         for _ in range(MAX_REFINEMENTS):
@@ -280,17 +313,16 @@ class Stages:
         heavy = np.argsort(problem.loads.of_leader[:, column] * problem.movement.factors, kind="stable")
         model.order([np.flatnonzero(kind == each).tolist() for each in np.unique(kind)], heavy[-ORDERED:].tolist())
 
-    def _is_bisected(self, share: Share) -> bool:
+    def _is_bisected(self, share: Share, bound: Fraction) -> bool:
         """Minimise a goal by bisection of the loads that sets of partitions have, from the lowest; whether it could."""
         loads, column, bounds = self.problem.loads, share.column, (self.lower, self.upper)
         load = loads.of_follower[:, column]
         if len(load) > MAX_CONFIGURED or (load != loads.of_leader[:, column]).any():
             return False
         kinds = {(int(loads.base[broker, column]), ideal) for broker, ideal in share.ideal.items()}
-        sums, lowest = (
-            np.unique(subsets(len(load)) @ load).tolist(),
-            share.goal.tolerance if share.goal.has_floor else Fraction(1),
-        )
+        sums = np.unique(subsets(len(load)) @ load).tolist()
+        ideal = np.array([float(share.ideal.get(broker, 0)) for broker in range(len(self.upper))])
+        lowest = share.goal.tolerance if share.goal.has_floor else lowest_level(self.problem, column, ideal, bound)
         shares = {share.value(base + each, ideal) for base, ideal in kinds for each in sums}
         values = [lowest, *sorted(value for value in shares if lowest < value)]
         first, last = 0, bisect_left(values, share.reached(self._loads()))

@@ -374,8 +374,7 @@ def _without(domain: Domain, brokers: Collection[int]) -> Domain:
 
 
 def _may_stay(movement: MovementProblem) -> Bools:
-    """(rows, widest) bool, current brokers that may keep the replica."""
-    may_keep = np.array([[*domain.may_keep, False] for domain in movement.domains], np.bool_)
-    if not len(may_keep):
-        return np.zeros(movement.current.shape, np.bool_)
+    """(rows, widest) bool, current brokers that may keep the replica, in racks that may have one."""
+    table = movement.table
+    may_keep = np.pad(table.may_keep & (table.most[:, movement.rack_of] > 0), ((0, 0), (0, 1)))
     return np.asarray(may_keep[movement.domain_of[:, None], movement.current], np.bool_)
