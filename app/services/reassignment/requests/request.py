@@ -214,7 +214,10 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["repair_racks"] = True
     if request.receivers == "added":
         fields["receivers"] = [broker.id for broker in request.add_brokers]
-    of_some = ("preferred_racks", "min_leaders_per_broker", "spread_leaders", "placement", "broker_sets", "topic_sets")
+    of_some = (
+        *("preferred_racks", "min_leaders_per_broker", "spread_leaders", "placement", "broker_sets"),
+        "topic_sets",
+    )
     for name in of_some:
         if not getattr(request, name):
             del fields[name]
