@@ -10,6 +10,7 @@ from tests.documents import Document, code, replay
 DOC = Document(ROOT / "docs" / "awareness.md")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))

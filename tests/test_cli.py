@@ -184,6 +184,7 @@ def ended(processes: Sequence[psutil.Process]) -> bool:
 class TestServe:
     """Start, stop, be killed, come back."""
 
+    @pytest.mark.long
     def test_it_says_where_it_is_and_what_to_try_and_ctrl_c_ends_all_of_it(self, data_dir: Path) -> None:
         with serving(data_dir, is_forked=False, RACKPLAN_SOLVER_PROCESSES="1") as service:
             said = service.said(5)
@@ -196,6 +197,7 @@ class TestServe:
             assert service.ctrl_c() == 0
             assert ended(family)
 
+    @pytest.mark.long
     def test_kill_9_and_starting_again_loses_nothing(self, used_data_dir: Path) -> None:
         with serving(used_data_dir) as service:
             texts = {
@@ -219,6 +221,7 @@ class TestServe:
             assert export.text.count(",") == 47
             assert service.ctrl_c() == 0
 
+    @pytest.mark.long
     @pytest.mark.skipif(sys.platform != "linux", reason="reads the signals of a process from /proc")
     def test_after_nohup_a_closed_terminal_stops_nothing(self, data_dir: Path) -> None:
         with subprocess.Popen(["nohup", RACKPLAN, "serve"], env=environment(data_dir)) as process:
@@ -498,6 +501,7 @@ class TestPlanKeys:
         online = client.post("/v1/keys/partitions", json={"keys": self.KEYS, "partitions": 12} | body)
         assert httpx.Response(200, text=done.stdout).json() == online.json()
 
+    @pytest.mark.long
     @pytest.mark.slow
     def test_numbers_from_the_standard_input(self, client: httpx.Client) -> None:
         command = f"printf '1\\n-2\\n' | {RACKPLAN} plan keys /dev/stdin --partitions 12 --encoding int64"

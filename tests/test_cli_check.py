@@ -167,6 +167,7 @@ class TestGate:
         assert "over_limit" in done.stdout
         assert within_this_process("check", *TEXTS, "--limit", "replicas=4000").returncode == 0
 
+    @pytest.mark.long
     def test_capacity_is_an_option(self) -> None:
         sizes = str(SAMPLES / "kafka-log-dirs-describe.txt")
         options = ("check", *TEXTS, sizes, "--limit", "disk=0.8", "--capacity")
@@ -386,6 +387,7 @@ class TestDesired:
         assert document.root == {"a": "no", "b": "010", "c": ["x"]}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_command_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))

@@ -141,6 +141,7 @@ class TestPlan:
 class TestRequest:
     """Options state a request's fields, and a file may state all of them instead."""
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("arguments", "body"),
         [
@@ -258,6 +259,7 @@ class TestExports:
         remove_brokers=[105], partitions={"orders": 30}, batches=BatchesRequest(throttle_bytes_per_s=1_000_000)
     )
 
+    @pytest.mark.long
     @pytest.mark.parametrize("name", list(EXPORTS))
     def test_each(self, run: Run, tmp_path: Path, name: str) -> None:
         expected = EXPORTS[name](draft_plan(PLANNER, self.REQUEST, cluster(), Limits()), cluster)

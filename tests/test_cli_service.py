@@ -26,6 +26,7 @@ def run(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> Run:
     return within_this_process
 
 
+@pytest.mark.long
 def test_files_become_a_snapshot_and_plans_are_stored(run: Run, client: httpx.Client) -> None:
     done = run("plan", "reassignment", *TEXTS, "--cluster", "prod-eu", "--remove-broker", "105")
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ from tests.conformance.__main__ import main
 from tests.conftest import VECTORS
 
 
+@pytest.mark.long
 @pytest.mark.slow  # the tests of each algorithm compare the same answers, one by one
 @pytest.mark.parametrize("algorithm", sorted(ANSWERS))
 def test_every_answer_is_kafkas(algorithm: str, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def store_snapshots(client: httpx.Client, database: Database) -> None:
             connection.execute(sa.text(moved), row)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_command_prints_what_is_shown(client: httpx.Client, database: Database) -> None:
     store_snapshots(client, database)

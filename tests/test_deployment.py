@@ -409,6 +409,7 @@ def test_the_files_agree_with_the_code(check: Check) -> None:
     assert not list(check(Deployment(*TEXTS)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("check", "right", "wrong"), MISTAKES)
 def test_a_mistake_is_found(check: Check, right: str, wrong: str) -> None:
     """A check that finds nothing in a broken file would find nothing anywhere."""

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_benchmarks_and_fuzzing_collect_garbage() -> None:
     """A client that did not grew by 45 KB with each request: garbage of httpx refers to itself."""

@@ -16,6 +16,7 @@ from tests.warnings_made import codes_made
 DOC = Document(ROOT / "docs" / "groups.md")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))

@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+import pytest
+
 from tests.conftest import ROOT
 
 WALL_CLOCKS = {
@@ -43,6 +45,7 @@ def wall_clocks(source: str) -> Iterator[int]:
                 yield node.lineno
 
 
+@pytest.mark.long
 def test_wall_clocks_are_read_where_it_is_stated() -> None:
     """Leases, expiries and deadlines that are compared with one are off by the clocks' difference."""
     found = {

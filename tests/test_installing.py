@@ -136,6 +136,7 @@ class TestPackagesThatAreBuiltHere:
             f"to empty the cache: {environment}/bin/python -m pip cache purge. Then run make again."
         )
 
+    @pytest.mark.long
     @pytest.mark.slow
     @pytest.mark.skipif(os.geteuid() != 0, reason="pip does without a cache that an ordinary user cannot write")
     def test_a_home_that_cannot_be_written(self, environment: Path, archives: Path) -> None:

@@ -103,6 +103,7 @@ class TestBlocks:
         )
         assert self._python(folder, ["my_partitioners.py"]) == printed
 
+    @pytest.mark.long
     def test_the_service_knows_what_the_recipe_registers(self, folder: Path) -> None:
         """In a process of its own, since the registry is one for all."""
         program = """

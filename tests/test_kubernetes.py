@@ -217,6 +217,7 @@ def test_the_manifests_agree_with_the_code(check: Check) -> None:
     assert list(check(TEXTS)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("check", "right", "wrong"), MISTAKES)
 def test_a_mistake_is_found(check: Check, right: str, wrong: str) -> None:
     """A check that finds nothing in broken manifests would find nothing anywhere."""

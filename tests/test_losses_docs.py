@@ -9,6 +9,7 @@ from tests.documents import Document, replay
 DOC = Document(ROOT / "docs" / "losses.md")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_command_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))

@@ -18,6 +18,7 @@ TEAMS = Document(ROOT / "docs" / "teams.md")
 FORMATS = Document(ROOT / "docs" / "formats.md")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "document", [README, QUICKSTART, PLANS, JOBS, TEAMS, FORMATS], ids=lambda document: document.path.stem

@@ -30,6 +30,7 @@ def waiting(connection: psycopg.Connection) -> psutil.Process:
     return psutil.Process(row[0])
 
 
+@pytest.mark.long
 def test_postgres_is_killed(used_data_dir: Path) -> None:
     """A request in progress gets a problem, others do until Postgres is back, and the worker goes on as well."""
     with serving(used_data_dir) as service, ThreadPoolExecutor(1) as threads:

@@ -32,6 +32,7 @@ def test_a_cluster_is_started_with_the_commands_that_are_shown() -> None:
         assert options == [word for word in given if word.startswith("--")]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_commands_start_a_cluster_as_they_are_printed(tmp_path: Path) -> None:
     """In a shell of a user, whose `python3` knows nothing of Spark; at free ports, and without the last line."""

@@ -185,6 +185,7 @@ def test_while_it_starts(data_dir: Path) -> None:
         assert ended(family)
 
 
+@pytest.mark.long
 def test_while_it_compiles(used_data_dir: Path) -> None:
     """A service whose loops are missing says how far their compilation is, and its stop ends the processes."""
     clone = used_data_dir.parent / "clone"
@@ -209,6 +210,7 @@ def test_after_plans_and_sweeps(used_data_dir: Path) -> None:
         assert stops(service)
 
 
+@pytest.mark.long
 def test_after_the_integer_solver(used_data_dir: Path) -> None:
     """Which by default lets the next SIGINT end the process at once, and Postgres and the worker run on."""
     with serving(used_data_dir, is_forked=False, RACKPLAN_SOLVER_PROCESSES="1") as service:
@@ -264,6 +266,7 @@ def test_a_request_in_progress_is_finished_first(used_data_dir: Path) -> None:
         assert ended(family)
 
 
+@pytest.mark.long
 def test_a_request_that_outlasts_the_grace_period_gets_a_problem(used_data_dir: Path) -> None:
     with serving(used_data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
         family = service.family

@@ -167,6 +167,7 @@ def test_it_drops_over_roots_data_and_root_can_use_the_data_again(readable: tupl
     assert owners == dict.fromkeys(("data", "lock", "postgres", "postgres.log"), int(account))
 
 
+@pytest.mark.long
 def test_a_new_data_folder_is_the_accounts(readable: tuple[str, ...], place: Path) -> None:
     with served(place / "new", "--no-worker", first=readable) as (service, client):
         planned(client)
@@ -192,6 +193,7 @@ def test_a_clone_that_the_account_cannot_read_is_run_as_root(
     assert str(clone) in lines[0]
 
 
+@pytest.mark.long
 def test_a_folder_with_files_of_others_keeps_its_owner(readable: tuple[str, ...], data: Path) -> None:
     (data / "notes.txt").touch()
     with served(data, "--no-worker", first=readable) as (service, client):
@@ -200,6 +202,7 @@ def test_a_folder_with_files_of_others_keeps_its_owner(readable: tuple[str, ...]
     assert data.stat().st_uid == 0
 
 
+@pytest.mark.long
 def test_a_secret_that_the_account_cannot_read_is_read_as_root(
     readable: tuple[str, ...], data: Path, place: Path
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_secret_that_the_account_cannot_read_is_read_as_root(
         assert f"cannot read {secret}" in stopped(service)
 
 
+@pytest.mark.long
 def test_a_worker_drops(readable: tuple[str, ...], postgres: embedded.Server) -> None:
     variables = {**os.environ, "RACKPLAN_DATABASE_URL": postgres.url, "RACKPLAN_SPARK_EARLY": "no"}
     with subprocess.Popen(

@@ -132,6 +132,7 @@ def test_an_installation_serves_plans_pages_and_the_guide(installed: httpx.Clien
         assert page.status_code == 200, f"{path}: {page.text[:300]}"
 
 
+@pytest.mark.long
 def test_the_client_comes_with_it(environment: Path, installed: httpx.Client, tmp_path: Path) -> None:
     plan = installed.post("/v1/plans/replicas", json=PLACED).json()
     asked = (

@@ -335,6 +335,7 @@ def check_open_routes(caller: Caller, secret: str | None) -> None:
         assert answer.status_code in (SIGN_IN.get(each, 200), 503), each
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changed", [{"aud": "another-service"}, {"exp": 1}, {"iss": "https://elsewhere.example"}])
 def test_with_a_token_that_is_not_for_the_service(
     caller: Caller, provider: Provider, examples: Database, changed: dict[str, Any]
@@ -360,6 +361,7 @@ def test_with_a_token_that_gives_nothing(
     assert {each: answer.status_code for each, answer in rejected.items()} == dict.fromkeys(CLOSED_ROUTES, 403)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("credentials", ["none", "garbage", "revoked", "expired"])
 def test_without_a_valid_key(caller: Caller, examples: Database, credentials: str) -> None:
     """401 for every route but those that are open to all, whatever the request is otherwise."""
@@ -391,6 +393,7 @@ def test_with_too_low_a_scope(caller: Caller, provider: Provider, examples: Data
     assert {each: answer.status_code for each, answer in rejected.items()} == dict.fromkeys(beyond, 403)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["key", "token"])
 def test_what_another_team_has(caller: Caller, provider: Provider, examples: Database, by: str) -> None:
     """As if it did not exist: 404, never 403; and nothing of it in the answer."""

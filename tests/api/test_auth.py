@@ -123,6 +123,7 @@ class TestFirstKey:
                 assert response.is_success
                 break
 
+    @pytest.mark.long
     @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/redoc"])
     def test_what_stays_open(self, client: httpx.Client, database: Database, path: str) -> None:
         """Probes have no key, and the document says nothing of anybody's plans."""

@@ -262,6 +262,7 @@ class TestPatience:
                     taken += len(received)
         assert taken < LARGE
 
+    @pytest.mark.long
     def test_a_client_that_takes_a_response_slowly_gets_all_of_it(self, impatient_port: int) -> None:
         """It takes longer in all than the longest time in which it takes nothing."""
         began, taken = time.monotonic(), 0
@@ -272,6 +273,7 @@ class TestPatience:
                     time.sleep(0.02)
         assert taken > LARGE
 
+    @pytest.mark.long
     def test_connections_beyond_the_limit_are_for_health_checks(
         self, scratch: Database, run_service: RunService
     ) -> None:
@@ -294,6 +296,7 @@ class TestPatience:
             time.sleep(0.1)
             assert sent(port, request("/")).startswith(b"HTTP/1.1 200 ")
 
+    @pytest.mark.long
     def test_idle_connections_give_way(self) -> None:
         """One client held all connections without a byte: health checks were answered 503."""
         with listening(Patience(head_s=60, connections=100)) as port, ExitStack() as opened:

@@ -121,6 +121,7 @@ class TestWorkers:
         start_worker(scratch)
         assert until(client, location, *ENDED)["state"] == "succeeded"
 
+    @pytest.mark.long
     def test_a_retry_that_was_scheduled_before_the_clock_was_set_back(
         self, scratch: Database, clock: Clock, serve: Serve, start_worker: StartWorker
     ) -> None:

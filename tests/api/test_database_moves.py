@@ -197,6 +197,7 @@ def _job_ends(running: Running, *, starts_within_s: float = BACK_WITHIN_S) -> bo
     return False
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_of_two_hosts_the_one_that_takes_writes_is_used(migrated_data_dir: Path, serve: Serve) -> None:
     """Without a restart, also if the connections to the other one are not closed."""

@@ -67,6 +67,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "count"), CASES)
 def test_each_operation(method: str, path: str, count: int, client: httpx.Client) -> None:

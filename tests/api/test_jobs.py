@@ -202,6 +202,7 @@ class TestWorker:
         last = client.get(f"{plan}/partitions", params={"page_token": "AAAAAAAPQkA", "page_size": 5}).json()
         assert (last["total"], len(last["items"]), last["items"][0]["partition"]) == (1_000_001, 1, 1_000_000)
 
+    @pytest.mark.long
     @pytest.mark.slow
     def test_another_finishes_what_a_killed_one_began(
         self, client: httpx.Client, database: Database, start_worker: StartWorker

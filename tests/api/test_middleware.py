@@ -58,6 +58,7 @@ class TestLog:
         assert not [line for line in lines if line.get("request_id") == "probe"], "probes say nothing at this level"
         assert [line for line in lines if "/v1/plans" in json.dumps(line)] == [line], "uvicorn logs none"
 
+    @pytest.mark.long
     def test_a_plan_has_its_kind_hash_solver_time_and_gap(self, scratch: Database, run_service: RunService) -> None:
         with run_service(scratch, RACKPLAN_LOG_LEVEL="info", RACKPLAN_LOG_FORMAT="json") as service:
             partitions = [{"partition": number, "replicas": [0, 1]} for number in range(6)]

@@ -86,6 +86,7 @@ def test_in_a_query(answers: Answers, operations: dict[Route, Dependant]) -> Non
         assert (response.status_code, _pointer(response)) == (422, expected), (route, name)
 
 
+@pytest.mark.long
 def test_in_a_form(answers: Answers, operations: dict[Route, Dependant]) -> None:
     def wanted() -> Wanted:
         for each, route in ROUTES.items():

@@ -179,6 +179,7 @@ class TestService:
             query = "SELECT name, address, code FROM audit_entries WHERE status = 429"
             assert connection.exec_driver_sql(query).all() == [("ci", "127.0.0.1", "too_many_requests")]
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("proxies", "forwarded", "status"),
         [

@@ -23,6 +23,7 @@ def _open_every_group(visit: Visit) -> None:
         group.click()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_swagger_ui_opens_within_a_few_screens_and_filters_operations(visit: Visit) -> None:
     """By group, method, path and summary; groups with a match are open."""
@@ -38,6 +39,7 @@ def test_swagger_ui_opens_within_a_few_screens_and_filters_operations(visit: Vis
     assert visit.complaints == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     """Collapsed: parameters and answers of an operation are rendered when it is opened."""

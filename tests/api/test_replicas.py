@@ -231,6 +231,7 @@ class TestSameBytes:
         assert one["hash"] != other["hash"]
         assert one["topics"] != other["topics"]
 
+    @pytest.mark.long
     def test_in_another_process(self, client: httpx.Client, scratch: Database, run_service: RunService) -> None:
         """Neither the process nor the order of its hash tables shows in an answer: this one's order is random."""
         bodies = [
@@ -467,6 +468,7 @@ class TestLimits:
         )
         assert (error["value"], error["limit"]) == (7, 6)
 
+    @pytest.mark.long
     def test_they_are_in_the_document(self, scratch: Database, serve: Serve) -> None:
         info = serve(scratch, max_brokers=4321).get("/openapi.json").json()["info"]
         assert info["x-limits"]["max_brokers"] == 4321

@@ -110,6 +110,7 @@ class TestSlot:
         assert 'route="/v1/plans/replicas",status="422"' in text
         assert 'rackplan_plans_total{kind="replicas",outcome="ok"}' in text
 
+    @pytest.mark.long
     def test_a_request_beyond_its_deadline_is_stopped_and_health_checks_answer_meanwhile(
         self, slotted: httpx.Client, database: Database
     ) -> None:
@@ -136,6 +137,7 @@ class TestSlot:
         assert sizes
         assert max(sizes) < 2 * MEMORY_MIB * 2**20
 
+    @pytest.mark.long
     def test_requests_beyond_the_queue_get_a_retry_after(self, slotted: httpx.Client, database: Database) -> None:
         with ThreadPoolExecutor(6) as threads, locked(database, "plans"):
             sent = [threads.submit(slotted.post, PLAN, json=seeded(910 + number)) for number in range(6)]
@@ -357,6 +359,7 @@ class TestSmall:
         assert not is_small("POST", PLAN, orjson.dumps({**self.BODY, **changed}))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_small_plan_that_waits_for_a_lock_is_a_503_at_its_deadline(slotted: httpx.Client, database: Database) -> None:
     """No process is there to be stopped: Postgres ends the statement."""
@@ -383,6 +386,7 @@ def test_a_body_without_a_key_is_not_read(client: httpx.Client, database: Databa
         assert connection.recv(4096).startswith(b"HTTP/1.1 401 ")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="prctl is Linux's")
 def test_the_service_is_not_tied_to_what_started_it() -> None:
@@ -399,6 +403,7 @@ def test_the_service_is_not_tied_to_what_started_it() -> None:
 class TestSlowReaders:
     """Clients that request more than they read."""
 
+    @pytest.mark.long
     def test_what_waited_longest_for_its_client_is_dropped(
         self,
         rows: Rows,
@@ -440,6 +445,7 @@ def _taken(reader: socket.socket) -> int:
 class TestPreferences:
     """A wait for a job is served by the process that listens; a computation is not, whatever it prefers."""
 
+    @pytest.mark.long
     def test_a_preference_to_wait_takes_no_plan_out_of_its_slot(
         self, slotted: httpx.Client, database: Database
     ) -> None:
@@ -449,6 +455,7 @@ class TestPreferences:
             found = problem(waiting.result(), 413, "limit_exceeded")
         assert found["limit_name"] == "deadline_seconds"
 
+    @pytest.mark.long
     def test_only_operations_that_can_be_jobs_advise_one(self, slotted: httpx.Client, database: Database) -> None:
         """`/progress` is below `/v1/plans/` and has no asynchronous way."""
         with locked(database, "plans"):

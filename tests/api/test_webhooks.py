@@ -197,6 +197,7 @@ class TestWorker:
         again = receiver.wait_for(5)[-1]
         assert (again.headers["webhook-id"], again.body) == (last.headers["webhook-id"], last.body)
 
+    @pytest.mark.long
     @pytest.mark.slow
     @pytest.mark.parametrize("is_killed", [True, False])
     def test_a_worker_that_ends_in_the_middle_of_an_attempt(

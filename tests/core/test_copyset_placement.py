@@ -78,6 +78,7 @@ def test_each_round_has_legal_sets_and_every_broker_equally_often(drawn: tuple[l
         assert narrower.measured.pairs < wider.measured.pairs
 
 
+@pytest.mark.long
 @given(clusters(), st.integers(0, 12))
 def test_the_sets_are_as_wide_as_requested(drawn: tuple[list[Broker], int], width: int) -> None:
     """Or the request is rejected: no number of rounds has the width, or the racks have no rounds."""

@@ -46,6 +46,7 @@ def test_of_three_replicas_the_odds_are_sets_among_triples(brokers: int, seed: i
     assert found.loss_probability == {2: 0.0, 3: round(found.sets / comb(brokers, 3), 9)}
 
 
+@pytest.mark.long
 def test_wide_lists_on_many_brokers() -> None:
     """Sets whose numbers do not fit into one of 64 bits are found, too."""
     lists = [list(range(9)), list(range(8, -1, -1)), list(range(9_000, 9_009))]

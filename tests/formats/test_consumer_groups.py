@@ -301,6 +301,7 @@ def test_the_rows_of_offsets_are_usual_and_other_lines_are_not() -> None:
             assert not _is_usual(rows[-1].rsplit(maxsplit=1)[0], header)
 
 
+@pytest.mark.long
 @given(st.lists(offsets, min_size=1, max_size=5), st.lists(members, min_size=1, max_size=5))
 def test_rows_are_read_alike_one_by_one(rows: list[PartitionOffsets], listed: list[GroupMember]) -> None:
     """A carriage return at the end of a line makes it an unusual one."""

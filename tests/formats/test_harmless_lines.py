@@ -342,6 +342,7 @@ def test_a_table_with_a_heading(text: str) -> None:
     assert rejected(read, text.replace("2,3", "2,x").replace("2, 3", "2, x")).line == text.count("\n")
 
 
+@pytest.mark.long
 @given(
     st.lists(st.sampled_from(["TopicId", "PartitionCount", "Configs", "Leader", "Replicas", "Isr", "Elr"]), min_size=1)
 )
@@ -379,6 +380,7 @@ def test_an_array_of_lines_that_is_not_json_is_refused(string: str) -> None:
     assert rejected(read, f'{{"stdout_lines": ["orders", "{string}"]}}').detail
 
 
+@pytest.mark.long
 @given(st.binary(min_size=1, max_size=20), st.integers(0, 40))
 def test_a_harmless_line_may_have_another_encoding(line: bytes, at: int) -> None:
     """A line of the tool itself may not: its names would be others."""
@@ -400,6 +402,7 @@ def test_lines_of_a_json_array_have_their_numbers() -> None:
     assert rejected(read, text).line == text[: text.index("Isr: 109,103,10\\t")].count("\n") + 1
 
 
+@pytest.mark.long
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf", "Zs"]), min_size=1), st.integers(0, 40))
 def test_a_line_of_any_text_is_refused_or_reported(line: str, at: int) -> None:
     assume(not line.isspace())

@@ -180,6 +180,7 @@ def test_a_slow_pattern_is_found(pattern: str, verb: Any) -> None:
     assert slow_attack(re.compile(pattern), [verb])
 
 
+@pytest.mark.long
 def test_no_pattern_is_made_while_a_text_is_read() -> None:
     """So that the test above has them all."""
     inline = [call for path in (ROOT / "app").rglob("*.py") for call in _inline(path.read_text(encoding="utf-8"))]

@@ -90,6 +90,7 @@ def require_bounded(failure: Failure) -> None:
 class TestLines:
     """The content of a file."""
 
+    @pytest.mark.long
     def test_a_malformed_line_of_csv_is_named_with_its_file(
         self, spark: Spark, tmp_path: Path, payload: Payload
     ) -> None:
@@ -122,6 +123,7 @@ class TestLines:
         assert "\\x1b[2J\\u202e," in failure.detail
         assert len(failure.detail) < 1_000
 
+    @pytest.mark.long
     def test_a_key_is_shown_and_no_more(self, spark: Spark, tmp_path: Path, payload: Payload) -> None:
         pq.write_table(pa.table({"k": [payload.text]}), tmp_path / "a.parquet")
         assert isinstance(failure_of(spark, tmp_path / "a.parquet", "parquet", encoding="int64"), MalformedKey)
@@ -139,6 +141,7 @@ class TestNames:
         assert isinstance(failure, ColumnNotFound)
         assert failure.context["value"] in (payload.text, quoted(payload.text, crossing.LONGEST_VALUE))
 
+    @pytest.mark.long
     @pytest.mark.parametrize("form", ["parquet", long("csv"), long("json_lines"), long("arrow")])
     def test_a_column_that_is_there(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
         """Its keys are counted under the name that it has, backticks and dots included."""
@@ -160,6 +163,7 @@ class TestNames:
         failure = failure_of(spark, path, "csv", key=payload.text)
         assert isinstance(failure, ColumnNotFound | DatasetUnreadable)
 
+    @pytest.mark.long
     def test_metadata_of_a_schema(self, spark: Spark, tmp_path: Path, payload: Payload) -> None:
         """Readers of Parquet take schemas of their own from there; pyarrow's extension types, too."""
         marks = dict.fromkeys(("org.apache.spark.sql.parquet.row.metadata", "pandas"), payload.text)

@@ -63,6 +63,7 @@ def spark(
             yield driver
 
 
+@pytest.mark.long
 def test_what_is_shipped_runs_in_a_python_that_has_nothing_of_ours(bare_python: Path, tmp_path: Path) -> None:
     """As executors run it; the next test has executors."""
     code = (

@@ -40,6 +40,7 @@ SECRETS = {
 }
 
 
+@pytest.mark.long
 def test_a_prepared_session_has_run_a_job(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the first sweep waits neither for the JVM nor for the first Python process.
 
@@ -83,6 +84,7 @@ def test_a_job_says_what_the_core_says(spark: Spark) -> None:
     assert keys.counts(found) == keys.expected(10_000)
 
 
+@pytest.mark.long
 def test_limits_of_reassignments_are_scored_as_in_this_process(spark: Spark) -> None:
     """Executors load the search over resources, and need nothing but the definition."""
     definition = DEFINITIONS["reassignment"] | {"objective": "relieve"}
@@ -148,6 +150,7 @@ def test_other_failures_are_reported_in_one_line(spark: Spark) -> None:
         spark.run("key_hashes", payload=keys.PAYLOAD, over=keys.numbered(9, tasks=1), schema=other, group="of-others")
 
 
+@pytest.mark.long
 def test_a_cancelled_job_ends_within_seconds_and_no_other_does(spark: Spark) -> None:
     with ThreadPoolExecutor(2) as threads:
         endless = threads.submit(keys.hashed, spark, keys.numbered(ENDLESS, tasks=2), group="endless")

@@ -22,6 +22,7 @@ class Killed(BaseException):
     """An exception that ends a worker at once; nothing catches it."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["_scored", "record"])
 def test_a_worker_that_dies_in_a_chunk(
     database: Database, spark: Spark, monkeypatch: pytest.MonkeyPatch, moment: str
@@ -63,6 +64,7 @@ def test_a_chunk_beyond_the_quota_of_its_team(database: Database, spark: Spark) 
     assert counted(database) == recounted(database)
 
 
+@pytest.mark.long
 def test_a_cancelled_sweep_ends_in_spark_too(database: Database, spark: Spark) -> None:
     """Long before its chunk would have been scored, and the worker goes on with the next."""
     large = submitted(database, 50_000, partitions=60_000)

@@ -316,6 +316,7 @@ def state_of(database: Database, sweep_id: UUID) -> str:
         return uow.sweeps.get(sweep_id).state
 
 
+@pytest.mark.long
 def test_a_master_that_is_not_there_is_said_and_waited_for(database: Database, start_worker: StartWorker) -> None:
     sweep_id = submitted(database, 10)
     start_worker(database, RACKPLAN_SPARK_MASTER="spark://127.0.0.1:9")

@@ -33,6 +33,7 @@ def test_links_lead_somewhere(path: str) -> None:
     assert (DOC.path.parent / path).exists()
 
 
+@pytest.mark.long
 def test_the_operations_are_the_services(client: httpx.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     for operation, _ in DOC.table("operation", "what"):

@@ -96,6 +96,7 @@ def test_every_partition_is_read_by_a_subscriber_and_bounds_hold(seed: int) -> N
     assert plan["optimum"]["certificate"]["largest_load_bound"] <= exact_largest(group) <= max(lags)
 
 
+@pytest.mark.long
 def test_the_largest_lag_of_small_groups_is_the_exact_least() -> None:
     right = {seed: exact_largest(random_group(seed)) for seed in range(GROUPS)}
     assert {seed: planned(seed)["optimum"]["largest_load"] for seed in range(GROUPS)} == right

@@ -40,6 +40,7 @@ def disagreements(instances: Iterable[Instance]) -> Found:
     return [(instance.seed, found) for instance in instances for found in examine(instance).disagreements]
 
 
+@pytest.mark.long
 def test_an_instance_of_each_kind_agrees() -> None:
     assert disagreements(Instance.of(seed) for seed in FEW) == []
 
@@ -53,6 +54,7 @@ def test_hard_instances_are_proven() -> None:
     assert disagreements(PROVEN) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", AGREED, ids=lambda path: path.stem)
 def test_instances_that_disagreed_agree(path: Path) -> None:
     assert disagreements([Instance(**json.loads(path.read_text(encoding="utf-8")))]) == []

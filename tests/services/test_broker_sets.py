@@ -146,6 +146,7 @@ def test_each_set_has_the_narrowest_band_and_the_fewest_bytes_of_all_placements(
     assert document["certificate"]["moved_bytes"] == document["certificate"]["lower_bound_bytes"] == moved
 
 
+@pytest.mark.long
 @given(bound_clusters(), st.data())
 @examples(35)
 def test_no_replica_is_outside_its_set_whatever_else_is_requested(
@@ -183,6 +184,7 @@ def test_no_replica_is_outside_its_set_whatever_else_is_requested(
         )
 
 
+@pytest.mark.long
 @given(bound_clusters())
 @examples(30)
 def test_one_set_of_every_broker_and_topic_is_no_set(

@@ -82,6 +82,7 @@ class TestCompletion:
         of = cluster([{"replicas": [0, 1, 2], "leader": 0, "isr": [0]}], fenced=[1])
         assert codes(checked(of, [1, 2])) == ["waits_for_offline_replica", "last_in_sync_replica_removed"]
 
+    @pytest.mark.long
     @pytest.mark.parametrize("release", ["2.8", "3.6", "4.2", "4.4"])
     def test_violations_are_exactly_those_of_the_rule(self, release: str) -> None:
         """Random lists; partitions that are being reassigned have the replicas of both lists until it ends."""

@@ -81,6 +81,7 @@ def planned(cluster: Cluster, body: Mapping[str, Any]) -> tuple[dict[str, Any], 
     return as_json(answer(problem, solution)), batches
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_completes_is_false_exactly_where_the_rule_says_so(kind: str, release: str) -> None:
@@ -161,6 +162,7 @@ def test_brokers_that_are_down_leave_in_one_step(release: str) -> None:
         assert not any(batch["completes"] is False for batch in document["batches"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists_that_never_complete_are_in_batches_of_their_own_at_the_end(kind: str, release: str) -> None:

@@ -160,6 +160,7 @@ def _planned(cluster: Cluster, request: ReassignmentRequest) -> tuple[Rows, Any]
     return after, plan.answer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_replica_in_sync_stays_and_leads(kind: str, seeds: range) -> None:

@@ -168,6 +168,7 @@ def _options(rng: np.random.Generator, count: int, partitions: Sequence[int]) ->
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", seeds(1500))
 def test_a_conflict_is_infeasible_and_irreducible(seed: int) -> None:
     """By solving the request again: with its members alone, and without each one of them."""

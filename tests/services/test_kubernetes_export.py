@@ -121,6 +121,7 @@ def batches_of(one: Pod) -> list[str]:
     return [line.split("--reassignment-json-file ")[1].split()[0] for line in one.executed if "--execute" in line]
 
 
+@pytest.mark.long
 def test_every_batch_is_executed_once_and_in_order(tmp_path: Path) -> None:
     documents = manifest(partitions={"orders": 30}, batches=BatchesRequest(throttle_bytes_per_s=1000))
     one = pod(tmp_path, documents)
@@ -139,6 +140,7 @@ def test_every_batch_is_executed_once_and_in_order(tmp_path: Path) -> None:
     assert len(batches_of(one)) == count, "what is complete is not executed again"
 
 
+@pytest.mark.long
 def test_a_failure_stops_it_and_another_run_goes_on(tmp_path: Path) -> None:
     one = pod(tmp_path, manifest())
     failed = one.run(FAILS="02-execute.json")
@@ -150,6 +152,7 @@ def test_a_failure_stops_it_and_another_run_goes_on(tmp_path: Path) -> None:
     assert batches_of(one) == ["01-execute.json", "02-execute.json", "02-execute.json", "03-execute.json"]
 
 
+@pytest.mark.long
 def test_a_batch_in_progress_is_waited_for(tmp_path: Path) -> None:
     one = pod(tmp_path, manifest())
     (tmp_path / "state" / "01-execute.json").write_text("5")
@@ -190,6 +193,7 @@ def test_a_batch_without_a_replica_to_copy_waits_for_the_broker(tmp_path: Path) 
     assert batches_of(one)[count - 1 :] == [f"{count:02d}-execute.json"]
 
 
+@pytest.mark.long
 def test_directories_of_rollbacks_are_asked_of_no_broker(tmp_path: Path) -> None:
     """The broker that is removed may die on the way."""
     made = draft_plan(PLANNER, ReassignmentRequest(remove_brokers=[105]), jbod(), Limits())
@@ -220,6 +224,7 @@ def test_the_manifest_is_of_kubernetes() -> None:
     assert pod_spec["restartPolicy"] == "Never"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_large_plans_take_several_config_maps() -> None:
     files = {"plan.txt": b"", **{f"{number:02d}-execute.json": b"x" * 400_000 for number in range(1, 6)}}

@@ -245,6 +245,7 @@ def test_a_format_of_each_kind_has_the_name(kind: str) -> None:
     assert any(b"uncordon 101" in file for file in files)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", SEPARATORS)
 @pytest.mark.parametrize("name", ["reassignment", "rollback"])
 def test_files_of_kafka_have_the_name_as_it_is(name: str, end: str) -> None:

@@ -32,6 +32,7 @@ def _assert_no_peer_is_better(case: PeerCase) -> None:
             assert ends is None or _is_within(getattr(ours, name), ends), (peer.peer, name, ours)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", SMALL, ids=_name)
 def test_no_peer_moves_less_to_as_narrow_a_band(case: PeerCase) -> None:
     """Bytes, replicas or leader changes, whichever the request minimises, within the loads that the peer leaves."""

@@ -41,6 +41,7 @@ def _spans(cluster: Cluster, lists: Lists, without: Sequence[int] = ()) -> list[
     return [len({rack_of[broker] for broker in row if broker not in without}) for row in lists]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", seeds(120))
 def test_no_partition_spans_fewer_racks(seed: int) -> None:
     """Whatever the change: another factor, a removed broker, a tight balance."""

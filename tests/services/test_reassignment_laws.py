@@ -380,6 +380,7 @@ def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
     )
 
 
+@pytest.mark.long
 @reaches("planned", 0.15)
 @examples(150)
 @given(clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), any_changes(cluster))))

@@ -106,6 +106,7 @@ def batch_files(of: NewPlan, *, is_inverse: bool = False) -> list[bytes]:
     return [one_batch(of, number, is_inverse) for number in (reversed(numbers) if is_inverse else numbers)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "request_",
     [
@@ -154,6 +155,7 @@ def test_a_drain_moves_what_is_there_and_nothing_else() -> None:
     assert "between log directories" in made.summary
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "log_dirs", [{"balance": "tight"}, {"drain": {"101": ["/data/d1"]}}, {"balance": {"tolerance": 0.05}}]
 )

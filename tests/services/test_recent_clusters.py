@@ -63,6 +63,7 @@ def grouped() -> Cluster:
     return Cluster("c", (Broker(1),), groups=(RecordedGroup("g", "Stable", "range", members, offsets),))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "cluster",
     [of(1), of(10_000), of(1, topics=500), of(1, brokers=500), grouped()],

@@ -333,6 +333,7 @@ class TestFiles:
         done, _ = self.run(tmp_path, RESTART, LACKING="old", ALLOW_LACKING="yes")
         assert done.returncode == 0, done.stderr
 
+    @pytest.mark.long
     def test_the_script_stops_if_leaders_are_not_given_back(self, tmp_path: Path) -> None:
         done, log = self.run(tmp_path, RESTART, ELECTION_FAILS="yes")
         assert (done.returncode, len(log)) == (1, 3)

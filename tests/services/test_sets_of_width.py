@@ -43,6 +43,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
     return Cluster("c", SIX, (topic("t", [list(row) for row in lists], sizes),))
 
 
+@pytest.mark.long
 @given(clusters(), st.sampled_from([2, 4]))
 def test_the_least_movement_of_all_choices_with_equally_many_partitions_on_each_set(of: Cluster, width: int) -> None:
     """Beside every choice of a set for each partition. If they do not divide, the first sets have one more."""

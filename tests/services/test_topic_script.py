@@ -137,6 +137,7 @@ def test_a_topic_that_is_there_otherwise_stops_it(tmp_path: Path, start: int) ->
     assert ran.said.splitlines()[1:] == [f"  partition {start}: {there}, planned {wanted}"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("start", [0, 2])
 def test_a_list_that_no_argument_can_have(tmp_path: Path, start: int) -> None:

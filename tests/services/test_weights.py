@@ -193,6 +193,7 @@ def test_what_cannot_be_is_named(balance: BalanceRequest, failure: type[Failure]
     assert failed.value.path == path
 
 
+@pytest.mark.long
 def test_a_weight_that_is_almost_one_moves_the_same_bytes() -> None:
     """Two of the nine brokers are alone in their rack and have more than their share, whatever is planned: the bound of
     the largest load is one of racks, with weights as without.

@@ -428,6 +428,7 @@ class TestUsedFolder:
             pass
         assert server_processes(used) == []
 
+    @pytest.mark.long
     def test_a_server_that_does_not_start_is_quoted(self, used: Path, shelter: Path) -> None:
         with (
             replaced(used / "postgres/cluster/postgresql.conf", "no_such_setting = 1\n"),
@@ -484,6 +485,7 @@ class TestKilled:
         with running(used, shelter=shelter) as server:
             assert ask(server, "SELECT count(*) FROM rounds") == [4]
 
+    @pytest.mark.long
     def test_it_is_restarted_under_the_same_url(self, used: Path, shelter: Path) -> None:
         """Twice, the second time with a statement that runs on: no server starts beside a process of another one."""
         with running(used, shelter=shelter) as server:
@@ -521,6 +523,7 @@ class TestKilled:
         with running(used, shelter=shelter) as server:
             assert set(rows) <= set(ask(server, "SELECT number FROM written"))
 
+    @pytest.mark.long
     def test_a_server_that_has_stopped_answering_is_replaced(
         self, used: Path, shelter: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -534,6 +537,7 @@ class TestKilled:
             assert (server.pid != pid, server.was_running) == (True, False)
             assert set(rows) <= set(ask(server, "SELECT number FROM written"))
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         "content", ["", "\n", "no number\n", "{stranger}\n{cluster}\n1\n5432\n\n127.0.0.1\n1 2\nready\n"]
     )
@@ -596,6 +600,7 @@ class TestRoot:
         finally:
             os.umask(umask)
 
+    @pytest.mark.long
     def test_a_clone_below_a_closed_folder(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """As under /root: the programs are copied and the default data folder is replaced, always by the same one."""
         clone, shelter = _closed_clone(place), place / "shelter"
@@ -661,6 +666,7 @@ class TestRoot:
         with running(place / "data", shelter=shelter) as server:
             assert Path(f"/proc/{server.pid}/exe").readlink().is_relative_to(shelter)
 
+    @pytest.mark.long
     def test_an_ordinary_user_runs_it_as_itself_and_not_over_roots_data(self, place: Path, shelter: Path) -> None:
         nobody = accounts.current()
         package = server_programs.programs(account=nobody, shelter=shelter).postgres

@@ -69,6 +69,7 @@ def test_a_backlog_delays_no_other_team(database: Database) -> None:
         assert "green" in worker.teams(at_most=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
 def test_a_team_waits_for_one_task_of_each_other_team(database: Database, seed: int) -> None:
     """Once a place is free, at most one task of each other team starts before the next of a waiting team."""

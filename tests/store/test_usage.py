@@ -213,6 +213,7 @@ class History:
             store.delete(row_id)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_counters_equal_a_recount(database: Database, seed: int) -> None:
     """After any operations: new rows and repeated ones, changes, deletions one by one and by age, rollbacks."""

@@ -49,6 +49,7 @@ def test_data_of_other_hosts_is_not_loaded(engine: ChartProcess) -> None:
         engine.draw("svg", {**SPEC, "data": {"url": "http://127.0.0.1:9/data.json"}})
 
 
+@pytest.mark.long
 def test_it_ends_when_it_is_idle() -> None:
     engine = ChartProcess(idle_s=0.1)
     before = {*psutil.Process().children()}

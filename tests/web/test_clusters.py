@@ -261,6 +261,7 @@ def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, datab
     assert browser.ask("GET", "/pictures/cluster-map.png?cluster=none").status_code == 404
 
 
+@pytest.mark.long
 def test_the_history_is_a_chart(browser: Browser, database: Database) -> None:
     keep(database, small())
     keep(database, small(leader=2))

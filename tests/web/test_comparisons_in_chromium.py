@@ -55,6 +55,7 @@ def test_two_plans_are_a_decision_on_the_first_screen(client: httpx.Client, visi
     assert (visit.complaints, visit.elsewhere) == ([], [])
 
 
+@pytest.mark.long
 def test_points_of_studies_of_groups_are_not_cut(client: httpx.Client, database: Database, visit: Visit) -> None:
     """Each point is within the plot, its axes are words, and both studies are in the legend."""
     snapshot = client.get("/v1/snapshots", params={"cluster": "example-groups"}).json()["items"][0]["id"]

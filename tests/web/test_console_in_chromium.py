@@ -260,6 +260,7 @@ def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx
     assert visit.complaints == []
 
 
+@pytest.mark.long
 def test_a_broker_is_chosen_in_the_picture(client: httpx.Client, visit: Visit) -> None:
     """By pointer and by keyboard: its moves are marked, the table has them alone, and the address leads there again."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
@@ -282,6 +283,7 @@ def test_a_broker_is_chosen_in_the_picture(client: httpx.Client, visit: Visit) -
     assert (found, visit.complaints, visit.elsewhere) == ([], [], [])
 
 
+@pytest.mark.long
 def test_a_shared_page_works_in_a_browser_without_a_key(client: httpx.Client, database: Database, visit: Visit) -> None:
     """Its switches, charts and pictures have the link that it was opened by; nothing asks for a key."""
     keep(database, small())

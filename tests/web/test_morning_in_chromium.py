@@ -30,6 +30,7 @@ class Clicks:
         self.visit.page.wait_for_selector(until)
 
 
+@pytest.mark.long
 def test_a_morning_takes_twelve_clicks_and_no_json(client: httpx.Client, visit: Visit) -> None:
     """From the health of a cluster over a lost rack and a decommissioning to the comparison, the approval, the files
     and the progress: with the pages alone.
@@ -88,6 +89,7 @@ def test_sizes_and_changes_are_sorted_by_value(client: httpx.Client, visit: Visi
     assert "↑" in head.evaluate("button => getComputedStyle(button, '::after').content")
 
 
+@pytest.mark.long
 def test_every_row_is_printed(client: httpx.Client, visit: Visit) -> None:
     """Elements that scroll on a screen have their full length on paper."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303

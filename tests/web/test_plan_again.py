@@ -31,6 +31,7 @@ REQUESTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in REQUESTS for name in REQUESTS[kind]])
 def test_a_stored_request_is_changed_and_planned_again(client: httpx.Client, kind: str, name: str) -> None:
     """The page of the plan leads to the form, which can be sent as it is: it then makes the same plan."""

@@ -66,6 +66,7 @@ def test_a_pasted_state_is_compared_with_the_plan(browser: Browser, database: Da
     assert "not started" in browser.get(f"{plan}/execute?progress={chosen[0].attributes['value']}").text
 
 
+@pytest.mark.long
 def test_a_plan_of_which_a_part_is_executed_is_marked_as_executing(
     browser: Browser, database: Database, plan: str
 ) -> None:

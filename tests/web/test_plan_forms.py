@@ -113,6 +113,7 @@ def test_what_cannot_be_read_is_said_at_its_field(browser: Browser, typed: dict[
     assert page.by_id(field).attributes["aria-invalid"] == "true"
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from([*CODECS]), st.from_regex(r"-?[0-9]{1,25}([.][0-9]{1,3})?( ?(TB|PB|w|%))?", fullmatch=True))
 def test_a_number_of_any_size_is_json_or_is_said(codec: str, text: str) -> None:

@@ -91,6 +91,7 @@ def key_of(database: Database, scope: str) -> dict[str, str]:
 class TestProvoked:
     """Each problem as a person meets it, of a service that has reason to answer so."""
 
+    @pytest.mark.long
     def test_a_link_that_has_expired(self, strict: httpx.Client, database: Database) -> None:
         with database.begin() as uow:
             subject = Subject("plan", str(EXAMPLE_REASSIGNMENT_PLAN_ID))
@@ -119,6 +120,7 @@ class TestProvoked:
             page = page_of(answer, HTTPStatus.SERVICE_UNAVAILABLE)
             assert f"may be sent again in {answer.headers['Retry-After']} s" in page.text
 
+    @pytest.mark.long
     def test_a_key_beyond_its_scope(self, strict: httpx.Client, database: Database) -> None:
         key = key_of(database, "read")
         assert strict.get(PLAN, headers=key).is_success

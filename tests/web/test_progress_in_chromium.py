@@ -54,6 +54,7 @@ def test_the_time_left_is_shown_once_a_tenth_is_scored(client: httpx.Client, dat
     client.post(f"/v1/sweeps/{sweep_id}/cancel")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_clipboard", [True, False])
 def test_texts_and_files_are_copied(client: httpx.Client, visit: Visit, *, has_clipboard: bool) -> None:
     """Also on a page over plain HTTP from another machine, for which browsers have no clipboard."""

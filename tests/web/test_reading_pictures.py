@@ -54,6 +54,7 @@ def heights(column: ET.Element) -> dict[str, float]:
     }
 
 
+@pytest.mark.long
 @given(readings)
 def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhere(picture: MembersPicture) -> None:
     """Ids, racks and titles are text and never markup."""

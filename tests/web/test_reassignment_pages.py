@@ -98,6 +98,7 @@ def test_batches_brokers_and_partitions_are_those_of_the_plan() -> None:
         assert row in found
 
 
+@pytest.mark.long
 def test_a_plan_of_log_directories_has_their_moves() -> None:
     """No list changes, and replicas move between the directories of their brokers all the same."""
     cluster = jbod()

@@ -122,6 +122,7 @@ def links(client: httpx.Client, kind: str, name: str, **request: object) -> list
     return [url[0].removeprefix(f"http://{urlsplit(url[0]).netloc}") for url in urls if url]
 
 
+@pytest.mark.long
 def test_links_take_the_place_of_a_key(client: httpx.Client, database: Database) -> None:
     """With keys, only the link's resource is open: its page, its pictures, its states; until all links are revoked."""
     keep(database, small())

@@ -116,6 +116,7 @@ def cookies_of(answer: httpx.Response) -> dict[str, str]:
     return {line.partition("=")[0]: line for line in answer.headers.get_list("set-cookie")}
 
 
+@pytest.mark.long
 def test_the_whole_way_in_chromium(site: Site, chromium: "Chromium") -> None:
     """From a page that needs a caller to the issuer and back to this page; then out, here and at the issuer."""
     context = chromium.new_context()

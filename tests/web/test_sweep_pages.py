@@ -218,6 +218,7 @@ def test_the_guide_has_every_page_and_finds_words(browser: Browser) -> None:
     assert "No section has all of these words." in browser.get("/guide?q=xyzzy").text
 
 
+@pytest.mark.long
 def test_links_of_the_guide_lead_to_its_pages(browser: Browser) -> None:
     """Also those with an anchor: the heading is there."""
     for name in guide_pages():

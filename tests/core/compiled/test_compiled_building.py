@@ -57,6 +57,7 @@ print(len(uncompiled()))
     assert int(installation.run(code)) == 1
 
 
+@pytest.mark.long
 def test_a_loop_that_cannot_be_compiled_is_an_error(installation: Installation) -> None:
     installation.replace("calling_kernel.py", "+ 1", "+ None")
     code = """

@@ -206,6 +206,7 @@ class TestAnInstallation:
                 path.unlink()
         assert compiled[0] == compiled[1]
 
+    @pytest.mark.long
     def test_a_change_in_what_a_loop_calls_compiles_it_again(self, installation: Installation) -> None:
         assert installation.answer(3) == (7, True)
         before = installation.stored()
@@ -215,11 +216,13 @@ class TestAnInstallation:
         assert after.keys() == before.keys()
         assert not {*after.values()} & {*before.values()}, "the entries of what is no more are removed"
 
+    @pytest.mark.long
     def test_a_change_elsewhere_compiles_nothing_again(self, compiled: Installation) -> None:
         compiled.replace("calling_kernel.py", "+ 1", "+ 2")
         assert compiled.compile_all() == 1
         assert compiled.answer(3) == (8, False)
 
+    @pytest.mark.long
     def test_damage_is_repaired(self, compiled: Installation) -> None:
         path = compiled.stored()[ANSWER]
         path.write_bytes(path.read_bytes()[:-1])
@@ -273,6 +276,7 @@ class TestAnInstallation:
         assert shared.run(code, HOME="/nonexistent") == "16"
         assert shared.stored() == before
 
+    @pytest.mark.long
     def test_a_full_disk_stores_nothing_and_changes_nothing(self, installation: Installation) -> None:
         """A limit on the size of files fails a write half-way, as a full disk does."""
         code = """
@@ -295,6 +299,7 @@ print(answer(3))
         assert installation.answer(3) == (7, False)
         assert installation.stored().keys() == {ANSWER}
 
+    @pytest.mark.long
     def test_a_source_that_changes_under_a_process_is_not_stored(self, installation: Installation) -> None:
         """Else processes with the new source would find the code of the old one."""
         code = """

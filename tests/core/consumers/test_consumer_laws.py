@@ -75,6 +75,7 @@ class TestOracle:
         assert interval.lower_bound == interval.consumers
         assert interval.consumers > 3 or interval.consumers == fewest
 
+    @pytest.mark.long
     @settings(max_examples=40, deadline=None)
     @given(series(partitions=5))
     def test_no_assignment_to_as_many_consumers_moves_less(self, rates: Int64s) -> None:
@@ -219,6 +220,7 @@ def test_kafkas_assignors_ignore_rates(assignor: str, largest: list[int]) -> Non
     assert largest_loads(rates, {"a": 2, "b": 2}, 4, found.assign).max() >= 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("assignor", ["uniform", "server-range", "range", "roundrobin"])
 @given(rates=series(partitions=8), cut=st.integers(1, 7), more=st.integers(1, 40))
 def test_consumers_beyond_the_number_of_partitions_are_idle(assignor: str, rates: Int64s, cut: int, more: int) -> None:

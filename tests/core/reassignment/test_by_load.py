@@ -83,6 +83,7 @@ def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balanc
     assert band is None or not loads or band.low <= min(loads) <= max(loads) <= band.high
 
 
+@pytest.mark.long
 @examples(150)
 @given(problems(), BALANCES)
 @example(_without_a_rack(), TIGHT)

@@ -151,6 +151,7 @@ def test_a_topic_is_spread_at_equal_bytes() -> None:
     assert table.tolist() == [[2, 2, 0], [2, 2, 0]]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("racks", [1, 3, 5])
 def test_bytes_and_topics_of_a_large_removal(racks: int) -> None:

@@ -174,6 +174,7 @@ def test_leaders_are_chosen_within_the_bounds(case: Case) -> None:
     assert (led <= found.bounds.high[case.target]).all()
 
 
+@pytest.mark.long
 @given(case=cases(), budget=st.integers(0, 20))
 def test_a_budget_holds_and_is_never_worse_than_no_movement(case: Case, budget: int) -> None:
     """The smallest maximum that the budget pays for, then the largest minimum: with 0, by the order alone."""

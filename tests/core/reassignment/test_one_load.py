@@ -105,6 +105,7 @@ def test_loads_are_in_proportion_to_weights() -> None:
     assert found.goals[0].largest.value <= found.goals[0].largest.lower_bound * Fraction(102, 100)
 
 
+@pytest.mark.long
 @examples(150)
 @given(problems(), st.data())
 def test_bounds_with_weights_hold_for_every_placement(case: Case, data: st.DataObject) -> None:

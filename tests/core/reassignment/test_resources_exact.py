@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from app.core.model import NO_LEADER, NO_REPLICA, Int64s
@@ -136,6 +137,7 @@ def distance(loads: list[int], balance: Balance) -> Fraction:
     return max([balance.tolerance * mean, *(abs(load - mean) for load in loads)])
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(problems(), BALANCES)
 def test_a_balance_by_one_load_is_the_best_there_is(case: Case, balance: Balance) -> None:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from app.core.jvm import JavaHashSet
@@ -79,6 +80,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.long
 @given(STEPS, st.lists(st.integers(0, 2**128 - 1), min_size=N_CLIENTS, max_size=N_CLIENTS, unique=True))
 def test_it_gives_what_javas_queue_gives_though_loads_change_under_it(
     steps: list[tuple[str, int, int]], numbers: list[int]

@@ -68,6 +68,7 @@ class TestLaws:
             assert sorted(task for thread in threads for task in thread.active) == list(own.active)
             assert sorted(task for thread in threads for task in thread.standby) == list(own.standby)
 
+    @pytest.mark.long
     @given(clients=groups(), given_tasks=SUBTOPOLOGIES, standbys=st.integers(0, 2))
     def test_tags_racks_and_lags_change_nothing(
         self, release: str, clients: list[StreamsClient], given_tasks: StreamsTasks, standbys: int

@@ -97,6 +97,7 @@ class TestTheFlow:
         answer = solved("balance_subtopology", cost, owners, group)
         assert answer == by_hand.balance_subtopology(cost.tolist(), owners, group)
 
+    @pytest.mark.long
     @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(6))
     def test_larger_ones_too(self, seed: int) -> None:
