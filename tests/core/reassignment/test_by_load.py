@@ -123,6 +123,29 @@ def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, data:
             assert bound <= moved_weight(problem, placement)
 
 
+@pytest.mark.parametrize("seed", [11, 17])
+def test_what_was_placed_stays(seed: int) -> None:
+    """Of a few heavy partitions, whose floor is out of reach: what raises it by a trifle is no reason to move again."""
+    rng, every, two = np.random.default_rng(seed), np.ones(12, bool), np.full(1, 2, np.int64)
+    problem = MovementProblem(
+        broker_ids=np.arange(12, dtype=np.int32),
+        rack_of=np.zeros(12, np.int32),
+        target=every,
+        base=np.zeros(12, np.int64),
+        domains=(Domain(2, every, every, two, two),),
+        domain_of=np.zeros(60, np.int32),
+        weight=(1_000 * rng.pareto(1, 60)).astype(np.int64) + 1,
+        current=np.array([rng.permutation(12)[:2] for _ in range(60)], np.int32),
+        is_copied=np.zeros((60, 2), bool),
+        must_keep=np.full(60, -1, np.int32),
+    )
+    balance = Balance(Fraction(1, 20))
+    placed = place((problem, problem.weight, problem.base), balance).placement
+    again = place((replace(problem, current=placed.replicas), problem.weight, problem.base), balance).placement
+    assert placed.moved > 0
+    assert again.moved == 0
+
+
 def test_a_replica_as_large_as_the_ceiling_is_alone() -> None:
     """Its broker sheds the load above the ceiling with it; the other one would have to shed as much, and receive it."""
     both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([9, 3, 2, 4, 2])

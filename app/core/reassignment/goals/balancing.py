@@ -70,12 +70,13 @@ def reach_goals(
     goals = [goal for group in priorities for goal in group]
     if len(goals) == 1 and is_one_load(problem, goals[0].name):
         return aims.reach_one_load(goals[0], ends, is_over)
-    reached = [aims.range_of(goal) for goal in goals]
+    reached = wanted = [aims.range_of(goal) for goal in goals]
     best = aims.all_at_once(priorities, ends)
     is_from_start = best is not None
     if best is None:
         best, reached = aims.one_by_one(priorities, ends)
-    if len(priorities) > 1 or not all(aims.is_as_wanted(each) for each in reached):
+    if len(priorities) > 1 or not all(map(_is_same, wanted, reached)):
+        reached = aims.near_start(wanted, reached)
         best, reached = aims.with_less_movement(best, reached, ends, is_from_start=is_from_start)
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
@@ -109,7 +110,8 @@ class _Aims:
         best = one.search(ends)
         reached = self.widened(wanted, best)
         if not _is_same(wanted, reached):
-            best, [reached] = self.with_less_movement(best, [reached], ends, is_from_start=False)
+            near = self.near_start([wanted], [reached])
+            best, [reached] = self.with_less_movement(best, near, ends, is_from_start=False)
         best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
         return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=ExcessProof())
 
@@ -162,6 +164,17 @@ class _Aims:
             is_from_start = all(_is_same(*pair) for pair in zip(reached, wider, strict=True))
             reached = wider
         return best, reached
+
+    def near_start(self, wanted: Sequence[GoalRange], reached: list[GoalRange]) -> list[GoalRange]:
+        """The ranges, with the forced moves in them if hardly wider where a goal is missed: a planned cluster stays."""
+        begun = search(self._problem, self._rules, self._start, self.bounds([], []), lambda: True)
+        wider = [self.widened(each, begun) for each in reached]
+        for aim, old, new in zip(wanted, reached, wider, strict=True):
+            slack = old.ceiling * float(CLOSE)
+            is_above = new.ceiling - old.ceiling > slack * (old.ceiling > aim.ceiling)
+            if (is_above | (old.floor - new.floor > slack * (old.floor < aim.floor))).any():
+                return reached
+        return wider
 
     def _least_of_searches(
         self, bounds: Bounds, is_over: Deadline, best: SearchedPlacement | None = None
@@ -227,10 +240,6 @@ class _Aims:
     def is_within(self, reached: GoalRange, placement: SearchedPlacement) -> bool:
         """Whether a placement is within what was reached."""
         return _is_same(self.widened(reached, placement), reached)
-
-    def is_as_wanted(self, reached: GoalRange) -> bool:
-        """Whether a goal was reached without widening what it aims at."""
-        return _is_same(self.range_of(reached.goal), reached)
 
     def bounds(self, earlier: Sequence[GoalRange], present: Sequence[GoalRange]) -> Bounds:
         """The bounds of goals that were reached and of those of the present priority, for the search."""

@@ -13,7 +13,7 @@ from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
 from app.core.reassignment.model import TIGHT, Balance, Band, Deadline, MovementProblem
-from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, SearchedPlacement
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem
 from app.core.reassignment.rules import LoadRules, load_rules, within_band
 from app.core.reassignment.solvers.exact.placement_model import NotProven
 from app.core.reassignment.solvers.search.heaviest_first import candidate, initial_placement
@@ -89,18 +89,25 @@ def search_by_load(
         floor = highest_floor(rules, base_load, bound)
         aimed = balance.band(total, targets, Band(floor - int(floor * CLOSE), aimed.high))
     resources = ResourceProblem.of_one_load(problem, 0, rules.load, rules.load, base_load)
-    start = initial_placement(rules, base_load).at
-    one = OneLoad.of(resources, 0, led_by(start, first_leaders(resources, start)), within_band(rules, aimed))
+    start = initial_placement(rules, base_load)
+    one = OneLoad.of(resources, 0, led_by(start.at, first_leaders(resources, start.at)), within_band(rules, aimed))
     best = one.search(is_over)
-    band = _reached(rules, best, aimed)
+    band = _reached(rules, best.loads[:, 0], aimed)
+    if band != aimed:
+        wider, slack = _reached(rules, start.loads, band), band.high * CLOSE
+        is_near = wider.high - band.high <= slack * (band.high > aimed.high)
+        # Of what is out of reach, hardly more is no reason to move: a planned cluster stays.
+        band = wider if is_near and band.low - wider.low <= slack * (band.low < aimed.low) else band
+        best = one.widened(within_band(rules, band)).search_again(best, is_over)
+        band = _reached(rules, best.loads[:, 0], band)
     best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
     placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
     return load_placement(problem, placement, band=band, bound=moved_bound, largest_bound=min(bound, placement.largest))
 
 
-def _reached(rules: LoadRules, found: SearchedPlacement, aimed: Band) -> Band:
-    """The band, widened to the loads of the placement."""
-    loads = found.loads[rules.target, 0]
+def _reached(rules: LoadRules, of_brokers: Int64s, aimed: Band) -> Band:
+    """The band, widened to the loads of brokers."""
+    loads = of_brokers[rules.target]
     return Band(int(loads.min(initial=aimed.low)), int(loads.max(initial=aimed.high)))
 
 

@@ -83,6 +83,12 @@ class OneLoad:
         other = self._searched(self.rules, placed.at, is_over)
         return min((found, other), key=lambda each: (each.penalty, each.moved))
 
+    def search_again(self, best: SearchedPlacement, is_over: Deadline) -> SearchedPlacement:
+        """The best placement of a search from one that other bounds led to, and of new ones without pins."""
+        starts = best.at, self.start, self._from_heaviest(self.rules, is_over).at
+        found = [self._searched(self.rules, at, is_over) for at in starts]
+        return min(found, key=lambda each: (each.penalty, each.moved))
+
     def _from_heaviest(self, rules: LoadRules, is_over: Deadline) -> CandidatePlacement:
         """The placement of the search that starts where brokers shed and receive the heaviest replicas first.
 
