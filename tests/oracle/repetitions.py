@@ -125,6 +125,8 @@ def _weaker_requests(request: Document, engine: str) -> list[tuple[str, Document
             ("one constraint less costs no more", other)
             for name in CONSTRAINTS
             for other in [{field: value for field, value in request.items() if field != name}]
+            # A broker that replaces another one also takes replicas of those that are removed.
+            if not (name == "replace_brokers" and (request.get("remove_racks") or request.get("remove_brokers")))
             if request.get(name) and repairs_racks(other) == repairs_racks(request)
         ]
     return weaker
