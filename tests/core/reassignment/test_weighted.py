@@ -10,7 +10,7 @@ from hypothesis import given
 
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Domain, MovementProblem
 from app.core.reassignment.solvers.flow.least_movement import least_movement, within_budget
-from app.core.reassignment.solvers.flow.levels import LARGEST_WEIGHT, narrowest_levels, whole_weights
+from app.core.reassignment.solvers.flow.levels import LARGEST_WEIGHT, find_levels, narrowest_levels, whole_weights
 from app.core.reassignment.solvers.flow.places import counts
 from app.core.reassignment.verifier import placement_violations
 from tests import draws as st
@@ -163,3 +163,15 @@ def test_ceilings_are_at_the_lowest_level_and_floors_at_the_highest(
     )
     bounds = narrowest_levels(problem).bounds()
     assert (tuple(bounds.low.tolist()), tuple(bounds.high.tolist())) == (low, high)
+
+
+def test_a_weight_that_hardly_differs_leaves_the_band() -> None:
+    """298 replicas on four brokers: within 2 % of 74.5 are 74 to 75."""
+    for weights in ([1, 1, 1, 1], [10_000, 10_000, 10_000, 10_001]):
+        levels = find_levels(
+            lambda bounds: bounds.low.sum() <= 298 <= bounds.high.sum(),
+            *(np.full(4, True), np.array(weights, np.int64), 298),
+            is_within=True,
+        )
+        bounds = levels.bounds(Balance(Fraction(1, 50)))
+        assert (bounds.low.tolist(), bounds.high.tolist()) == ([74] * 4, [75] * 4)

@@ -112,9 +112,10 @@ class Levels:
         if balance.tolerance is None:
             raise ValueError("keep has no band")
         low, high = max(self.low - below * self.unit, Fraction(0)), self.high + above * self.unit
-        mean = min(max(self.mean, self.low), self.high)
-        near, far = mean * (1 - balance.tolerance_below), mean * (1 + balance.tolerance)
+        # Floors are whole: their level may be almost one replica above the mean.
+        mean = min(self.mean, self.high)
         weights, of_broker = np.unique(self.weight, return_inverse=True)
+        near, far = mean * (1 - balance.tolerance_below), mean * (1 + balance.tolerance)
         least = [min(floor(low * w), ceil(self.high * w), ceil(near * w)) for w in weights.tolist()]
         most = [max(ceil(high * w), floor(far * w)) for w in weights.tolist()]
         floors, ceilings = np.array([least, most], np.int64)[:, of_broker]
