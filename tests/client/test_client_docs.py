@@ -33,7 +33,6 @@ print(json.dumps(printed))
 """
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_every_program_prints_what_is_shown(
     client: httpx.Client, database: Database, spark: Spark, tmp_path: Path
