@@ -190,7 +190,7 @@ def _worker(connection: sa.Connection) -> str:
 
 
 def _seen(database: Database, look: Callable[[sa.Connection], str]) -> str:
-    """The result of a look at the database, or why there is none."""
+    """The result of a query, or the reason that the database gives none."""
     try:
         with database.engine.connect() as connection:
             return look(connection)

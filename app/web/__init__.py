@@ -16,7 +16,7 @@ pictures/     pictures as SVG and PNG
 charts.py     charts as Vega-Lite specifications, SVG and PNG
 chart_process.py  the process that draws them, while it is needed; chart_engine.py: its program
 problem_page.py  a problem, for browsers
-pages.py      templates and the headers of every page; page_routes.py: routers of pages
+pages.py      templates and the headers of every page
 words.py      numbers and moments in words
 assets.py     style sheets, scripts and icon, cached by browsers
 """

@@ -9,7 +9,6 @@ from importlib.resources import files
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from app.web.chart_process import ENGINE
-from app.web.page_routes import Pages
 
 FOLDER = "/static"
 _MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
@@ -81,7 +80,7 @@ def sent(request: Request, content: bytes, *, etag: str, **headers: str) -> Resp
 
 def router() -> APIRouter:
     """`/static/{name}`. The address with its version can be cached for ever, the one without only with revalidation."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get(FOLDER + "/{name}")
     def asset(request: Request, name: str) -> Response:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.shipped import shipped
-from app.web.page_routes import Pages
 from app.web.pages import page
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Hit:
 
 def router() -> APIRouter:
     """The pages of the guide."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/guide")
     def start(q: Annotated[str, Query(max_length=200)] = "") -> Response:

@@ -8,7 +8,6 @@ from typing import Protocol
 from fastapi import APIRouter, Request, Response
 
 from app.web.assets import sent
-from app.web.page_routes import Pages
 from app.web.pages import page
 
 DOCUMENT = "/openapi.json"
@@ -61,7 +60,7 @@ class CodeFamily(Protocol):
 
 def router(document: OpenApiDocument, families: Sequence[CodeFamily]) -> APIRouter:
     """The routes of the reference. Every family of codes is in a table of its page."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get(DOCUMENT)
     def openapi(request: Request) -> Response:

@@ -19,7 +19,6 @@ from app.store.database import Database
 from app.web.access import Access
 from app.web.clusters.view import viewed
 from app.web.lists import as_id
-from app.web.page_routes import Pages
 from app.web.pages import page
 
 
@@ -72,7 +71,7 @@ def rejected(failure: ShareLinkRejected) -> Response:
 
 def router(database: Database, access: Access, *, ancestors: Sequence[str] = ()) -> APIRouter:
     """Making links needs the right to plan, revoking them an administrator's."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/share", dependencies=[access.plan])
     def share(

@@ -409,3 +409,12 @@ class TestAFieldOfSeveralTypes:
         except ValidationError:
             event("invalid")
             assert _details_of(body)
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_a_target_that_is_no_path(client: httpx.Client, method: str) -> None:
+    """`OPTIONS *` is about the server; clients that send it get an answer as for any path that is not there."""
+    where = urlsplit(str(client.base_url))
+    with socket.create_connection((where.hostname or "", where.port or 0), timeout=20) as connection:
+        connection.sendall(f"{method} * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 404 ")

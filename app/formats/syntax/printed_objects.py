@@ -21,7 +21,7 @@ _OPENING, _KEY = r"^[ \t]*+(?:\[\s*+){0,2}+\{\s*+", r"'[^'\n]{1,249}'\s*+:|[A-Za
 _START = re.compile(rf"{_OPENING}(?={_KEY})", re.MULTILINE)
 _LOOSE_START = re.compile(rf"{_OPENING}(?={_KEY}|\"[^\"\n]{{1,249}}\"\s*+(?::|=>))", re.MULTILINE)
 _LOOSE = re.compile(r',\s*+[\]}]|=>|: ?NaN\b|/\*|[,\[{"\d][ \t]*+(?:#|//)|^[ \t]*+//', re.MULTILINE)
-"""What is in no JSON but in strings: a comma at the end of a list, a comment, `=>` of Ruby."""
+"""Signs of an object of another language, which JSON has in strings alone: a last comma, a comment, `=>` of Ruby."""
 _MOST_LOOSE_CHARACTERS = 1 << 22
 _STRINGS = re.compile(r"\s*+([\[(])\s*+(?=b?['\"])")
 _ESCAPE = r"\\(?:[\\'\"`abfnrtv0]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})"
@@ -72,7 +72,7 @@ def _value(text: str, start: int) -> tuple[str, int]:
     written: list[str] = []
     depth, position = 0, start
     while (token := _TOKEN.match(text, position)) is not None:
-        if token["close"] and written[last := _last_said(written)] == ",":
+        if token["close"] and written[last := _last_token(written)] == ",":
             written[last] = ""
         written.append(_written(token, is_key=text[token.end() : token.end() + 1] == ":"))
         depth += bool(token["open"]) - bool(token["close"])
@@ -83,7 +83,7 @@ def _value(text: str, start: int) -> tuple[str, int]:
     return text[start:end], end
 
 
-def _last_said(written: Sequence[str]) -> int:
+def _last_token(written: Sequence[str]) -> int:
     """The index of the last text that is not blank, or 0."""
     return next((at for at in range(len(written) - 1, 0, -1) if written[at].strip()), 0)
 

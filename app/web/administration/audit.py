@@ -15,7 +15,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from app.store.audit import LONGEST, AuditEntry, AuditFilter
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.page_routes import Pages
 from app.web.pages import page
 
 SIZE = 40
@@ -34,7 +33,7 @@ FIELDS = (*_TEXTS, "status", "since", "until")
 
 def router(database: Database, access: Access) -> APIRouter:
     """The page of the audit log; it needs the right of an administrator."""
-    routes = Pages(dependencies=[access.admin])
+    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
 
     @routes.get("/audit")
     def entries(

@@ -16,7 +16,6 @@ from app.store import transaction
 from app.store.api_keys import ApiKey
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
-from app.web.page_routes import Pages
 from app.web.pages import page, shown_once
 
 MOST_DAYS = 3650
@@ -26,7 +25,7 @@ _LINKS = 100
 
 def router(database: Database, access: Access) -> APIRouter:
     """The page of keys; every request needs the right of an administrator."""
-    routes = Pages(dependencies=[access.admin])
+    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
 
     @routes.get("/keys")
     def keys(revoked: Annotated[str, Query(max_length=20)] = "") -> Response:

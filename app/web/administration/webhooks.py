@@ -14,7 +14,6 @@ from app.store.database import Database, UnitOfWork
 from app.store.webhooks import DeliveryState, EventType, Webhook
 from app.web.access import Access
 from app.web.lists import SIZE, next_page
-from app.web.page_routes import Pages
 from app.web.pages import page, shown_once
 
 MOST_WEBHOOKS = 100
@@ -39,7 +38,7 @@ class Subscriptions(Protocol):
 
 def router(database: Database, subscriptions: Subscriptions, access: Access) -> APIRouter:
     """The page of webhooks; every request needs the right of an administrator."""
-    routes = Pages(dependencies=[access.admin])
+    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
 
     shown = partial(_page, database, subscriptions)
 
@@ -118,7 +117,7 @@ def _created(database: Database, subscriptions: Subscriptions, url: str, events:
 
 def _deliveries(database: Database, subscriptions: Subscriptions) -> APIRouter:
     """All deliveries of a webhook, with their bodies."""
-    routes = Pages()
+    routes = APIRouter()
 
     @routes.get("/webhooks/{webhook_id}")
     def all_deliveries(

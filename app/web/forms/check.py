@@ -17,7 +17,6 @@ from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import short
 from app.web.forms.fields import errors_of, joined, words
-from app.web.page_routes import Pages
 from app.web.pages import page
 
 ADDRESS = "/plan/check"
@@ -37,7 +36,7 @@ class Requests(Protocol):
 
 def router(database: Database, requests: Requests, access: Access, limits: Limits) -> APIRouter:
     """The form."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:

@@ -25,7 +25,6 @@ from app.web.clusters.view import ClusterView, place
 from app.web.forms import codecs, members, short
 from app.web.forms.fields import Mistaken, PastedTexts, errors_of, more
 from app.web.lists import as_id
-from app.web.page_routes import Pages
 from app.web.pages import page
 from app.web.pictures import intervals
 from app.web.words import counted
@@ -66,7 +65,7 @@ def router(
     limits: Limits,
 ) -> APIRouter:
     """The forms; `requests` carries them out, under the name that `access` returns."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         async with request.form(max_fields=1000, max_files=1, max_part_size=limits.max_body_bytes) as form:

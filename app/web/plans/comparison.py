@@ -16,7 +16,6 @@ from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanFilter
 from app.web.clusters.view import ClusterView, place
 from app.web.lists import as_id
-from app.web.page_routes import Pages
 from app.web.pages import page
 from app.web.plans.selection import differing, twins
 from app.web.words import measured
@@ -94,7 +93,7 @@ Text = Annotated[str, Query(max_length=100)]
 
 def router(database: Database) -> APIRouter:
     """The page that compares plans."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans/compare")
     def compare(a: Text = "", b: Text = "", plan: Annotated[Sequence[str], Query()] = ()) -> Response:

@@ -9,13 +9,12 @@ from app.core.model import INT32_MAX
 from app.services import plans
 from app.services.plans.kinds import export
 from app.store.database import Database
-from app.web.page_routes import Pages
 from app.web.pages import download
 
 
 def router(database: Database) -> APIRouter:
     """The files."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/plans/{plan_id:uuid}/plan.json")
     def document(plan_id: UUID) -> Response:

@@ -22,7 +22,6 @@ from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms.fields import PastedTexts, texts_of
 from app.web.lists import id_of
-from app.web.page_routes import Pages
 from app.web.pages import page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
@@ -85,7 +84,7 @@ _ALONE: dict[str, Any] = {"comparable": (), "twins": {}, "place": None, "changes
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The pages of plans; every change beside a plan needs the right to plan."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
     typed = texts_of(limits.max_body_bytes)
     routes.include_router(comparison.router(database))  # before the pages of plans, whose ids it would be
 

@@ -14,7 +14,6 @@ from app.store.database import Database, UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.lists import as_id
-from app.web.page_routes import Pages
 from app.web.pages import page
 from app.web.plans.selection import differing
 from app.web.sweeps import plots, view
@@ -26,7 +25,7 @@ Text = Annotated[str, Query(max_length=100)]
 
 def router(database: Database) -> APIRouter:
     """The page that compares sweeps, and its chart."""
-    routes = Pages()
+    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/sweeps/compare")
     def compare(a: Text = "", b: Text = "", x: Text = "", y: Text = "") -> Response:

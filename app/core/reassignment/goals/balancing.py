@@ -12,7 +12,7 @@ from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
 from app.core.reassignment.goals.one_load import OneLoad, highest_level, is_one_load, lowest_level
-from app.core.reassignment.model import BrokerBounds, Deadline
+from app.core.reassignment.model import Band, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -87,6 +87,14 @@ def reach_goals(
 def _is_same(one: GoalRange, other: GoalRange) -> bool:
     """Whether two ranges of a goal are equal."""
     return np.array_equal(one.ceiling, other.ceiling) and np.array_equal(one.floor, other.floor)
+
+
+def is_hardly_wider(aim: Band | BrokerBounds, reached: Band | BrokerBounds, wider: Band | BrokerBounds) -> bool:
+    """Whether a range is wider than the reached one by up to a thousandth, and only where the aim is missed."""
+    slack = reached.high * float(CLOSE)
+    is_above = wider.high - reached.high > slack * (reached.high > aim.high)
+    is_below = reached.low - wider.low > slack * (reached.low < aim.low)
+    return not np.any(is_above | is_below)
 
 
 class _Aims:
@@ -166,15 +174,11 @@ class _Aims:
         return best, reached
 
     def near_start(self, wanted: Sequence[GoalRange], reached: list[GoalRange]) -> list[GoalRange]:
-        """The ranges, with the forced moves in them if hardly wider where a goal is missed: a planned cluster stays."""
+        """The ranges, widened to the forced moves if that is hardly wider, so that a planned cluster stays."""
         begun = search(self._problem, self._rules, self._start, self.bounds([], []), lambda: True)
         wider = [self.widened(each, begun) for each in reached]
-        for aim, old, new in zip(wanted, reached, wider, strict=True):
-            slack = old.ceiling * float(CLOSE)
-            is_above = new.ceiling - old.ceiling > slack * (old.ceiling > aim.ceiling)
-            if (is_above | (old.floor - new.floor > slack * (old.floor < aim.floor))).any():
-                return reached
-        return wider
+        bounds = [[BrokerBounds(each.floor, each.ceiling) for each in ranges] for ranges in (wanted, reached, wider)]
+        return wider if all(is_hardly_wider(*each) for each in zip(*bounds, strict=True)) else reached
 
     def _least_of_searches(
         self, bounds: Bounds, is_over: Deadline, best: SearchedPlacement | None = None

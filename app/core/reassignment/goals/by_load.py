@@ -8,7 +8,7 @@ import numpy as np
 from app.core.model import Int64s
 from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.goals.answers import EXACT_SOLVER
-from app.core.reassignment.goals.balancing import CLOSE
+from app.core.reassignment.goals.balancing import CLOSE, is_hardly_wider
 from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.forced import LoadPlacement, load_placement, place_forced, with_replicas_in_sync
 from app.core.reassignment.goals.one_load import OneLoad
@@ -94,10 +94,8 @@ def search_by_load(
     best = one.search(is_over)
     band = _reached(rules, best.loads[:, 0], aimed)
     if band != aimed:
-        wider, slack = _reached(rules, start.loads, band), band.high * CLOSE
-        is_near = wider.high - band.high <= slack * (band.high > aimed.high)
-        # Of what is out of reach, hardly more is no reason to move: a planned cluster stays.
-        band = wider if is_near and band.low - wider.low <= slack * (band.low < aimed.low) else band
+        wider = _reached(rules, start.loads, band)
+        band = wider if is_hardly_wider(aimed, band, wider) else band  # A planned cluster stays.
         best = one.widened(within_band(rules, band)).search_again(best, is_over)
         band = _reached(rules, best.loads[:, 0], band)
     best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
