@@ -25,8 +25,6 @@ from app.api.http.operations import (
     page_response,
     token_of_offset,
 )
-from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken
-from app.errors.requests import PlanNotFound, ShareLinkNotFound, SnapshotNotFound, SweepNotFound
 from app.services import audit, share_links
 from app.services.audit import MEDIA_TYPES, AuditFormat
 from app.services.bodies import AnswerRecord
@@ -81,16 +79,7 @@ class ShareLinksPage(AnswerRecord):
     """`page_token` of the next page; null on the last."""
 
 
-@share_links_router.operation(
-    "POST",
-    PlanNotFound,
-    SweepNotFound,
-    SnapshotNotFound,
-    IdempotencyKeyInFlight,
-    answer=SharedLinks,
-    status=201,
-    takes=json_only,
-)
+@share_links_router.operation("POST", answer=SharedLinks, status=201, takes=json_only)
 def create_share_link(
     request: Request,
     uow: Uow,
@@ -117,7 +106,7 @@ def create_share_link(
     return once(answer)
 
 
-@share_links_router.operation("GET", InvalidPageToken, answer=ShareLinksPage, scope="admin")
+@share_links_router.operation("GET", answer=ShareLinksPage, scope="admin")
 def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """List share links, newest first.
 
@@ -129,7 +118,7 @@ def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken =
     return page_response(page, map(ListedShareLink.of, page.items))
 
 
-@share_links_router.operation("DELETE /{share_link_id}", ShareLinkNotFound, status=204, scope="admin")
+@share_links_router.operation("DELETE /{share_link_id}", status=204, scope="admin")
 def revoke_share_link(uow: Uow, share_link_id: Annotated[Id, examples.SHARE_LINK_ID]) -> Response:
     """Revoke a share link.
 
@@ -179,7 +168,7 @@ def _wanted(
 Wanted = Annotated[AuditFilter, Depends(_wanted)]
 
 
-@audit_router.operation("GET", InvalidPageToken, answer=AuditPage)
+@audit_router.operation("GET", answer=AuditPage)
 def list_audit_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """List entries of the audit log, newest first.
 

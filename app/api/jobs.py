@@ -11,8 +11,6 @@ from app.api import examples
 from app.api.http.auth import Uow
 from app.api.http.following import EVENT_STREAM, Observation, Preferences, WaitPreference, awaited, events
 from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, json_response, page_response
-from app.errors.access import InvalidPageToken
-from app.errors.requests import JobEnded, JobNotFound
 from app.services.bodies import AnswerRecord
 from app.services.fields import Id
 from app.services.plans.kinds import KINDS
@@ -71,7 +69,7 @@ class JobsPage(AnswerRecord):
     """Token of the next page; null on the last page."""
 
 
-@router.operation("GET", InvalidPageToken, answer=JobsPage, scope="read")
+@router.operation("GET", answer=JobsPage, scope="read")
 def list_jobs(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Jobs that make plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
@@ -87,7 +85,7 @@ def list_jobs(
     return page_response(page, map(_document, page.items))
 
 
-@router.operation("GET /{job_id}", JobNotFound, answer=JobDocument, scope="read")
+@router.operation("GET /{job_id}", answer=JobDocument, scope="read")
 def get_job(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -> Response:
     """Read the state of a job.
 
@@ -102,7 +100,6 @@ def get_job(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -
 
 @router.operation(
     "GET /{job_id}/events",
-    JobNotFound,
     scope="read",
     others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the job has ended"}},
 )
@@ -116,7 +113,7 @@ def follow_job(request: Request, uow: Uow, job_id: JobId) -> Response:
     return events(request, partial(observed, job_id=job_id))
 
 
-@router.operation("DELETE /{job_id}", JobNotFound, JobEnded, answer=JobDocument, scope="plan")
+@router.operation("DELETE /{job_id}", answer=JobDocument, scope="plan")
 def cancel_job(uow: Uow, job_id: JobId) -> Response:
     """Cancel a job.
 

@@ -10,7 +10,6 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.operations import Operations, json_response
 from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import CLIENTS, PARTITIONERS
-from app.errors import access, kafka, requests
 from app.services import keys
 from app.services.bodies import AnswerRecord
 from app.services.keys import KeysAnswer, KeysRequest
@@ -88,20 +87,7 @@ def list_partitioners() -> Response:
     return json_response(PartitionersDocument(partitioners, policies, clients))
 
 
-@router.operation(
-    "POST /partitions",
-    requests.MalformedKey,
-    kafka.InvalidPartitions,
-    requests.UnknownPartition,
-    requests.DuplicatePartition,
-    requests.ConflictingFields,
-    requests.QueueSizesOverflow,
-    requests.LimitExceeded,
-    requests.UnsupportedKafkaVersion,
-    access.IdempotencyKeyInFlight,
-    answer=KeysAnswer,
-    takes=json_only,
-)
+@router.operation("POST /partitions", answer=KeysAnswer, takes=json_only)
 def place_keys(
     once: OnceOnly, limits: RequestLimits, body: Annotated[KeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)]
 ) -> Response:

@@ -13,9 +13,6 @@ from app.api.http.idempotency import OnceOnly
 from app.api.http.operations import EndpointT, Operations, json_response, matched_hashes
 from app.api.jobs import JobDocument, accepted, observed
 from app.api.problems.documents import of_stored_failure
-from app.errors import Failure
-from app.errors.access import IdempotencyKeyInFlight
-from app.errors.requests import LimitExceeded, SnapshotChanged, SnapshotNotFound, UnsupportedKafkaVersion
 from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan, plan_json
 from app.store.database import UnitOfWork
 from app.store.jobs import Job
@@ -82,21 +79,9 @@ class Planning:
 PlanningOnce = Annotated[Planning, Depends(scope="function")]
 
 
-def plan_operation(
-    router: Operations, kind: str, answer: Any, *failures: type[Failure]
-) -> Callable[[EndpointT], EndpointT]:
-    """Declare `POST /v1/plans/<kind>`.
-
-    Parameters
-    ----------
-    answer : the document of the plan.
-    failures : of the kind, besides the ones that every kind has.
-    """
-    every_kind = (SnapshotNotFound, SnapshotChanged, LimitExceeded, UnsupportedKafkaVersion)
-    in_flight = IdempotencyKeyInFlight
-    return router.operation(
-        f"POST /{kind}", *every_kind, *failures, in_flight, answer=answer, status=201, takes=json_only, others=LATER
-    )
+def plan_operation(router: Operations, kind: str, answer: Any) -> Callable[[EndpointT], EndpointT]:
+    """Declare `POST /v1/plans/<kind>`; `answer` is the document of the plan."""
+    return router.operation(f"POST /{kind}", answer=answer, status=201, takes=json_only, others=LATER)
 
 
 def created(plan: Plan) -> Response:

@@ -29,7 +29,7 @@ from app.api.models.clusters import SnapshotRequest
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster
-from app.errors import access, reassignments, requests
+from app.errors import access, requests
 from app.errors.quotation import quoted
 from app.formats.snapshots import assembly
 from app.formats.snapshots.pasted import Upload
@@ -140,27 +140,7 @@ async def _of_form(body: bytes, form: FormData) -> _Body:
     return _Body("multipart/form-data", body, stated, uploads)
 
 
-@router.operation(
-    "POST",
-    requests.ConflictingFields,
-    requests.MalformedText,
-    requests.DuplicateBroker,
-    requests.DuplicateTopic,
-    requests.DuplicatePartition,
-    requests.DuplicateLogDir,
-    requests.ConflictingFields,
-    reassignments.UnknownLogDir,
-    requests.DuplicateGroup,
-    requests.DuplicateMember,
-    requests.LimitExceeded,
-    requests.UnrelatedBrokers,
-    requests.UnsupportedKafkaVersion,
-    access.UnsupportedMediaType,
-    access.IdempotencyKeyInFlight,
-    answer=SnapshotDocument,
-    status=201,
-    openapi_extra=examples.SNAPSHOT_BODY,
-)
+@router.operation("POST", answer=SnapshotDocument, status=201, openapi_extra=examples.SNAPSHOT_BODY)
 def create_snapshot(
     uow: Uow,
     once: OnceOnly,
@@ -209,7 +189,7 @@ def create_snapshot(
     return once(answer)
 
 
-@router.operation("GET", access.InvalidPageToken, answer=SnapshotsPage, scope="read")
+@router.operation("GET", answer=SnapshotsPage, scope="read")
 def list_snapshots(
     uow: Uow,
     cluster: Annotated[Name | None, Query(description="Snapshots of this cluster.")] = None,
@@ -226,7 +206,6 @@ def list_snapshots(
 
 @router.operation(
     "GET /{snapshot_id}",
-    requests.SnapshotNotFound,
     answer=SnapshotWithCluster,
     scope="read",
     others={304: {"description": "The caller has the current version"}},
@@ -241,7 +220,7 @@ def get_snapshot(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples
     return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
 
 
-@router.operation("DELETE /{snapshot_id}", requests.SnapshotNotFound, requests.SnapshotInUse, status=204, scope="admin")
+@router.operation("DELETE /{snapshot_id}", status=204, scope="admin")
 def delete_snapshot(uow: Uow, snapshot_id: Annotated[Id, examples.UNUSED_SNAPSHOT_ID]) -> Response:
     """Delete a snapshot.
 

@@ -14,8 +14,6 @@ from app.api import examples
 from app.api.http.auth import OutboundCalls, RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, json_response, page_response
-from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken
-from app.errors.requests import DeliveryNotFound, LimitExceeded, TargetNotAllowed, WebhookNotFound, WebhooksDisabled
 from app.services import webhooks
 from app.services.bodies import AnswerRecord, Request
 from app.services.fields import Id
@@ -128,17 +126,7 @@ class DeliveriesPage(AnswerRecord):
     """`page_token` of the next page; null on the last."""
 
 
-@router.operation(
-    "POST",
-    WebhooksDisabled,
-    TargetNotAllowed,
-    LimitExceeded,
-    IdempotencyKeyInFlight,
-    IdempotencyKeyReused,
-    answer=CreatedWebhook,
-    status=201,
-    takes=json_only,
-)
+@router.operation("POST", answer=CreatedWebhook, status=201, takes=json_only)
 def create_webhook(
     uow: Uow,
     once: OnceOnly,
@@ -162,7 +150,7 @@ def create_webhook(
     return once(answer)
 
 
-@router.operation("GET", InvalidPageToken, answer=WebhooksPage)
+@router.operation("GET", answer=WebhooksPage)
 def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
     """List webhooks, newest first.
 
@@ -172,7 +160,7 @@ def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = No
     return page_response(page, map(WebhookDocument.of, page.items))
 
 
-@router.operation("GET /{webhook_id}", WebhookNotFound, answer=WebhookDocument)
+@router.operation("GET /{webhook_id}", answer=WebhookDocument)
 def get_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
     """Get a webhook.
 
@@ -181,7 +169,7 @@ def get_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
     return json_response(WebhookDocument.of(uow.webhooks.get(webhook_id)))
 
 
-@router.operation("DELETE /{webhook_id}", WebhookNotFound, status=204)
+@router.operation("DELETE /{webhook_id}", status=204)
 def delete_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
     """Delete a webhook.
 
@@ -191,15 +179,7 @@ def delete_webhook(uow: Uow, webhook_id: WebhookId) -> Response:
     return Response(status_code=204)
 
 
-@router.operation(
-    "POST /{webhook_id}/ping",
-    WebhooksDisabled,
-    WebhookNotFound,
-    IdempotencyKeyInFlight,
-    IdempotencyKeyReused,
-    answer=DeliveryDocument,
-    status=202,
-)
+@router.operation("POST /{webhook_id}/ping", answer=DeliveryDocument, status=202)
 def ping_webhook(uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId) -> Response:
     """Send a test event.
 
@@ -208,7 +188,7 @@ def ping_webhook(uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: 
     return once(lambda: _accepted(webhooks.ping(uow, webhook_id, outbound)))
 
 
-@router.operation("GET /{webhook_id}/deliveries", WebhookNotFound, InvalidPageToken, answer=DeliveriesPage)
+@router.operation("GET /{webhook_id}/deliveries", answer=DeliveriesPage)
 def list_deliveries(
     uow: Uow,
     webhook_id: WebhookId,
@@ -226,16 +206,7 @@ def list_deliveries(
     return page_response(page, map(_delivery, page.items))
 
 
-@router.operation(
-    "POST /{webhook_id}/deliveries/{delivery_id}/replay",
-    WebhooksDisabled,
-    WebhookNotFound,
-    DeliveryNotFound,
-    IdempotencyKeyInFlight,
-    IdempotencyKeyReused,
-    answer=DeliveryDocument,
-    status=202,
-)
+@router.operation("POST /{webhook_id}/deliveries/{delivery_id}/replay", answer=DeliveryDocument, status=202)
 def replay_delivery(
     uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId, delivery_id: DeliveryId
 ) -> Response:

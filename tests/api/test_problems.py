@@ -15,13 +15,14 @@ from pydantic import BaseModel, ValidationError
 
 from app.api.problems.codes import OF_HTTP
 from app.api.problems.field_errors import field_errors, within_body
-from app.api.problems.responses import STATUS, status_of
+from app.api.problems.responses import OF_OPERATIONS, STATUS, status_of
 from app.errors import Failure
 from app.errors.crossing import FAILURES
 from app.errors.machine import MachineRefuses
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, place, problem, topic
+from tests.api.operations import IDS
 from tests.conftest import ROOT
 from tests.documents import Document
 
@@ -56,6 +57,11 @@ class TestStatuses:
         concrete = {failure for failure in _subclasses(Failure) if "title" in vars(failure)}
         assert set(FAILURES.values()) == {failure for failure in concrete if failure.__module__.startswith("app.")}
         assert all(code == failure.code for code, failure in FAILURES.items())
+
+    def test_the_table_of_operations_names_operations_and_failures(self) -> None:
+        """A misspelt id would leave an operation without its failures."""
+        assert OF_OPERATIONS.keys() <= set(IDS)
+        assert {code for codes in OF_OPERATIONS.values() for code in codes} <= FAILURES.keys()
 
     def test_codes_and_titles_are_unique(self) -> None:
         concrete = {failure for failure in _subclasses(Failure) if "title" in vars(failure)}

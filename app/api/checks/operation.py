@@ -9,40 +9,12 @@ from app.api.checks.requests import CheckRequest, run_check
 from app.api.http.auth import RequestLimits, Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.operations import Operations, json_response
-from app.errors import reassignments
-from app.errors.access import IdempotencyKeyInFlight
-from app.errors.requests import (
-    ConflictingFields,
-    IllegalReassignment,
-    MalformedText,
-    SnapshotNotFound,
-    UnsupportedKafkaVersion,
-)
 from app.services.checks.verification import CheckDocument
 
 router = Operations("/v1/checks", "checks")
 
 
-@router.operation(
-    "POST",
-    SnapshotNotFound,
-    ConflictingFields,
-    MalformedText,
-    IllegalReassignment,
-    reassignments.UnknownBroker,
-    reassignments.UnknownRack,
-    reassignments.UnknownTopic,
-    reassignments.CapacityMissing,
-    reassignments.LogDirsMissing,
-    reassignments.UnknownLogDir,
-    reassignments.RatesMissing,
-    reassignments.SizesMissing,
-    UnsupportedKafkaVersion,
-    reassignments.ReassignmentUnderWay,
-    IdempotencyKeyInFlight,
-    answer=CheckDocument,
-    takes=json_only,
-)
+@router.operation("POST", answer=CheckDocument, takes=json_only)
 def check_reassignment(
     uow: Uow,
     once: OnceOnly,

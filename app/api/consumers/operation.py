@@ -7,22 +7,13 @@ from fastapi import Body, Response
 from app.api import examples
 from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
-from app.errors import reassignments, requests
 from app.services.consumers import PLANNER, ConsumersRequest
 from app.services.consumers.answers import ConsumersPlanDocument
 
 router = Operations("/v1/plans", "plans")
 
 
-@plan_operation(
-    router,
-    "consumers",
-    ConsumersPlanDocument,
-    requests.ConflictingFields,
-    requests.AssignorUnavailable,
-    reassignments.UnknownTopic,
-    requests.ImpossibleValue,
-)
+@plan_operation(router, "consumers", ConsumersPlanDocument)
 def plan_consumers(
     planning: PlanningOnce, body: Annotated[ConsumersRequest, Body(openapi_examples=examples.CONSUMERS_REQUEST)]
 ) -> Response:

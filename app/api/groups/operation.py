@@ -8,32 +8,13 @@ from app.api import examples
 from app.api.groups.requests import PlanGroupRequest
 from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
-from app.errors import kafka, requests
 from app.services.groups import PLANNER
 from app.services.groups.answers import GroupPlanDocument
 
 router = Operations("/v1/plans", "plans")
 
 
-@plan_operation(
-    router,
-    "group",
-    GroupPlanDocument,
-    requests.AssignorUnavailable,
-    requests.ConflictingFields,
-    requests.ImpossibleValue,
-    requests.DuplicateMember,
-    requests.DuplicateBroker,
-    requests.DuplicateTopic,
-    requests.MalformedText,
-    kafka.CorruptProtocolBytes,
-    kafka.NoMembers,
-    kafka.OwnedPartitionMissing,
-    kafka.PartitionsLeftUnassigned,
-    kafka.AssignorLosesCount,
-    kafka.AssignorNeverEnds,
-    kafka.AssignorRunsOutOfMembers,
-)
+@plan_operation(router, "group", GroupPlanDocument)
 def plan_group(
     planning: PlanningOnce, body: Annotated[PlanGroupRequest, Body(openapi_examples=examples.GROUP_REQUEST)]
 ) -> Response:

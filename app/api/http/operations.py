@@ -21,8 +21,7 @@ from fastapi.routing import APIRoute
 
 from app.api.http.auth import principal
 from app.api.problems.responses import responses
-from app.errors import Failure
-from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
+from app.errors.access import InvalidPageToken, NotAcceptable
 from app.errors.quotation import quoted
 from app.formats.syntax import unique_json
 from app.store.transaction import Page
@@ -44,7 +43,7 @@ class Operations(APIRouter):
     def operation(
         self,
         method_and_path: str,
-        *failures: type[Failure],
+        *,
         answer: Any = None,
         status: int = 200,
         scope: str | None = None,
@@ -52,7 +51,7 @@ class Operations(APIRouter):
         others: Mapping[int, Mapping[str, Any]] | None = None,
         **options: Any,
     ) -> Callable[[EndpointT], EndpointT]:
-        """Declare an operation, `GET /{job_id}`, with its failures besides those that every operation has.
+        """Declare an operation, `GET /{job_id}`; `problems/failures.json` has its failures.
 
         Parameters
         ----------
@@ -75,7 +74,7 @@ class Operations(APIRouter):
                 description=description,
                 response_model=answer,
                 response_class=Response if answer is None else JSONResponse,
-                responses=responses(*failures, *([UnsupportedMediaType] if takes else []), others=others),
+                responses=responses(function.__name__, others),
                 dependencies=[*([Depends(takes)] if takes else []), *_needed(scope)],
                 **options,
             )

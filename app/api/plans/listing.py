@@ -7,7 +7,6 @@ from pydantic import Field
 
 from app.api.http.auth import Uow
 from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, page_response
-from app.errors.access import InvalidPageToken
 from app.services.bodies import AnswerRecord
 from app.services.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.services.plans import Status
@@ -27,7 +26,7 @@ class PlansPage(AnswerRecord):
     """Token of the next page; null on the last page."""
 
 
-@router.operation("GET", InvalidPageToken, answer=PlansPage, scope="read")
+@router.operation("GET", answer=PlansPage, scope="read")
 def list_plans(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides

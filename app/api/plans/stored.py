@@ -139,8 +139,6 @@ IfMatch = Annotated[
 
 @router.operation(
     "GET /{plan_id:uuid}",
-    errors.PlanNotFound,
-    errors.NotAcceptable,
     answer=_PLAN,
     scope="read",
     others={200: {"content": FILES | {SVG: {}}, "description": "The plan"}, 304: NOT_MODIFIED},
@@ -168,13 +166,7 @@ def get_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     return with_etag(request, etag_of(plan.head, media_type), response)
 
 
-@router.operation(
-    "GET /{plan_id:uuid}/partitions",
-    errors.PlanNotFound,
-    errors.InvalidPageToken,
-    answer=PartitionsDocument,
-    scope="read",
-)
+@router.operation("GET /{plan_id:uuid}/partitions", answer=PartitionsDocument, scope="read")
 def list_plan_partitions(
     uow: Uow,
     plan_id: PlanId,
@@ -193,15 +185,7 @@ def list_plan_partitions(
     return json_response({"items": items, "total": page.total, "next_page_token": token})
 
 
-@router.operation(
-    "GET /{plan_id:uuid}/diff",
-    errors.PlanNotFound,
-    errors.SnapshotNotFound,
-    errors.ConflictingFields,
-    errors.InvalidPageToken,
-    answer=_DIFFERENCE,
-    scope="read",
-)
+@router.operation("GET /{plan_id:uuid}/diff", answer=_DIFFERENCE, scope="read")
 def diff_plan(
     uow: Uow,
     plan_id: PlanId,
@@ -230,15 +214,6 @@ def diff_plan(
 
 @router.operation(
     "GET /{plan_id:uuid}/export",
-    errors.PlanNotFound,
-    errors.NotExportable,
-    errors.ConflictingFields,
-    errors.SnapshotChanged,
-    errors.SnapshotNotFound,
-    errors.SnapshotOfAnotherCluster,
-    errors.SnapshotTooOld,
-    errors.UnknownBroker,
-    errors.UnknownRack,
     scope="read",
     others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
 )
@@ -303,7 +278,6 @@ def export_plan(
 
 @router.operation(
     "GET /{plan_id:uuid}/picture.svg",
-    errors.PlanNotFound,
     scope="read",
     others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED},
 )
@@ -316,15 +290,7 @@ def draw_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     return with_etag(request, digest_of(bytes(response.body)), response)
 
 
-@router.operation(
-    "PATCH /{plan_id:uuid}",
-    errors.PlanNotFound,
-    errors.PlanChanged,
-    errors.ImpossibleTransition,
-    errors.QuotaExceeded,
-    answer=_PLAN,
-    takes=merge_patch_only,
-)
+@router.operation("PATCH /{plan_id:uuid}", answer=_PLAN, takes=merge_patch_only)
 def update_plan(
     uow: Uow,
     plan_id: PlanId,
@@ -352,7 +318,7 @@ def update_plan(
     return Response(plans.plan_json(plan), media_type=JSON, headers={"ETag": f'"{etag_of(head, JSON)}"'})
 
 
-@router.operation("DELETE /{plan_id:uuid}", errors.PlanNotFound, status=204, scope="admin")
+@router.operation("DELETE /{plan_id:uuid}", status=204, scope="admin")
 def delete_plan(uow: Uow, plan_id: PlanId) -> Response:
     """Delete a plan.
 

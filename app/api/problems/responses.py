@@ -1,12 +1,15 @@
 """The HTTP status of every failure, and the problems of an operation in the OpenAPI document."""
 
+import json
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
 from app.errors import Failure
 from app.errors import every as errors
+from app.errors.crossing import FAILURES
 
 _CHALLENGES = 'Bearer realm="rackplan", Basic realm="rackplan"'
 
@@ -74,14 +77,16 @@ _IMPLIED: Mapping[type[Failure], Sequence[type[Failure]]] = {
 """Failures of operations that have another one: with an Idempotency-Key, whose answer is stored."""
 
 
-def responses(
-    *failures: type[Failure], others: Mapping[int, Mapping[str, Any]] | None = None
-) -> dict[int | str, dict[str, Any]]:
+_TABLE = files("app.api.problems").joinpath("failures.json").read_bytes()
+OF_OPERATIONS: Mapping[str, Sequence[str]] = json.loads(_TABLE)
+"""The codes of the failures of each operation by its id, besides those of every operation."""
+
+
+def responses(operation_id: str, others: Mapping[int, Mapping[str, Any]] | None) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation in OpenAPI: its failures by status, and the failures of every operation.
 
     Parameters
     ----------
-    failures : of the operation itself.
     others : its responses that are not problems, by status.
     """
     by_status: dict[int, dict[str, str]] = {
@@ -89,6 +94,7 @@ def responses(
         HTTPStatus.UNAUTHORIZED.value: {"unauthorized": "The credentials cannot be read"},
         HTTPStatus.INTERNAL_SERVER_ERROR.value: {"internal_error": "The service failed"},
     }
+    failures = [FAILURES[code] for code in OF_OPERATIONS.get(operation_id, ())]
     implied = (also for cause, others in _IMPLIED.items() if cause in failures for also in others)
     for kind in (*_OF_EVERY_OPERATION, *implied, *failures):
         status = status_of(kind)

@@ -7,47 +7,13 @@ from fastapi import Body, Response
 from app.api import examples
 from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
-from app.errors import kafka, reassignments, requests
 from app.services.reassignment import PLANNER, ReassignmentRequest
 from app.services.reassignment.reports.report import ReassignmentPlanDocument
 
 router = Operations("/v1/plans", "plans")
 
 
-@plan_operation(
-    router,
-    "reassignment",
-    ReassignmentPlanDocument,
-    requests.ConflictingFields,
-    requests.DuplicateBroker,
-    requests.DuplicateTopic,
-    requests.DuplicatePartition,
-    reassignments.UnknownBroker,
-    reassignments.UnknownTopic,
-    reassignments.ObserversNotKept,
-    requests.UnknownPartition,
-    reassignments.UnknownRack,
-    reassignments.BrokerExists,
-    reassignments.CordonedTarget,
-    kafka.InvalidPartitions,
-    kafka.InvalidReplicationFactor,
-    kafka.BrokersWithoutRack,
-    reassignments.NotFeasible,
-    reassignments.UnknownLogDir,
-    reassignments.LogDirsMissing,
-    reassignments.NoLogDirLeft,
-    reassignments.OfflineLogDir,
-    reassignments.LogDirsTooSmall,
-    requests.DuplicateLogDir,
-    reassignments.PinContradicted,
-    reassignments.BudgetBelowMinimum,
-    reassignments.CapacityMissing,
-    reassignments.RatesMissing,
-    reassignments.SizesMissing,
-    requests.MoveExceedsBatchLimit,
-    requests.BatchesOutOfDisk,
-    reassignments.ReassignmentUnderWay,
-)
+@plan_operation(router, "reassignment", ReassignmentPlanDocument)
 def plan_reassignment(
     planning: PlanningOnce, body: Annotated[ReassignmentRequest, Body(openapi_examples=examples.REASSIGNMENT_REQUEST)]
 ) -> Response:

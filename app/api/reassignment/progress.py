@@ -9,9 +9,7 @@ from app.api import examples
 from app.api.http.auth import Uow, json_only
 from app.api.http.idempotency import OnceOnly
 from app.api.http.operations import Operations, json_response
-from app.errors.access import IdempotencyKeyInFlight
-from app.errors.reassignments import LogOfAnotherPlan, NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
-from app.errors.requests import ConflictingFields, MalformedText, PlanNotFound, QuotaExceeded, SnapshotNotFound
+from app.errors.requests import ConflictingFields
 from app.services import plans
 from app.services.fields import Id, OnSnapshot
 from app.services.reassignment.progress.progress import PlanProgressDocument, progress_of, with_log
@@ -30,21 +28,7 @@ class ProgressRequest(OnSnapshot):
     times of its batches are stored as the plan's `ledger`, in place of an earlier one."""
 
 
-@router.operation(
-    "POST /{plan_id:uuid}/progress",
-    PlanNotFound,
-    SnapshotNotFound,
-    ConflictingFields,
-    NoProgress,
-    SnapshotOfAnotherCluster,
-    SnapshotTooOld,
-    MalformedText,
-    LogOfAnotherPlan,
-    QuotaExceeded,
-    IdempotencyKeyInFlight,
-    answer=PlanProgressDocument,
-    takes=json_only,
-)
+@router.operation("POST /{plan_id:uuid}/progress", answer=PlanProgressDocument, takes=json_only)
 def plan_progress(
     uow: Uow,
     once: OnceOnly,

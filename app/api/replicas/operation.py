@@ -8,31 +8,13 @@ from app.api import examples
 from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.replicas.requests import PlaceRequest
-from app.errors import kafka, reassignments, requests
 from app.services.replicas import PLANNER
 from app.services.replicas.answers import PlanDocument
 
 router = Operations("/v1/plans", "plans")
 
 
-@plan_operation(
-    router,
-    "replicas",
-    PlanDocument,
-    requests.ConflictingFields,
-    kafka.InvalidPartitions,
-    kafka.InvalidReplicationFactor,
-    kafka.BrokersWithoutRack,
-    kafka.ArithmeticOverflow,
-    requests.AttributeMissing,
-    requests.DuplicateAttribute,
-    requests.ForcedAttributeNotListed,
-    requests.TooFewValues,
-    requests.CopysetsImpossible,
-    requests.DuplicateBroker,
-    requests.DuplicateTopic,
-    reassignments.UnknownBroker,
-)
+@plan_operation(router, "replicas", PlanDocument)
 def plan_replicas(
     planning: PlanningOnce, body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)]
 ) -> Response:

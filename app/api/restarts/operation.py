@@ -7,23 +7,13 @@ from fastapi import Body, Response
 from app.api import examples
 from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
-from app.errors import reassignments, requests
 from app.services.restarts import PLANNER, RestartRequest
 from app.services.restarts.reports import RestartPlanDocument
 
 router = Operations("/v1/plans", "plans")
 
 
-@plan_operation(
-    router,
-    "restart",
-    RestartPlanDocument,
-    requests.ConflictingFields,
-    reassignments.UnknownBroker,
-    reassignments.UnknownTopic,
-    reassignments.CapacityMissing,
-    reassignments.RatesMissing,
-)
+@plan_operation(router, "restart", RestartPlanDocument)
 def plan_restart(
     planning: PlanningOnce, body: Annotated[RestartRequest, Body(openapi_examples=examples.RESTART_REQUEST)]
 ) -> Response:

@@ -8,36 +8,13 @@ from app.api import examples
 from app.api.http.operations import Operations
 from app.api.planned import PlanningOnce, plan_operation
 from app.api.streams.requests import PlanStreamsRequest
-from app.errors import kafka, requests
 from app.services.streams import PLANNER
 from app.services.streams.answers import StreamsPlanDocument
 
 router = Operations("/v1/plans", "plans")
 
 
-@plan_operation(
-    router,
-    "streams",
-    StreamsPlanDocument,
-    requests.ConflictingFields,
-    requests.ImpossibleValue,
-    requests.MalformedText,
-    kafka.CorruptProtocolBytes,
-    requests.AssignorUnavailable,
-    requests.UnsupportedKafkaVersion,
-    requests.DuplicateClient,
-    requests.DuplicateMember,
-    requests.DuplicateBroker,
-    kafka.NoClients,
-    kafka.NoMembersForTasks,
-    kafka.ClientWithoutThreads,
-    kafka.UnknownTaskLag,
-    kafka.TagsBeyondLimits,
-    kafka.TaskPartitionsUnknown,
-    kafka.InconsistentTasks,
-    kafka.TooManyTasks,
-    kafka.RackCostsOverflow,
-)
+@plan_operation(router, "streams", StreamsPlanDocument)
 def plan_streams(
     planning: PlanningOnce, body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)]
 ) -> Response:

@@ -15,7 +15,6 @@ from app.api.http.operations import Operations, PageSize, PageToken, id_of_token
 from app.api.jobs import State
 from app.api.sweeps.documents import SweepDocument, SweepsPage, SweepWithDefinition
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
-from app.errors import access, kafka, reassignments, requests
 from app.services import sweeps
 from app.services.fields import Id
 from app.services.sweeps import KINDS, SweepRequest
@@ -27,39 +26,12 @@ router = Operations("/v1/sweeps", "sweeps")
 May = Annotated[str, Security(principal, scopes=["read"])]
 SweepId = Annotated[Id, examples.SWEEP_ID]
 
-_REJECTED = (
-    requests.UnknownAxis,
-    requests.EmptyAxis,
-    requests.ImpossibleValue,
-    requests.ConflictingFields,
-    requests.LimitExceeded,
-    requests.UnsupportedKafkaVersion,
-    requests.AssignorUnavailable,
-    kafka.InvalidPartitions,
-    kafka.InvalidReplicationFactor,
-    kafka.BrokersWithoutRack,
-    kafka.ArithmeticOverflow,
-    requests.DuplicateBroker,
-    requests.DuplicateTopic,
-    requests.MalformedText,
-    reassignments.UnknownBroker,
-    reassignments.UnknownRack,
-    reassignments.UnknownTopic,
-    reassignments.ObserversNotKept,
-    requests.DatasetNotAllowed,
-    requests.TooManySweeps,
-    access.UnsupportedMediaType,
-    access.IdempotencyKeyInFlight,
-)
-"""Why a sweep of any kind is rejected."""
 _ENDED: Mapping[int, Mapping[str, Any]] = {
     200: {"model": SweepDocument, "description": "The sweep has ended while the request waited (`Prefer: wait=…`)"}
 }
 
 
-@router.operation(
-    "POST", *_REJECTED, requests.SnapshotNotFound, answer=SweepDocument, status=202, takes=json_only, others=_ENDED
-)
+@router.operation("POST", answer=SweepDocument, status=202, takes=json_only, others=_ENDED)
 def create_sweep(
     request: Request,
     uow: Uow,
@@ -88,7 +60,7 @@ def create_sweep(
     return _awaited(request, prefer, once(lambda: _accepted(uow, submitted(body.on_newest(uow).service()))))
 
 
-@router.operation("GET", access.InvalidPageToken, answer=SweepsPage, scope="read")
+@router.operation("GET", answer=SweepsPage, scope="read")
 def list_sweeps(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Sweeps of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
@@ -104,7 +76,7 @@ def list_sweeps(
     return page_response(page, (_document(uow, sweep) for sweep in page.items))
 
 
-@router.operation("GET /{sweep_id}", requests.SweepNotFound, answer=SweepWithDefinition, scope="read")
+@router.operation("GET /{sweep_id}", answer=SweepWithDefinition, scope="read")
 def get_sweep(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -> Response:
     """Get a sweep and its progress.
 
@@ -123,7 +95,6 @@ def get_sweep(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPrefere
 
 @router.operation(
     "GET /{sweep_id}/events",
-    requests.SweepNotFound,
     others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the sweep has ended"}},
 )
 def follow_sweep(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
@@ -135,7 +106,7 @@ def follow_sweep(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Respo
     return events(request, partial(_observed, sweep_id=sweep_id))
 
 
-@router.operation("DELETE /{sweep_id}", requests.SweepNotFound, answer=SweepDocument, scope="sweep")
+@router.operation("DELETE /{sweep_id}", answer=SweepDocument, scope="sweep")
 def cancel_sweep(uow: Uow, sweep_id: SweepId) -> Response:
     """Cancel a sweep.
 
@@ -144,15 +115,7 @@ def cancel_sweep(uow: Uow, sweep_id: SweepId) -> Response:
     return json_response(_document(uow, sweeps.cancel(uow, sweep_id)))
 
 
-@router.operation(
-    "POST /{sweep_id}/clones",
-    *_REJECTED,
-    requests.SweepNotFound,
-    answer=SweepDocument,
-    status=202,
-    takes=json_only,
-    others=_ENDED,
-)
+@router.operation("POST /{sweep_id}/clones", answer=SweepDocument, status=202, takes=json_only, others=_ENDED)
 def clone_sweep(
     request: Request,
     uow: Uow,

@@ -20,7 +20,6 @@ from app.api.http.operations import (
 )
 from app.api.planned import created
 from app.api.sweeps.documents import FrontDocument, ScenariosPage
-from app.errors import access, kafka, reassignments, requests
 from app.formats.tables import scenario_tables
 from app.services.fields import NAMED_VALUE, Id
 from app.services.groups.answers import GroupPlanDocument
@@ -54,12 +53,6 @@ AxisFilter = Annotated[
 
 @router.operation(
     "GET /{sweep_id}/scenarios",
-    requests.SweepNotFound,
-    access.InvalidPageToken,
-    access.NotAcceptable,
-    requests.UnknownFigure,
-    requests.UnknownAxis,
-    requests.NotForThisKind,
     answer=ScenariosPage,
     scope="read",
     others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
@@ -94,13 +87,7 @@ def list_scenarios(
     return json_response({"items": [row for _, row in page.items], "next_page_token": token})
 
 
-@router.operation(
-    "GET /{sweep_id}/scenarios/{index}",
-    requests.SweepNotFound,
-    requests.ScenarioNotFound,
-    answer=ScenarioDocument,
-    scope="read",
-)
+@router.operation("GET /{sweep_id}/scenarios/{index}", answer=ScenarioDocument, scope="read")
 def get_scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
     """Read one scored scenario.
 
@@ -111,23 +98,6 @@ def get_scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> 
 
 @router.operation(
     "POST /{sweep_id}/scenarios/{index}/plan",
-    requests.SweepNotFound,
-    requests.ScenarioNotFound,
-    requests.SnapshotNotFound,
-    requests.NotForThisKind,
-    requests.LimitExceeded,
-    requests.ConflictingFields,
-    kafka.ArithmeticOverflow,
-    kafka.OwnedPartitionMissing,
-    kafka.SubscribedTopicMissing,
-    kafka.PartitionsLeftUnassigned,
-    kafka.AssignorLosesCount,
-    kafka.AssignorNeverEnds,
-    requests.ImpossibleValue,
-    kafka.InvalidReplicationFactor,
-    kafka.BrokersWithoutRack,
-    reassignments.NotFeasible,
-    access.IdempotencyKeyInFlight,
     answer=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     status=201,
 )
@@ -145,14 +115,7 @@ def open_scenario(
     return once(lambda: created(results.opened(uow, sweep_id, index, limits)))
 
 
-@router.operation(
-    "GET /{sweep_id}/summary",
-    requests.SweepNotFound,
-    requests.UnknownAxis,
-    requests.NotForThisKind,
-    answer=SummaryDocument,
-    scope="read",
-)
+@router.operation("GET /{sweep_id}/summary", answer=SummaryDocument, scope="read")
 def summarise_sweep(uow: Uow, sweep_id: SweepId, feasible: FeasibleFilter = None, axis: AxisFilter = None) -> Response:
     """Get the distributions of a sweep's figures.
 
@@ -162,9 +125,7 @@ def summarise_sweep(uow: Uow, sweep_id: SweepId, feasible: FeasibleFilter = None
     return json_response(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
 
 
-@router.operation(
-    "GET /{sweep_id}/front", requests.SweepNotFound, requests.NotForThisKind, answer=FrontDocument, scope="read"
-)
+@router.operation("GET /{sweep_id}/front", answer=FrontDocument, scope="read")
 def get_front(uow: Uow, sweep_id: SweepId) -> Response:
     """Read the Pareto front.
 
@@ -175,9 +136,7 @@ def get_front(uow: Uow, sweep_id: SweepId) -> Response:
     return json_response({"items": results.front(uow, sweep_id)})
 
 
-@router.operation(
-    "GET /{sweep_id}/best", requests.SweepNotFound, requests.NotForThisKind, answer=BestDocument, scope="read"
-)
+@router.operation("GET /{sweep_id}/best", answer=BestDocument, scope="read")
 def get_best(uow: Uow, sweep_id: SweepId) -> Response:
     """Get the best scenario, and why cheaper neighbours are not acceptable.
 
@@ -188,13 +147,7 @@ def get_best(uow: Uow, sweep_id: SweepId) -> Response:
     return json_response(results.best(uow, sweep_id))
 
 
-@router.operation(
-    "GET /{sweep_id}/comparison",
-    requests.SweepNotFound,
-    requests.NotForThisKind,
-    answer=ComparisonDocument,
-    scope="read",
-)
+@router.operation("GET /{sweep_id}/comparison", answer=ComparisonDocument, scope="read")
 def compare_sweeps(
     uow: Uow,
     sweep_id: SweepId,
