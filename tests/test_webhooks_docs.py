@@ -14,8 +14,7 @@ from app.jobs import webhooks as sending
 from app.jobs.queue import DELIVERY_CONCURRENCY
 from app.jobs.webhooks import Sender
 from app.services.outbound import Outbound
-from app.services.webhooks import Attempt
-from app.services.webhooks.attempts import DISABLED_AFTER, JITTER, RETRY_AFTER
+from app.services.webhooks import DISABLED_AFTER, JITTER, RETRY_AFTER, Attempt
 from app.store.transaction import uuid7
 from app.store.webhooks import PING, EventType
 from tests.conftest import ROOT

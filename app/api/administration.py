@@ -13,18 +13,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from app.api import examples
+from app.api.http import operations
 from app.api.http.auth import Uow, json_only
 from app.api.http.idempotency import OnceOnly
-from app.api.http.operations import (
-    Operations,
-    PageSize,
-    PageToken,
-    id_of_token,
-    json_response,
-    offset_of_token,
-    page_response,
-    token_of_offset,
-)
 from app.services import audit, share_links
 from app.services.audit import MEDIA_TYPES, AuditFormat
 from app.services.bodies import AnswerRecord
@@ -36,10 +27,10 @@ from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter
 from app.store.records import ExecutedPlan
 from app.store.usage import QUOTAS
 
-share_links_router = Operations("/v1/share-links", "share links")
-audit_router = Operations("/v1/audit", "audit", scope="admin")
-usage_router = Operations("/v1/usage", "usage", scope="read")
-ledger_router = Operations("/v1/ledger", "plans", scope="read")
+share_links_router = operations.Operations("/v1/share-links", "share links")
+audit_router = operations.Operations("/v1/audit", "audit", scope="admin")
+usage_router = operations.Operations("/v1/usage", "usage", scope="read")
+ledger_router = operations.Operations("/v1/ledger", "plans", scope="read")
 
 
 class ShareLinkRequest(RequestModel):
@@ -101,21 +92,23 @@ def create_share_link(
         subject = Subject(body.kind, body.name)
         share_links.require(uow, subject)
         made = share_links.links(uow, key, str(request.base_url), subject, days=body.days, team=team)
-        return json_response(made, status=201)
+        return operations.json_response(made, status=201)
 
     return once(answer)
 
 
 @share_links_router.operation("GET", answer=ShareLinksPage, scope="admin")
-def list_share_links(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
+def list_share_links(
+    uow: Uow, page_size: operations.PageSize = 50, page_token: operations.PageToken = None
+) -> Response:
     """List share links, newest first.
 
     Page through the links that are valid, without their addresses.
 
     Links that versions before 0014 of the schema made are not listed; revoking all revokes them, too.
     """
-    page = uow.share_links.valid(before=id_of_token(page_token), size=page_size)
-    return page_response(page, map(ListedShareLink.of, page.items))
+    page = uow.share_links.valid(before=operations.id_of_token(page_token), size=page_size)
+    return operations.page_response(page, map(ListedShareLink.of, page.items))
 
 
 @share_links_router.operation("DELETE /{share_link_id}", status=204, scope="admin")
@@ -169,7 +162,9 @@ Wanted = Annotated[AuditFilter, Depends(_wanted)]
 
 
 @audit_router.operation("GET", answer=AuditPage)
-def list_audit_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
+def list_audit_entries(
+    uow: Uow, wanted: Wanted, page_size: operations.PageSize = 50, page_token: operations.PageToken = None
+) -> Response:
     """List entries of the audit log, newest first.
 
     Page through changes, denials and exports of the team. A key of all teams sees every entry.
@@ -177,10 +172,12 @@ def list_audit_entries(uow: Uow, wanted: Wanted, page_size: PageSize = 50, page_
     Each request that changes something has an entry before it is answered, and so has each that exports or is denied
     (401, 403, 429). An entry has neither a secret nor a body. It is deleted after some days (`RACKPLAN_AUDIT_DAYS`).
     """
-    before = None if page_token is None else offset_of_token(page_token)
+    before = None if page_token is None else operations.offset_of_token(page_token)
     page = uow.audit.page(wanted, before=before, size=page_size)
-    token = token_of_offset(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [audit.document(entry) for entry in page.items], "next_page_token": token})
+    token = operations.token_of_offset(page.items[-1].id) if page.has_more else None
+    return operations.json_response(
+        {"items": [audit.document(entry) for entry in page.items], "next_page_token": token}
+    )
 
 
 @audit_router.operation(
@@ -257,7 +254,7 @@ def get_usage(request: Request, uow: Uow) -> Response:
     teams = uow.usage.of_teams()
     quotas = [{name: QuotaDocument(getattr(of, name), limits[name] or None) for name in QUOTAS} for of in teams]
     listed = [TeamUsageDocument.of(of, **used) for of, used in zip(teams, quotas, strict=True)]
-    return json_response(UsageDocument(listed))
+    return operations.json_response(UsageDocument(listed))
 
 
 MOST_PLANS = 100
@@ -296,4 +293,4 @@ def get_ledger(
     """
     found = uow.plans.ledger(cluster=cluster, size=MOST_PLANS)
     of_bytes, of_seconds = (ErrorDocument(*of) if of else None for of in (found.bytes_error, found.seconds_error))
-    return json_response(LedgerSummaryDocument(found.count, of_bytes, of_seconds, [*found.plans]))
+    return operations.json_response(LedgerSummaryDocument(found.count, of_bytes, of_seconds, [*found.plans]))

@@ -14,17 +14,9 @@ from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
+from app.api.http import operations
 from app.api.http.auth import RawBody, RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
-from app.api.http.operations import (
-    Operations,
-    PageSize,
-    PageToken,
-    id_of_token,
-    json_response,
-    page_response,
-    with_etag,
-)
 from app.api.models.clusters import SnapshotRequest
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
@@ -41,7 +33,7 @@ from app.services.cautions import Caution
 from app.services.fields import Id, Name, Release
 from app.store.records import Snapshot
 
-router = Operations("/v1/snapshots", "snapshots")
+router = operations.Operations("/v1/snapshots", "snapshots")
 
 _MOST_PARTS = 100
 _STATED = ("cluster", "kafka_version")
@@ -193,15 +185,15 @@ def create_snapshot(
 def list_snapshots(
     uow: Uow,
     cluster: Annotated[Name | None, Query(description="Snapshots of this cluster.")] = None,
-    page_size: PageSize = 50,
-    page_token: PageToken = None,
+    page_size: operations.PageSize = 50,
+    page_token: operations.PageToken = None,
 ) -> Response:
     """List snapshots, newest first.
 
     Page through the snapshots, of one cluster if `cluster` is given.
     """
-    page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
-    return page_response(page, map(_document, page.items))
+    page = uow.snapshots.page(cluster=cluster, before=operations.id_of_token(page_token), size=page_size)
+    return operations.page_response(page, map(_document, page.items))
 
 
 @router.operation(
@@ -217,7 +209,9 @@ def get_snapshot(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples
     """
     snapshot = uow.snapshots.get(snapshot_id)
     document = orjson.Fragment(uow.snapshots.document(snapshot_id))
-    return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
+    return operations.with_etag(
+        request, snapshot.content_hash, operations.json_response(_document(snapshot) | {"document": document})
+    )
 
 
 @router.operation("DELETE /{snapshot_id}", status=204, scope="admin")
@@ -274,7 +268,7 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
 
 
 def _created(snapshot: Snapshot) -> Response:
-    response = json_response(_document(snapshot), status=201)
+    response = operations.json_response(_document(snapshot), status=201)
     response.headers["Location"] = f"/v1/snapshots/{snapshot.id}"
     response.headers["ETag"] = f'"{snapshot.content_hash}"'
     return response

@@ -17,7 +17,7 @@ from app.api.http.operations import Operations, PageSize, PageToken, id_of_token
 from app.services import webhooks
 from app.services.bodies import AnswerRecord, Request
 from app.services.fields import Id
-from app.services.webhooks.attempts import SECRET_PREFIX
+from app.services.webhooks import SECRET_PREFIX
 from app.store.webhooks import Delivery, DeliveryState, EventType
 
 router = Operations("/v1/webhooks", "webhooks", scope="admin")

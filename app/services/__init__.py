@@ -11,11 +11,11 @@ snapshots/       store a cluster's state and find it again
 keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin
 sweeps/          score many scenarios; one file a sweep kind
-webhooks/        subscribe URLs to events, and decide about attempts to deliver them
 oidc/            OpenID Connect: tokens of the operator's issuer, and the sign-in of browsers
 bodies.py        the bases of requests: bodies of the API that services read
 fields.py        scalar fields of requests, and defaults for gaps in snapshots
 amounts.py       bytes and shares with their units; rates of partitions and prices of traffic
+webhooks.py      subscribe URLs to events, and decide about attempts to deliver them
 callers.py       the caller of a request: the holder of a key, or the subject of a token
 api_keys.py      scopes of API keys, and the rules of a new key
 share_links.py   signed links to one page or picture

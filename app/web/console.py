@@ -40,6 +40,7 @@ def router(
     access : the permissions to read, plan and administrate.
     """
     # In this order: a share link that is valid takes the place of a key, and shows its page as a part of another one.
+    flat = APIRouter()
     routes = APIRouter(dependencies=[Depends(sharing.verified(database)), access.read, Depends(framing(ancestors))])
     for pages in (
         home.router(database, limits, access),
@@ -57,5 +58,6 @@ def router(
         guide.router(),
         cluster.router(database, access),  # its path is of any depth, since names of clusters may have slashes
     ):
-        routes.include_router(pages)
+        flat.routes += pages.routes  # a router within a router would be matched once a level, again and again
+    routes.include_router(flat)
     return routes

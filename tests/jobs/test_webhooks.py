@@ -24,8 +24,7 @@ from app.jobs.webhooks import Sender
 from app.services import webhooks
 from app.services.limits import Limits
 from app.services.outbound import Outbound
-from app.services.webhooks import Attempt, Registration
-from app.services.webhooks.attempts import JITTER, RETRY_AFTER
+from app.services.webhooks import JITTER, RETRY_AFTER, Attempt, Registration
 from app.store.database import Database
 from app.store.transaction import uuid7
 from app.store.webhooks import Delivery, EventType, Webhook, publish

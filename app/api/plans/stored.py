@@ -11,20 +11,8 @@ from fastapi import Body, Header, Query, Request, Response, Security
 from pydantic import BaseModel, Field
 
 from app.api import examples
+from app.api.http import operations
 from app.api.http.auth import Uow, merge_patch_only, principal
-from app.api.http.operations import (
-    Operations,
-    PageSize,
-    PageToken,
-    chosen,
-    digest_of,
-    json_response,
-    matched_hashes,
-    offset_of_token,
-    tags,
-    token_of_offset,
-    with_etag,
-)
 from app.api.reassignment import progress
 from app.core.model import INT32_MAX, Cluster
 from app.errors import every as errors
@@ -118,7 +106,7 @@ PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
 """Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""
 
 
-router = Operations("/v1/plans", "plans")
+router = operations.Operations("/v1/plans", "plans")
 
 # One of the documents, as each kind has its own.
 _PLAN: Any = reduce(or_, (resource.plan for resource in PLAN_RESOURCES.values()))
@@ -156,14 +144,14 @@ def get_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
         for name in KINDS[plan.head.kind].exports
         if FORMATS[name].is_negotiable
     }
-    media_type = chosen(request, [JSON, *by_media_type, SVG])
+    media_type = operations.chosen(request, [JSON, *by_media_type, SVG])
     if media_type == JSON:
         response = Response(plans.plan_json(plan), media_type=JSON)
     elif media_type == SVG:
         response = _drawn(request, uow, plan)
     else:
         response = _exported(uow, plan, by_media_type[media_type])
-    return with_etag(request, etag_of(plan.head, media_type), response)
+    return operations.with_etag(request, etag_of(plan.head, media_type), response)
 
 
 @router.operation("GET /{plan_id:uuid}/partitions", answer=PartitionsDocument, scope="read")
@@ -171,18 +159,18 @@ def list_plan_partitions(
     uow: Uow,
     plan_id: PlanId,
     topic: Annotated[TopicName | None, Query(description="Partitions of this topic.")] = None,
-    page_size: PageSize = 100,
-    page_token: PageToken = None,
+    page_size: operations.PageSize = 100,
+    page_token: operations.PageToken = None,
 ) -> Response:
     """List partitions of a plan.
 
     Page through the partitions, of one topic if `topic` is given. Only the page is read.
     """
     head = uow.plans.get(plan_id)
-    page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
-    token = None if page.next_offset is None else token_of_offset(page.next_offset)
+    page = plans.partitions(uow, plan_id, topic=topic, offset=operations.offset_of_token(page_token), size=page_size)
+    token = None if page.next_offset is None else operations.token_of_offset(page.next_offset)
     items = [KINDS[head.kind].planner.listed_row(head, row) for row in page.items]
-    return json_response({"items": items, "total": page.total, "next_page_token": token})
+    return operations.json_response({"items": items, "total": page.total, "next_page_token": token})
 
 
 @router.operation("GET /{plan_id:uuid}/diff", answer=_DIFFERENCE, scope="read")
@@ -196,8 +184,8 @@ def diff_plan(
             "snapshot, or, for a group or a Streams plan, the previous partitions or tasks."
         ),
     ] = None,
-    page_size: PageSize = 100,
-    page_token: PageToken = None,
+    page_size: operations.PageSize = 100,
+    page_token: operations.PageToken = None,
 ) -> Response:
     """Compare a plan with another one or the previous state.
 
@@ -207,9 +195,11 @@ def diff_plan(
     """
     plan = plans.load(uow, plan_id)
     difference = KINDS[plan.head.kind].difference(uow, plan, against)
-    start = offset_of_token(page_token)
-    token = token_of_offset(start + page_size) if start + page_size < difference.total else None
-    return json_response(DifferencePage(difference.summary, difference.items(start, start + page_size), token))
+    start = operations.offset_of_token(page_token)
+    token = operations.token_of_offset(start + page_size) if start + page_size < difference.total else None
+    return operations.json_response(
+        DifferencePage(difference.summary, difference.items(start, start + page_size), token)
+    )
 
 
 @router.operation(
@@ -254,7 +244,7 @@ def export_plan(
     `batch` one of them; `losses` has the load of every remaining broker after the loss of each broker and of each rack.
     """
     plan = plans.load(uow, plan_id)
-    hashes = matched_hashes(if_match)
+    hashes = operations.matched_hashes(if_match)
     if hashes and plan.head.cluster is not None:
         snapshots.require_unchanged(uow, plan.head.cluster, hashes)
     if topic is not None:
@@ -273,7 +263,7 @@ def export_plan(
     name = plans.file_name(plan_id, format, topic=topic, batch=batch, is_inverse=inverse, from_snapshot=from_)
     headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
     response = Response(written, headers=headers)
-    return with_etag(request, digest_of(bytes(response.body)), response)
+    return operations.with_etag(request, operations.digest_of(bytes(response.body)), response)
 
 
 @router.operation(
@@ -287,7 +277,7 @@ def draw_plan(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     Return the plan as a picture of racks and brokers, which a page can embed.
     """
     response = _drawn(request, uow, plans.load(uow, plan_id))
-    return with_etag(request, digest_of(bytes(response.body)), response)
+    return operations.with_etag(request, operations.digest_of(bytes(response.body)), response)
 
 
 @router.operation("PATCH /{plan_id:uuid}", answer=_PLAN, takes=merge_patch_only)
@@ -308,7 +298,7 @@ def update_plan(
     A plan is `proposed`, `approved`, `executing`, then `executed` or `failed`; `superseded` at any time but while it
     is executed. A status that cannot follow the present one is a 409 problem with those that can.
     """
-    expected = {tag.strip('"') for tag in tags(if_match)}
+    expected = {tag.strip('"') for tag in operations.tags(if_match)}
 
     def is_current(head: PlanHead) -> bool:
         return not expected or "*" in expected or any(tag.startswith(version_of(head) + "-") for tag in expected)

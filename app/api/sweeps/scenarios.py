@@ -7,17 +7,9 @@ from fastapi import Query, Request, Response
 from pydantic import Field
 
 from app.api import examples
+from app.api.http import operations
 from app.api.http.auth import RequestLimits, Uow
 from app.api.http.idempotency import OnceOnly
-from app.api.http.operations import (
-    Operations,
-    PageSize,
-    PageToken,
-    chosen,
-    json_response,
-    place_of_token,
-    token_of_place,
-)
 from app.api.planned import created
 from app.api.sweeps.documents import FrontDocument, ScenariosPage
 from app.formats.tables import scenario_tables
@@ -29,7 +21,7 @@ from app.services.sweeps import results
 from app.services.sweeps.answers import BestDocument, ComparisonDocument, ScenarioDocument, SummaryDocument
 from app.services.sweeps.results import ScenarioFilter
 
-router = Operations("/v1/sweeps", "sweeps")
+router = operations.Operations("/v1/sweeps", "sweeps")
 
 JSON = "application/json"
 TABLES = {table.media_type: table.write for table in scenario_tables.TABLES.values()}
@@ -68,23 +60,23 @@ def list_scenarios(
         Query(description="The sort key: the index, or a figure of the sweep's kind."),
     ] = "index",
     descending: Annotated[bool, Query(description="The largest first.")] = False,
-    page_size: PageSize = 100,
-    page_token: PageToken = None,
+    page_size: operations.PageSize = 100,
+    page_token: operations.PageToken = None,
 ) -> Response:
     """List scored scenarios.
 
     Page through the scenarios, or return all that match the filter as CSV, Parquet or Arrow (`Accept`).
     """
-    media_type = chosen(request, [JSON, *TABLES])
+    media_type = operations.chosen(request, [JSON, *TABLES])
     selection = ScenarioFilter(feasible, _named_axes(axis))
 
     if media_type != JSON:
         rows = results.every(uow, sweep_id, selection, sort=sort, descending=descending)
         return Response(TABLES[media_type](rows, results.columns(uow, sweep_id)), media_type=media_type)
-    after = place_of_token(page_token)
+    after = operations.place_of_token(page_token)
     page = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=page_size)
-    token = token_of_place(results.place(page.items[-1][1], sort)) if page.has_more else None
-    return json_response({"items": [row for _, row in page.items], "next_page_token": token})
+    token = operations.token_of_place(results.place(page.items[-1][1], sort)) if page.has_more else None
+    return operations.json_response({"items": [row for _, row in page.items], "next_page_token": token})
 
 
 @router.operation("GET /{sweep_id}/scenarios/{index}", answer=ScenarioDocument, scope="read")
@@ -93,7 +85,7 @@ def get_scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> 
 
     Return all figures of one scenario.
     """
-    return json_response(results.one(uow, sweep_id, index))
+    return operations.json_response(results.one(uow, sweep_id, index))
 
 
 @router.operation(
@@ -122,7 +114,7 @@ def summarise_sweep(uow: Uow, sweep_id: SweepId, feasible: FeasibleFilter = None
     Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,
     over all that has been scored, or over the scenarios of some axes' values.
     """
-    return json_response(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
+    return operations.json_response(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
 
 
 @router.operation("GET /{sweep_id}/front", answer=FrontDocument, scope="read")
@@ -133,7 +125,7 @@ def get_front(uow: Uow, sweep_id: SweepId) -> Response:
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """
-    return json_response({"items": results.front(uow, sweep_id)})
+    return operations.json_response({"items": results.front(uow, sweep_id)})
 
 
 @router.operation("GET /{sweep_id}/best", answer=BestDocument, scope="read")
@@ -144,7 +136,7 @@ def get_best(uow: Uow, sweep_id: SweepId) -> Response:
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """
-    return json_response(results.best(uow, sweep_id))
+    return operations.json_response(results.best(uow, sweep_id))
 
 
 @router.operation("GET /{sweep_id}/comparison", answer=ComparisonDocument, scope="read")
@@ -157,7 +149,7 @@ def compare_sweeps(
 
     Return the best scenario of each of two capacity sweeps, and the number of acceptable scenarios.
     """
-    return json_response(results.compared(uow, sweep_id, against))
+    return operations.json_response(results.compared(uow, sweep_id, against))
 
 
 def _named_axes(pairs: Sequence[str] | None) -> dict[str, str]:

@@ -14,14 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.errors import requests
 from app.errors.quotation import quoted
-from app.errors.requests import (
-    ColumnNotFound,
-    DatasetUnreadable,
-    KeyColumnOfAnotherType,
-    MalformedKey,
-    ValueColumnOfAnotherType,
-)
 from app.jobs.kernels.files import batches_of
 from app.jobs.kernels.loop import Kernel
 
@@ -99,10 +93,10 @@ def _read(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from batches_of(path, columns)
     except KeyError as missing:
         column = missing.args[0]
-        raise ColumnNotFound(f"{quoted(path)} has no column {column!r}", value=column, file=path) from missing
+        raise requests.ColumnNotFound(f"{quoted(path)} has no column {column!r}", value=column, file=path) from missing
     except (OSError, pa.ArrowException) as unreadable:
         detail = f"{quoted(path)} cannot be read on an executor: {quoted(str(unreadable))}"
-        raise DatasetUnreadable(detail, file=path) from unreadable
+        raise requests.DatasetUnreadable(detail, file=path) from unreadable
 
 
 def _counted(values: pa.Array, sizes: pa.Array | None, column: str, encoding: str) -> pa.Table:
@@ -131,7 +125,7 @@ def _sizes(values: pa.Array, column: str) -> pa.Array:
     if pa.types.is_integer(kind) and not (len(values) and (pc.min(values).as_py() or 0) < 0):
         return values.cast(pa.int64())
     content = f"{kind}, some below 0" if pa.types.is_integer(kind) else str(kind)
-    raise ValueColumnOfAnotherType(
+    raise requests.ValueColumnOfAnotherType(
         f"the column {column!r} holds {content}; it has to hold values, as text or bytes, or their lengths",
         value=str(kind),
         column=column,
@@ -151,7 +145,7 @@ def _comparable(values: pa.Array, column: str, encoding: str) -> pa.Array:
         return values.cast(pa.large_binary() if pa.types.is_large_unicode(kind) else pa.binary())
     if encoding in ("int32", "int64") and pa.types.is_signed_integer(kind):
         return values.cast(pa.int64())
-    raise KeyColumnOfAnotherType(
+    raise requests.KeyColumnOfAnotherType(
         f"the column {column!r} holds {kind}; with the encoding {encoding} it has to hold {expected}",
         value=str(kind),
         column=column,
@@ -198,11 +192,11 @@ def _parsed(values: pa.Array, column: str, bits: int) -> pa.Array:
     return pa.array(numbers, pa.int64())
 
 
-def _malformed(column: str, written: bytes | str, expected: str) -> MalformedKey:
+def _malformed(column: str, written: bytes | str, expected: str) -> requests.MalformedKey:
     shown = written.decode(errors="replace") if isinstance(written, bytes) else written
     shown = shown[:_MOST_SHOWN]
     detail = f"a key in the column {column!r} is not {expected}: {shown!r}"
-    return MalformedKey(detail, column=column, value=shown, expected=expected)
+    return requests.MalformedKey(detail, column=column, value=shown, expected=expected)
 
 
 _ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = {

@@ -12,16 +12,7 @@ from app.core.model import Cluster, Float64s, Int64s
 from app.errors.every import ConflictingFields, FieldPath, UnknownTopic
 from app.services.amounts import InBytes, InGrowth, InSeconds
 from app.services.bodies import ListOf, RequestRecord
-from app.services.consumers.series import (
-    LATEST,
-    MOST_BYTES_PER_S,
-    MOST_PARTITIONS,
-    RATES,
-    SERIES,
-    RateSeries,
-    read_series,
-    with_rates,
-)
+from app.services.consumers import series as rate_series
 from app.services.fields import Labels, RequestedRelease, SnapshotFields, TopicName, rfc3339
 from app.services.limits import Limits
 from app.store.records import UnitOfWork
@@ -46,7 +37,7 @@ class ConsumedTopic(RequestRecord):
     """A topic of the group."""
 
     name: TopicName
-    partitions: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
+    partitions: Annotated[int, Field(ge=1, le=rate_series.MOST_PARTITIONS)] | None = None
     """Number of partitions, as in the series."""
 
 
@@ -56,9 +47,9 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
 
     topics: Annotated[ListOf[TopicName | ConsumedTopic], Field(min_length=1)] | None = None
     """The topics of the group, by name or with their number of partitions; by default all of the series."""
-    series: RateSeries
+    series: rate_series.RateSeries
     """Rates of the partitions over time."""
-    capacity_bytes_per_s: Annotated[float, InBytes(ge=1, le=MOST_BYTES_PER_S)]
+    capacity_bytes_per_s: Annotated[float, InBytes(ge=1, le=rate_series.MOST_BYTES_PER_S)]
     """Rate that one consumer can read and process."""
     delay_s: Seconds = 0.0
     """Longest time for which a record may wait; whole intervals count. Peaks are then worked off later."""
@@ -66,11 +57,11 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
     """Time from ordering a consumer until it reads: the schedule has more consumers this much sooner."""
     hold_s: Seconds = 0.0
     """Fewer consumers that suffice for no longer than this are ignored; whole intervals count."""
-    spare: Annotated[int, Field(ge=0, le=MOST_PARTITIONS)] = 0
+    spare: Annotated[int, Field(ge=0, le=rate_series.MOST_PARTITIONS)] = 0
     """Consumers beyond the fewest, with which fewer partitions move."""
-    min: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] = 1
+    min: Annotated[int, Field(ge=1, le=rate_series.MOST_PARTITIONS)] = 1
     """The fewest consumers of any interval."""
-    max: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = None
+    max: Annotated[int, Field(ge=1, le=rate_series.MOST_PARTITIONS)] | None = None
     """The most consumers of any interval; `lost_bytes_per_s` is the rate that they cannot read."""
     price_per_consumer_hour: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] | None = None
     """Price of a consumer for an hour, in any currency; null leaves out costs."""
@@ -88,7 +79,7 @@ class ConsumersRequest(SnapshotFields, schema="PlanConsumersRequest"):
         found = super().on_newest(uow, at)
         cluster = None if found.snapshot_id is None else uow.snapshots.get(found.snapshot_id).cluster
         topics = [topic if isinstance(topic, str) else topic.name for topic in self.topics or ()]
-        return replace(found, series=with_rates(uow, self.series, cluster, topics))
+        return replace(found, series=rate_series.with_rates(uow, self.series, cluster, topics))
 
 
 READER = TypeAdapter(ConsumersRequest)
@@ -125,24 +116,28 @@ def rates_of(request: ConsumersRequest, limits: Limits) -> Rates:
     listed = [topic for topic in request.topics or () if isinstance(topic, ConsumedTopic)]
     counts = {topic.name: topic.partitions for topic in listed}
     stated = sum(len(rows) * (counts.get(name) or 1) for name, rows in (request.series.bytes_per_s or {}).items())
-    limits.check_number("partitions", stated, path=SERIES)
-    start, step_s, by_topic = read_series(request.series, counts)
+    limits.check_number("partitions", stated, path=rate_series.SERIES)
+    start, step_s, by_topic = rate_series.read_series(request.series, counts)
     names = _names(request, by_topic)
     first = len(by_topic[names[0]])
     for name in names:
         other = len(by_topic[name])
         if other != first:
             detail = f"topic {name} has {other} intervals, and topic {names[0]} has {first}"
-            raise ConflictingFields(detail, path=(*RATES, name), value=other, limit=first)
+            raise ConflictingFields(detail, path=(*rate_series.RATES, name), value=other, limit=first)
     _check_times(request, start, step_s, first)
     rates = np.hstack([by_topic[name] for name in names])
-    limits.check_number("partitions", rates.size, path=SERIES)
-    if rates.shape[1] > MOST_PARTITIONS:
-        detail = f"the series has {rates.shape[1]} partitions; the most is {MOST_PARTITIONS}"
-        raise ConflictingFields(detail, path=SERIES, value=rates.shape[1], limit=MOST_PARTITIONS)
-    if rates.max() > MOST_BYTES_PER_S:
-        detail = f"a partition has {rates.max():g} bytes/s; the most is {MOST_BYTES_PER_S:g}"
-        raise ConflictingFields(detail, path=SERIES, value=float(rates.max()), limit=MOST_BYTES_PER_S)
+    limits.check_number("partitions", rates.size, path=rate_series.SERIES)
+    if rates.shape[1] > rate_series.MOST_PARTITIONS:
+        detail = f"the series has {rates.shape[1]} partitions; the most is {rate_series.MOST_PARTITIONS}"
+        raise ConflictingFields(
+            detail, path=rate_series.SERIES, value=rates.shape[1], limit=rate_series.MOST_PARTITIONS
+        )
+    if rates.max() > rate_series.MOST_BYTES_PER_S:
+        detail = f"a partition has {rates.max():g} bytes/s; the most is {rate_series.MOST_BYTES_PER_S:g}"
+        raise ConflictingFields(
+            detail, path=rate_series.SERIES, value=float(rates.max()), limit=rate_series.MOST_BYTES_PER_S
+        )
     whole = np.ascontiguousarray(np.ceil(rates)).astype(np.int64)
     return Rates({name: by_topic[name].shape[1] for name in names}, start.astimezone(UTC), step_s, whole)
 
@@ -159,17 +154,17 @@ def _names(request: ConsumersRequest, by_topic: Mapping[str, Float64s]) -> list[
             raise ConflictingFields(detail, path=("topics", place, "partitions"), value=topic.partitions, limit=count)
     names = sorted({topic.name for topic in topics} or by_topic)
     if not names:
-        raise ConflictingFields("the series has no topic", path=RATES)
+        raise ConflictingFields("the series has no topic", path=rate_series.RATES)
     return names
 
 
 def _check_times(request: ConsumersRequest, start: datetime, step_s: int, intervals: int) -> None:
-    if not 0 <= start.timestamp() <= LATEST.timestamp():
-        detail = f"the series begins at {rfc3339(start)}; it has to begin from 1970 until {LATEST.year}"
-        raise ConflictingFields(detail, path=SERIES, value=str(start))
+    if not 0 <= start.timestamp() <= rate_series.LATEST.timestamp():
+        detail = f"the series begins at {rfc3339(start)}; it has to begin from 1970 until {rate_series.LATEST.year}"
+        raise ConflictingFields(detail, path=rate_series.SERIES, value=str(start))
     if intervals * step_s > LONGEST_S:
         detail = f"the series lasts {intervals * step_s} s; the most is {LONGEST_S} s"
-        raise ConflictingFields(detail, path=SERIES, value=intervals * step_s, limit=LONGEST_S)
+        raise ConflictingFields(detail, path=rate_series.SERIES, value=intervals * step_s, limit=LONGEST_S)
     if request.start_s > step_s:
         detail = f"a consumer takes {request.start_s:g} s to start, and an interval lasts {step_s} s"
         raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=step_s)
@@ -186,7 +181,7 @@ def check_topics(rates: Rates, cluster: Cluster | None) -> None:
     partitions = {topic.name: len(topic.partition_ids) for topic in cluster.topics} if cluster else rates.topics
     for name, count in rates.topics.items():
         if name not in partitions:
-            raise UnknownTopic(f"the cluster has no topic {name}", path=(*RATES, name), value=name)
+            raise UnknownTopic(f"the cluster has no topic {name}", path=(*rate_series.RATES, name), value=name)
         if count != partitions[name]:
             detail = f"the series has {count} partitions of topic {name}, and the cluster has {partitions[name]}"
-            raise ConflictingFields(detail, path=(*RATES, name), value=count)
+            raise ConflictingFields(detail, path=(*rate_series.RATES, name), value=count)

@@ -12,14 +12,7 @@ from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.lifecycle.rebalance import Protocol
 from app.core.groups.lifecycle.steps import GroupStep
-from app.core.groups.measures.group_traffic import (
-    GroupTraffic,
-    group_traffic,
-    only_leaders,
-    rates_of_rows,
-    with_leaders_in_rack,
-    with_one_more_replica,
-)
+from app.core.groups.measures import group_traffic as measured
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.optimal import optimum
 from app.core.groups.registry import ASSIGNORS, assignor_for, assignor_of_library
@@ -38,16 +31,16 @@ REBALANCE_SECONDS = {Protocol.EAGER: 3.0, Protocol.COOPERATIVE: 3.0, Protocol.RE
 a member knows of it: `heartbeat.interval.ms`, and `group.consumer.heartbeat.interval.ms`.
 """
 PartT = TypeVar("PartT")
-Outcome: TypeAlias = GroupTraffic | str | None
+Outcome: TypeAlias = measured.GroupTraffic | str | None
 """The traffic under a change, or why it cannot be computed; None if no partition of known rate is assigned."""
 
 
-def traffic_of(prediction: Prediction, source: GroupSource) -> GroupTraffic | None:
+def traffic_of(prediction: Prediction, source: GroupSource) -> measured.GroupTraffic | None:
     """The traffic of a prediction; None if members share partitions, or no assigned partition has a known rate."""
     if source.rates is None or not prediction.assignor.is_exclusive:
         return None
     arguments = prediction.members, source.metadata, prediction.assignment, source.rates
-    found = group_traffic(*arguments, follower_fetching=source.follower_fetching)
+    found = measured.group_traffic(*arguments, follower_fetching=source.follower_fetching)
     return found if len(found.rows) else None
 
 
@@ -79,7 +72,7 @@ def traffic_report(prediction: Prediction, source: GroupSource) -> answers.Traff
     )
 
 
-def sums_of(found: GroupTraffic, source: GroupSource) -> answers.TrafficSums:
+def sums_of(found: measured.GroupTraffic, source: GroupSource) -> answers.TrafficSums:
     """Bytes/s that cross racks, and their monthly cost; replication beside them, null if unknown."""
     traffic, price = found.traffic, _price(source)
     crossing, replication = float(traffic.cross_rack.sum()), float(traffic.replication.sum())
@@ -98,7 +91,7 @@ def pause_of(step: GroupStep, source: GroupSource, protocol: Protocol) -> answer
     stated = source.rebalance_seconds
     each = REBALANCE_SECONDS[protocol] if stated is None else stated
     is_paused = step.pauses > 0
-    rates = rates_of_rows(partition_table(step.metadata), source.rates or {})[is_paused]
+    rates = measured.rates_of_rows(partition_table(step.metadata), source.rates or {})[is_paused]
     lag = float((rates * step.pauses[is_paused]).sum()) * each
     return answers.Pause(
         partitions=int(np.count_nonzero(is_paused)),
@@ -113,7 +106,10 @@ def _price(source: GroupSource) -> float:
 
 
 def _parts(
-    found: GroupTraffic, of: Int64s | Int32s, part: Callable[[float, float, float, str], PartT], names: Sequence[str]
+    found: measured.GroupTraffic,
+    of: Int64s | Int32s,
+    part: Callable[[float, float, float, str], PartT],
+    names: Sequence[str],
 ) -> list[PartT]:
     """By name, the bytes/s that are read, that cross racks and that are unknown; `of` has the index of each read."""
     traffic = found.traffic
@@ -160,7 +156,7 @@ def _changes(
         return traffic_of(predict(own, under), under) if partitions else reason
 
     def best() -> Outcome:
-        fetched = metadata if source.follower_fetching else only_leaders(metadata)
+        fetched = metadata if source.follower_fetching else measured.only_leaders(metadata)
         weights = whole(source.rates or {})
         return traffic_of(replace(prediction, assignment=optimum(members, fetched, weights=weights).assignment), source)
 
@@ -171,6 +167,6 @@ def _changes(
             yield "assignor", name, partial(predicted, name)
     yield "optimum", None, best
     reason = "every partition is led in the rack of its reader, or has no replica there"
-    yield "preferred_leaders", None, partial(replaced, with_leaders_in_rack, reason)
+    yield "preferred_leaders", None, partial(replaced, measured.with_leaders_in_rack, reason)
     reason = "every partition has a replica in every rack with a live broker, or one in an unknown rack"
-    yield "one_more_replica", None, partial(replaced, with_one_more_replica, reason)
+    yield "one_more_replica", None, partial(replaced, measured.with_one_more_replica, reason)

@@ -37,16 +37,7 @@ from app.core.model import Int32s, Int64s
 from app.errors.every import MalformedKey
 from app.services.bodies import ABSENT, AnswerRecord, ListOf, Read, RequestRecord
 from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, RequestedRelease, known_name
-from app.services.keys.null_keys import (
-    CROSS_RACK,
-    IN_RACK,
-    MOST_PARTITIONS,
-    UNKNOWN,
-    CrossRackBytes,
-    NullKeys,
-    Producer,
-    producer,
-)
+from app.services.keys import null_keys as nulls
 from app.services.limits import Limits
 from app.services.plans.record import KafkaReleases
 
@@ -125,7 +116,7 @@ HEAVIEST = 20
 PartitionerName = Annotated[
     str, known_name("partitioner", PARTITIONERS), Field(json_schema_extra={"enum": list(PARTITIONERS)})
 ]
-Count = Annotated[Int32, Field(le=MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
+Count = Annotated[Int32, Field(le=nulls.MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +149,7 @@ class KeysRequest(RequestRecord, schema="PlaceKeysRequest"):
     compare_partitions: Annotated[ListOf[Count], Field(max_length=32)] = field(default_factory=list)
     """Other partition counts: the keys that change partition. Records without key never count as moved."""
     kafka_version: RequestedRelease = None
-    null_keys: NullKeys | None = None
+    null_keys: nulls.NullKeys | None = None
     """Place records without key by the policy of each partitioner. If it is missing, they have no partition and no
     load."""
 
@@ -193,7 +184,7 @@ class PlacedKeys(AnswerRecord, schema="PlacedKeysDocument"):
     kafka: KafkaReleases | None
     """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and for
     other clients."""
-    cross_rack: CrossRackBytes | None
+    cross_rack: nulls.CrossRackBytes | None
     """Bytes by the rack of the leader; `cross_rack_otherwise`: bytes across racks with `rack_aware` the other way.
     Null if the racks of leaders are unknown."""
     skew: KeySkew
@@ -250,7 +241,7 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
     keys = read_keys(request.keys, request.encoding)
     sender = None
     if request.null_keys is not None:
-        sender = producer(request.null_keys, keys, request.partitions, request.kafka_version)
+        sender = nulls.producer(request.null_keys, keys, request.partitions, request.kafka_version)
     by_key = {name: partition(PARTITIONERS[name], keys, request.partitions) for name in request.partitioners}
     return KeysAnswer(
         keys=len(keys),
@@ -271,27 +262,32 @@ def to_json(answer: KeysAnswer) -> bytes:
 
 
 def _cross_rack(
-    partitioner: Partitioner, by_key: Int32s, partitions: Int32s, sender: Producer
-) -> CrossRackBytes | None:
+    partitioner: Partitioner, by_key: Int32s, partitions: Int32s, sender: nulls.Producer
+) -> nulls.CrossRackBytes | None:
     """Bytes by the rack of their leader, and bytes across racks if the partitioner is rack-aware the other way."""
     if sender.leaders is None:
         return None
-    in_rack = None if sender.view.in_rack is not None else (sender.leaders == IN_RACK)[sender.view.candidates()]
+    in_rack = None if sender.view.in_rack is not None else (sender.leaders == nulls.IN_RACK)[sender.view.candidates()]
     view = replace(sender.view, in_rack=in_rack)
     other = place_null_keys(partitioner, by_key, sender.record_bytes, view, random=JavaRandom(sender.seed))
     unknown, cross_rack, in_own = _bytes_by_rack(partitions, sender, sender.leaders)
-    return CrossRackBytes(in_own, cross_rack, unknown, _bytes_by_rack(other, sender, sender.leaders)[CROSS_RACK])
+    return nulls.CrossRackBytes(
+        in_own, cross_rack, unknown, _bytes_by_rack(other, sender, sender.leaders)[nulls.CROSS_RACK]
+    )
 
 
-def _bytes_by_rack(partitions: Int32s, sender: Producer, leaders: NDArray[np.int8]) -> list[int]:
+def _bytes_by_rack(partitions: Int32s, sender: nulls.Producer, leaders: NDArray[np.int8]) -> list[int]:
     """Bytes to leaders that are `UNKNOWN`, `CROSS_RACK` and `IN_RACK`; a refused partition is unknown."""
     is_placed = (partitions >= 0) & (partitions < len(leaders))
-    kinds = np.where(is_placed, leaders[np.where(is_placed, partitions, 0)], UNKNOWN)
-    return [int(sender.record_bytes[kinds == kind].sum(dtype=np.int64)) for kind in (UNKNOWN, CROSS_RACK, IN_RACK)]
+    kinds = np.where(is_placed, leaders[np.where(is_placed, partitions, 0)], nulls.UNKNOWN)
+    return [
+        int(sender.record_bytes[kinds == kind].sum(dtype=np.int64))
+        for kind in (nulls.UNKNOWN, nulls.CROSS_RACK, nulls.IN_RACK)
+    ]
 
 
 def _placed(
-    partitioner: Partitioner, keys: Keys, by_key: Int32s, request: KeysRequest, sender: Producer | None
+    partitioner: Partitioner, keys: Keys, by_key: Int32s, request: KeysRequest, sender: nulls.Producer | None
 ) -> PlacedKeys:
     partitions = by_key
     if sender is not None:

@@ -5,17 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.core.model import NO_LOG_DIR, Int64s
+from app.core.reassignment import problem as core
 from app.core.reassignment.model import NO_LIMIT
-from app.core.reassignment.problem import (
-    BudgetConflict,
-    ClosedLogDirs,
-    EvacuationConflict,
-    FullLogDirs,
-    Infeasible,
-    LimitsConflict,
-    MinimumsConflict,
-    SetsConflict,
-)
 from app.core.reassignment.resource_problem import RESOURCES, LimitConflict, ResourcePlacement
 from app.errors import FieldPath, Json
 from app.errors.failure import Unprocessable
@@ -32,45 +23,45 @@ NAMED_REPLICAS = 20
 _BUDGET = "max_moved_bytes"
 
 
-def failure_of(problem: ReassignmentProblem, conflict: Infeasible) -> Unprocessable:
+def failure_of(problem: ReassignmentProblem, conflict: core.Infeasible) -> Unprocessable:
     """The failure of a request whose problem has this conflict."""
     match conflict:
-        case BudgetConflict(least=least):
+        case core.BudgetConflict(least=least):
             detail, budget = _budget_words(problem, conflict), problem.max_moved_bytes
             return BudgetBelowMinimum(detail, path=(_BUDGET,), value=budget, minimum_bytes=least)
-        case SetsConflict() | EvacuationConflict():
+        case core.SetsConflict() | core.EvacuationConflict():
             return _partitions_failure(problem, conflict)
-        case MinimumsConflict():
+        case core.MinimumsConflict():
             return _minimums_failure(problem, conflict)
-        case LimitsConflict():
+        case core.LimitsConflict():
             return _limits_failure(problem, conflict)
-        case ClosedLogDirs():
+        case core.ClosedLogDirs():
             return _closed(problem, conflict)
-        case FullLogDirs():
+        case core.FullLogDirs():
             return _too_small(problem, conflict)
     raise RuntimeError(f"{type(conflict).__name__} has no words")
 
 
-def relaxations_of(problem: ReassignmentProblem, conflict: Infeasible) -> Iterator[Relaxation]:
+def relaxations_of(problem: ReassignmentProblem, conflict: core.Infeasible) -> Iterator[Relaxation]:
     """The constraints that are given up if a conflict is relaxed."""
     match conflict:
-        case BudgetConflict():
+        case core.BudgetConflict():
             yield Relaxation(_BUDGET, _budget_words(problem, conflict, is_relaxed=True))
-        case SetsConflict(rows=rows):
+        case core.SetsConflict(rows=rows):
             yield Relaxation("copysets", _opened(problem, rows))
-        case EvacuationConflict(rows=rows):
+        case core.EvacuationConflict(rows=rows):
             detail = f"{_without_leader(problem, rows)}; one of their replicas leads all the same"
             yield Relaxation("evacuate_leaders", detail)
-        case MinimumsConflict():
+        case core.MinimumsConflict():
             yield Relaxation(MINIMUMS, _minimums_words(problem, conflict))
-        case LimitsConflict(placement=placement, columns=columns):
+        case core.LimitsConflict(placement=placement, columns=columns):
             for column in columns:
                 yield Relaxation(f"limits.{RESOURCES[column]}", _exceeded(problem, placement, column))
-        case FullLogDirs():
+        case core.FullLogDirs():
             yield Relaxation("log_dirs", _too_small(problem, conflict).detail)
 
 
-def _budget_words(problem: ReassignmentProblem, conflict: BudgetConflict, *, is_relaxed: bool = False) -> str:
+def _budget_words(problem: ReassignmentProblem, conflict: core.BudgetConflict, *, is_relaxed: bool = False) -> str:
     budget, least, bound = problem.max_moved_bytes, conflict.least, conflict.lower_bound
     if problem.objective is None:
         if is_relaxed:
@@ -84,9 +75,11 @@ def _budget_words(problem: ReassignmentProblem, conflict: BudgetConflict, *, is_
     )
 
 
-def _partitions_failure(problem: ReassignmentProblem, conflict: SetsConflict | EvacuationConflict) -> NotFeasible:
+def _partitions_failure(
+    problem: ReassignmentProblem, conflict: core.SetsConflict | core.EvacuationConflict
+) -> NotFeasible:
     rows = conflict.rows
-    if isinstance(conflict, EvacuationConflict):
+    if isinstance(conflict, core.EvacuationConflict):
         words, path = _without_leader(problem, rows), "evacuate_leaders"
         lifts = ["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"]
     else:
@@ -117,7 +110,7 @@ def _without_leader(problem: ReassignmentProblem, rows: Int64s) -> str:
     return f"{len(rows)} partitions have no replica on a broker that may lead: {named}"
 
 
-def _minimums_words(problem: ReassignmentProblem, conflict: MinimumsConflict) -> str:
+def _minimums_words(problem: ReassignmentProblem, conflict: core.MinimumsConflict) -> str:
     words = []
     for topic in np.flatnonzero(conflict.short.any(axis=1)).tolist():
         name, least, partitions = _minimum(problem, topic)
@@ -138,7 +131,7 @@ def _minimum(problem: ReassignmentProblem, topic: int) -> tuple[str, int, int]:
     return problem.scope.topics[problem.topic_of[rows[0]]], int(minimums.least[topic]), len(rows)
 
 
-def _minimums_failure(problem: ReassignmentProblem, conflict: MinimumsConflict) -> NotFeasible:
+def _minimums_failure(problem: ReassignmentProblem, conflict: core.MinimumsConflict) -> NotFeasible:
     topic = int(np.flatnonzero(conflict.short.any(axis=1))[0])
     name, least, _ = _minimum(problem, topic)
     return NotFeasible(
@@ -154,7 +147,7 @@ def _minimums_failure(problem: ReassignmentProblem, conflict: MinimumsConflict) 
     )
 
 
-def _limits_failure(problem: ReassignmentProblem, conflict: LimitsConflict) -> NotFeasible:
+def _limits_failure(problem: ReassignmentProblem, conflict: core.LimitsConflict) -> NotFeasible:
     excess = conflict.placement.excess
     if excess is not None and excess.conflicts:
         return _infeasible(problem, excess.conflicts)
@@ -243,7 +236,7 @@ def _exceeded(problem: ReassignmentProblem, placement: ResourcePlacement, column
     )
 
 
-def _closed(problem: ReassignmentProblem, conflict: ClosedLogDirs) -> NoLogDirLeft:
+def _closed(problem: ReassignmentProblem, conflict: core.ClosedLogDirs) -> NoLogDirLeft:
     name, (_, paths) = int(problem.brokers.ids[conflict.broker]), _log_dirs(problem, conflict.broker)
     detail = (
         f"{counted(conflict.arriving, 'replica')} arrive at broker {name}, and none of its {len(paths)} log "
@@ -259,7 +252,7 @@ def _log_dirs(problem: ReassignmentProblem, broker: int) -> tuple[FieldPath, lis
     return problem.log_dirs.path, [each.path for each in problem.log_dirs.directories[broker]]
 
 
-def _too_small(of: ReassignmentProblem, full: FullLogDirs) -> LogDirsTooSmall:
+def _too_small(of: ReassignmentProblem, full: core.FullLogDirs) -> LogDirsTooSmall:
     """The failure with the smallest conflict."""
     rows, problem, conflict, scope = full.rows, full.problem, full.packing, of.scope
     name, (field, paths) = int(of.brokers.ids[full.broker]), _log_dirs(of, full.broker)
@@ -296,7 +289,7 @@ def _too_small(of: ReassignmentProblem, full: FullLogDirs) -> LogDirsTooSmall:
     )
 
 
-def _documents(scope: PartitionScope, full: FullLogDirs, paths: list[str]) -> list[Json]:
+def _documents(scope: PartitionScope, full: core.FullLogDirs, paths: list[str]) -> list[Json]:
     """The limits, the drains and the replicas of a conflict, the largest replica first."""
     rows, problem, conflict = full.rows, full.problem, full.packing
     limits: list[Json] = [

@@ -20,14 +20,7 @@ from app.core.reassignment.problem import Infeasible
 from app.core.reassignment.solvers.flow.per_topic import TooManyPairs
 from app.core.reassignment.stages.resources import limits_are_infeasible
 from app.core.replicas.generate_movement import STRIPED_SINCE, CurrentTopic, movement_by_seed
-from app.errors.every import (
-    BatchesOutOfDisk,
-    BudgetBelowMinimum,
-    Failure,
-    LimitExceeded,
-    MoveExceedsBatchLimit,
-    NotFeasible,
-)
+from app.errors import every as errors
 from app.services.bodies import AnswerRecord
 from app.services.reassignment.failures import failure_of, relaxations_of
 from app.services.reassignment.problem.brokers import BrokerTable
@@ -103,7 +96,7 @@ def generated_movement(
     seeds = (np.random.SeedSequence(0).generate_state(runs, np.uint64) >> 16).tolist()
     try:
         moved = movement_by_seed(listed, topics, seeds, version=version, is_rack_aware=bool(brokers.racks))
-    except Failure as failure:
+    except errors.Failure as failure:
         return GeneratedMovement(algorithm, 0, None, None, f"the tool rejects it: {failure.detail}")
     replicas, size = map(_range, moved)
     return GeneratedMovement(algorithm, runs, replicas, size, None)
@@ -140,7 +133,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     """Place replicas, choose leaders, and cut the moves into batches. Raises as the planner's `solve` does."""
     try:
         found = planned(problem, in_batches=True)
-    except (NotFeasible, BudgetBelowMinimum) as refused:
+    except (errors.NotFeasible, errors.BudgetBelowMinimum) as refused:
         raise explained(refused, problem.options(), partial(_attempt, problem, refused)) from None
     if found.steps is None:
         raise RuntimeError("the moves are not cut into batches")
@@ -168,19 +161,19 @@ def planned(problem: ReassignmentProblem, *, in_batches: bool = False) -> Plan:
     except Infeasible as conflict:
         raise failure_of(problem, conflict) from None
     except TooManyPairs as large:
-        raise LimitExceeded(
+        raise errors.LimitExceeded(
             f"partitions with several replicas in a rack have {large.pairs} pairs of a partition and a broker there; "
             f"balance.per_topic is solved with up to {large.limit}",
             path=("balance", "per_topic"),
             value=large.pairs,
             limit=large.limit,
         ) from None
-    except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
+    except (errors.MoveExceedsBatchLimit, errors.BatchesOutOfDisk) as failure:
         # The core knows rows; a caller knows partitions.
         context = {name: value for name, value in failure.context.items() if name != "row"}
         partition = problem.scope.name(cast("int", failure.context["row"]))
         detail = f"{partition}: {failure.detail}"
-        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else problem.disk_path
+        path = failure.path if isinstance(failure, errors.MoveExceedsBatchLimit) else problem.disk_path
         raise type(failure)(detail, path=path, partition=partition, **context) from None
 
 
@@ -197,7 +190,7 @@ def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
     return moved_bytes, int(copied.sum()), bytes_bound(problem, placement, moved_bytes)
 
 
-def _attempt(problem: ReassignmentProblem, refused: Failure, dropped: Sequence[Option]) -> None:
+def _attempt(problem: ReassignmentProblem, refused: errors.Failure, dropped: Sequence[Option]) -> None:
     """Plan a refused problem without some options, as far as that decides whether it is refused.
 
     Raises as `resolve` and `planned` do.
@@ -205,10 +198,10 @@ def _attempt(problem: ReassignmentProblem, refused: Failure, dropped: Sequence[O
     left = problem.without(dropped)
     if "required" in refused.context:  # limits that are proven to conflict
         if limits_are_infeasible(left):
-            raise NotFeasible("no placement is within the limits")
+            raise errors.NotFeasible("no placement is within the limits")
         if left.leaders.minimums is None and not left.leaders.evacuates:  # nothing else refuses it
             return
-    if isinstance(refused, BudgetBelowMinimum):  # no balance decides it
+    if isinstance(refused, errors.BudgetBelowMinimum):  # no balance decides it
         objective = None if left.objective is None else replace(left.objective, priorities=())
         left = replace(left, objective=objective, replicas=replace(left.replicas, balance=KEEP))
     planned(left)

@@ -5,17 +5,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId
-from app.core.streams.lifecycle.events import (
-    DeployAtOnce,
-    Event,
-    LoseClient,
-    LoseRack,
-    LoseTag,
-    NoChange,
-    RollingDeploy,
-    ScaleIn,
-    ScaleOut,
-)
+from app.core.streams.lifecycle import events as lifecycle
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
 from app.core.streams.model import AssignTasks, StreamsClient, StreamThread, name_of
@@ -37,7 +27,7 @@ class AppliedEvents:
     documents : the same events as the caller wrote them. names : clients by name, joining ones included.
     """
 
-    events: Sequence[Event]
+    events: Sequence[lifecycle.Event]
     documents: Sequence[dict[str, Json]]
     changelogs: Changelogs
     names: "_Names"
@@ -69,7 +59,7 @@ def steps_of(happening: AppliedEvents, source: StreamsSource, assign: AssignTask
             [_unassuming(client) for client in source.clients],
             source.tasks,
             source.options,
-            [NoChange(), *happening.events],
+            [lifecycle.NoChange(), *happening.events],
             assign=assign,
             partitions=source.partitions,
             changelogs=happening.changelogs,
@@ -101,28 +91,30 @@ class _Names:
     def of(self, process_id: UUID) -> str:
         return self._names[process_id]
 
-    def event_of(self, event: StreamsEvent, path: FieldPath) -> Event:
+    def event_of(self, event: StreamsEvent, path: FieldPath) -> lifecycle.Event:
         """An event as the core knows it."""
-        happening: Event
+        happening: lifecycle.Event
         if event.rolling_deploy is not None:
             deploy = event.rolling_deploy
-            happening = RollingDeploy(deploy.keeps_state, deploy.behind, deploy.outlasts_session)
+            happening = lifecycle.RollingDeploy(deploy.keeps_state, deploy.behind, deploy.outlasts_session)
             self._restarted(deploy.keeps_state)
         elif event.deploy_at_once is not None:
-            happening = DeployAtOnce(event.deploy_at_once.keeps_state, event.deploy_at_once.behind)
+            happening = lifecycle.DeployAtOnce(event.deploy_at_once.keeps_state, event.deploy_at_once.behind)
             self._restarted(event.deploy_at_once.keeps_state)
         elif event.lose_client is not None:
-            happening = LoseClient(self._id(event.lose_client, (*path, "lose_client")))
+            happening = lifecycle.LoseClient(self._id(event.lose_client, (*path, "lose_client")))
         elif event.lose_tag is not None:
-            happening = LoseTag(event.lose_tag.tag, event.lose_tag.value)
+            happening = lifecycle.LoseTag(event.lose_tag.tag, event.lose_tag.value)
         elif event.lose_rack is not None:
-            happening = LoseRack(event.lose_rack)
+            happening = lifecycle.LoseRack(event.lose_rack)
         elif event.scale_in is not None:
             where = (*path, "scale_in")
-            happening = ScaleIn([self._id(name, (*where, at)) for at, name in enumerate(event.scale_in)])
+            happening = lifecycle.ScaleIn([self._id(name, (*where, at)) for at, name in enumerate(event.scale_in)])
         else:
             joining = event.scale_out or ()
-            happening = ScaleOut([self._joins(client, (*path, "scale_out", at)) for at, client in enumerate(joining)])
+            happening = lifecycle.ScaleOut(
+                [self._joins(client, (*path, "scale_out", at)) for at, client in enumerate(joining)]
+            )
         return happening
 
     def _restarted(self, keeps_state: bool) -> None:

@@ -87,7 +87,7 @@ def router(
         return _page(database, requests, kind, "", typed, refused=problem)
 
     submitted = partial(_submitted, database, requests)
-    routes.include_router(members.router(database, limits, refused, access))
+    routes.routes += members.router(database, limits, refused, access).routes
 
     @routes.post("/plan/sweep{of_kind:path}")
     def submit_sweep(

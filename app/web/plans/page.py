@@ -86,9 +86,8 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The pages of plans; every change beside a plan needs the right to plan."""
     routes = APIRouter(include_in_schema=False)
     typed = texts_of(limits.max_body_bytes)
-    routes.include_router(comparison.router(database))  # before the pages of plans, whose ids it would be
-
-    routes.include_router(files.router(database))
+    routes.routes += comparison.router(database).routes  # before the pages of plans, whose ids it would be
+    routes.routes += files.router(database).routes
 
     @routes.get("/plans/{plan_id}")
     @routes.get("/plans/{plan_id}/{tab}")

@@ -36,9 +36,9 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     def listed(kind: Text = "", state: Text = "", before: Text = "") -> Response:
         return _list(database, {"kind": kind, "state": state}, before)
 
-    routes.include_router(comparison.router(database))  # before the pages of sweeps, whose ids it would be
+    routes.routes += comparison.router(database).routes  # before the pages of sweeps, whose ids it would be
 
-    routes.include_router(files.router(database))
+    routes.routes += files.router(database).routes
 
     @routes.get("/sweeps/{sweep_id}")
     def one(request: Request, sweep_id: str) -> Response:

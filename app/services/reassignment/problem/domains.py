@@ -10,14 +10,7 @@ from app.core.reassignment.domains import NoLegalPlacement as NoDomain
 from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import Domain
 from app.core.replicas.options import RackMode
-from app.errors.every import (
-    ConflictingFields,
-    FieldPath,
-    InvalidReplicationFactor,
-    KafkaError,
-    NotFeasible,
-    PinContradicted,
-)
+from app.errors import every as errors
 from app.formats.syntax.quantities import first_of
 from app.services.reassignment.problem.broker_sets import NO_SET, BrokerSets
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
@@ -56,7 +49,7 @@ def racks_of(
         return racks
     if not brokers.racks:
         detail = "placement in_rack needs the racks of brokers, and racks do not count, since brokers have none"
-        raise ConflictingFields(detail, path=("placement",))
+        raise errors.ConflictingFields(detail, path=("placement",))
     named = len(brokers.racks)
     led = np.zeros(named)
     for topic in np.flatnonzero([name in request.placement for name in scope.topics]).tolist():
@@ -301,14 +294,16 @@ class _Search:
         for of_set, usable_racks in by_set.items():
             kinds.span(self.places, of_set, max(min(usable_racks), 1))
 
-    def _refusal(self, short: NoDomain, group: int, row: int, factor: int) -> InvalidReplicationFactor | NotFeasible:
+    def _refusal(
+        self, short: NoDomain, group: int, row: int, factor: int
+    ) -> errors.InvalidReplicationFactor | errors.NotFeasible:
         """The failure of a row of a group whose partitions have a number of replicas."""
         brokers, request = self.brokers, self.request
         topic = self.scope.topics[self.scope.topic_of[row]]
         if factor > len(brokers.known):
-            return InvalidReplicationFactor(
+            return errors.InvalidReplicationFactor(
                 f"replication factor {factor} on topic {topic} needs {factor} brokers; {len(brokers.known)} exist",
-                kafka=KafkaError("InvalidReplicationFactorException"),
+                kafka=errors.KafkaError("InvalidReplicationFactorException"),
                 path=(FACTOR, topic) if topic in request.replication_factor else (),
                 value=factor,
                 limit=len(brokers.known),
@@ -329,7 +324,7 @@ class _Search:
             detail = f"{short.needed} racks are needed for {what} at {a_rack}; {racks}"
             if short.needed <= short.there:
                 detail = f"{a_rack} allow {int(np.minimum(free, most).sum())} replicas; {what} is requested"
-        return NotFeasible(detail, topic=topic, lifted_by=[f"a smaller replication factor of {topic}"])
+        return errors.NotFeasible(detail, topic=topic, lifted_by=[f"a smaller replication factor of {topic}"])
 
     def _without_brokers(self, free: Int64s) -> str:
         """The racks without an eligible broker, in parentheses. free : (racks,) int64 eligible brokers."""
@@ -359,8 +354,8 @@ class _Search:
                     continue
                 detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {option.words}"
                 if self.request.on_conflict == "refuse":
-                    path: FieldPath = ("pins", at, "replicas", place)
-                    raise PinContradicted(detail, path=path, value=broker, contradicts=option.pointer)
+                    path: errors.FieldPath = ("pins", at, "replicas", place)
+                    raise errors.PinContradicted(detail, path=path, value=broker, contradicts=option.pointer)
                 self.relaxed["pins", f"{pin.topic}-{pin.partition}"] = f"the pin is dropped; {detail}"
                 break
             else:

@@ -1,16 +1,14 @@
 """Weights of partitions: bytes, rates and counts by row, and the objectives that are balanced by them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 
 from app.core.measures.tally import positions_of
-from app.core.model import UNKNOWN_SIZE, Cluster, Int64s, Topic
+from app.core.model import UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
 from app.core.reassignment.problem import LeaderObjective, PreferredRacks, ReplicaObjective, TopicMinimums
-from app.core.replica_lists import per_broker
+from app.core.replica_lists import per_broker, stacked
 from app.errors.every import FieldPath, RatesMissing, SizesMissing
 from app.services.amounts import partition_rates
 from app.services.cautions import Caution, caution
@@ -64,7 +62,37 @@ def topic_minimums_of(
 
 
 _RATES: FieldPath = ("ingress_bytes_per_s",)
-RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherTopics:
+    """The topics outside a scope: their partitions, below one another.
+
+    Parameters
+    ----------
+    topic_of : (rows,) int64 indices into `names`. replicas : (rows, widest) int32 positions of brokers.
+    """
+
+    names: tuple[str, ...]
+    topic_of: Int64s = field(repr=False)
+    replicas: Int32s = field(repr=False)
+    brokers: int
+
+    @classmethod
+    def of(cls, brokers: BrokerTable, topics: Sequence[Topic]) -> "OtherTopics":
+        """The partitions of these topics."""
+        positions = positions_of(stacked([topic.replicas for topic in topics]), brokers.ids)
+        topic_of = np.repeat(np.arange(len(topics)), [len(topic.partition_ids) for topic in topics])
+        return cls(tuple(topic.name for topic in topics), topic_of, positions, len(brokers.ids))
+
+    def per_broker(self, load: Int64s | None = None, *, first: int | None = None) -> Int64s:
+        """(brokers,) int64 loads of their replicas.
+
+        Parameters
+        ----------
+        load : (rows,) int64 of a replica; None for 1. first : how many replicas of each list count; 1 for leaders.
+        """
+        return per_broker(self.replicas[:, :first], self.brokers, load)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,13 +104,14 @@ class PartitionSizes:
     size_bytes, copied_bytes : (rows,) int64 of a replica on its disk, and of these those that a new one copies; 0 if
         unknown.
     is_known : (rows,) bool, reported, or estimated on request.
-    of_others : the same by topic outside the scope.
+    others, of_others : the topics outside the scope, and (rows of these,) int64 bytes of a replica, 0 if unknown.
     """
 
     size_bytes: Int64s = field(repr=False)
     copied_bytes: Int64s = field(repr=False)
     is_known: Bools = field(repr=False)
-    of_others: Mapping[str, Int64s] = field(repr=False)
+    others: OtherTopics
+    of_others: Int64s = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
     @property
@@ -112,30 +141,20 @@ class IngressRates:
 
     Parameters
     ----------
-    of_rows : (rows,) int64, 0 of topics without a reported rate.
+    of_rows, of_others : (rows,) int64 of the scope and outside it, 0 of topics without a reported rate.
     reported : as the request has them, by topic: of the whole, or of each partition.
     """
 
     of_rows: Int64s = field(repr=False)
+    of_others: Int64s = field(repr=False)
     reported: Mapping[str, float | Sequence[float]] = field(repr=False)
 
-    def require(self, scope: PartitionScope) -> tuple[Int64s, Mapping[str, Int64s]]:
-        """(rows,) int64 rates, and those outside the scope by topic. Raises `RatesMissing`, `ConflictingFields`."""
+    def require(self, scope: PartitionScope) -> None:
+        """Raise `RatesMissing` if a topic of the scope has no rate."""
         for name in scope.topics:
             if name not in self.reported:
                 detail = f"a balance by ingress needs the rates of all topics; ingress_bytes_per_s lacks topic {name}"
-                raise RatesMissing(detail, path=("ingress_bytes_per_s",), topic=name)
-        return self.of_rows, self.of_others(scope.others)
-
-    def of_others(self, others: Iterable[Topic]) -> Mapping[str, Int64s]:
-        """By name of those topics that have a reported rate, (partitions,) int64. Raises `ConflictingFields`."""
-        return {
-            topic.name: np.rint(
-                partition_rates(topic.name, self.reported[topic.name], len(topic.partition_ids), path=_RATES)
-            ).astype(np.int64)
-            for topic in others
-            if topic.name in self.reported
-        }
+                raise RatesMissing(detail, path=_RATES, topic=name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +184,7 @@ def loads_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partitio
     SizesMissing, RatesMissing : an objective or the budget needs unreported values.
     ConflictingFields : a topic has another number of partitions than rates.
     """
-    sizes = sizes_of(request, scope)
+    sizes = sizes_of(request, scope, OtherTopics.of(brokers, scope.others))
     if request.max_moved_bytes is not None:
         sizes.require("max_moved_bytes", ("max_moved_bytes",))
     rates = _rates_of(request, scope)
@@ -173,20 +192,21 @@ def loads_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partitio
         sizes=sizes,
         rates=rates,
         heat=sizes.size_bytes if rates is None else rates.of_rows,
-        base=replicas_of_others(brokers, scope.others, None),
-        replicas=_replica_objective(request, brokers, scope, sizes, rates),
-        leaders=_leader_objective(request, brokers, scope, rates),
+        base=sizes.others.per_broker(),
+        replicas=_replica_objective(request, scope, sizes, rates),
+        leaders=_leader_objective(request, brokers, scope, sizes, rates),
     )
 
 
-def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSizes:
+def sizes_of(request: ReassignmentRequest, scope: PartitionScope, others: OtherTopics) -> PartitionSizes:
     """Sizes as reported; with `estimate`, an unknown one is the mean of its topic, or of all topics."""
     sizes = scope.size_bytes.copy()
-    others = {topic.name: topic.size_bytes.copy() for topic in scope.others}
-    by_topic = [sizes[start:stop] for start, stop in pairwise(scope.starts.tolist())]
+    of_others = np.concatenate([np.zeros(0, np.int64), *(topic.size_bytes for topic in scope.others)])
+    ends = np.cumsum([len(topic.partition_ids) for topic in scope.others])
+    by_topic = [*np.split(sizes, scope.starts[1:-1]), *np.split(of_others, ends[:-1])]
     missing = int(np.count_nonzero(sizes == UNKNOWN_SIZE))
     cautions = []
-    if request.unknown_sizes == "estimate" and _estimate([*by_topic, *others.values()]) and missing:
+    if request.unknown_sizes == "estimate" and _estimate(by_topic) and missing:
         cautions.append(caution("estimated_sizes", missing=missing))
     elif missing:
         name = "unknown_sizes.replicas" if request.minimise == "replicas" else "unknown_sizes"
@@ -198,7 +218,8 @@ def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSi
         stored,
         np.minimum(stored, np.repeat(most, np.diff(scope.starts))),
         is_known,
-        {name: np.maximum(reported, 0) for name, reported in others.items()},
+        others,
+        np.maximum(of_others, 0),
         tuple(cautions),
     )
 
@@ -251,35 +272,32 @@ def _rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRat
     reported = request.ingress_bytes_per_s
     if reported is None:
         return None
-    rates = np.zeros(len(scope.partition_ids), np.float64)
-    for name, (start, stop) in zip(scope.topics, pairwise(scope.starts.tolist()), strict=True):
-        if name in reported:
-            rates[start:stop] = partition_rates(name, reported[name], stop - start, path=_RATES)
-    return IngressRates(np.rint(rates).astype(np.int64), reported)
+    counts = [*zip(scope.topics, np.diff(scope.starts).tolist(), strict=True)]
+    counts += [(topic.name, len(topic.partition_ids)) for topic in scope.others]
+    rates = [partition_rates(name, reported.get(name, 0.0), count, path=_RATES) for name, count in counts]
+    every = np.rint(np.concatenate([np.zeros(0), *rates])).astype(np.int64)
+    of_rows, of_others = np.split(every, scope.starts[-1:])
+    return IngressRates(of_rows, of_others, reported)
 
 
 def _replica_objective(
+    request: ReassignmentRequest, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None
+) -> ReplicaObjective:
+    """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
+    by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
+    load, of_others = _loads_by(by, request, scope, sizes, rates)
+    return ReplicaObjective(by, request.replicas_balance, load, sizes.others.per_broker(of_others))
+
+
+def _leader_objective(
     request: ReassignmentRequest,
     brokers: BrokerTable,
     scope: PartitionScope,
     sizes: PartitionSizes,
     rates: IngressRates | None,
-) -> ReplicaObjective:
-    """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
-    by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
-    load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
-    if by != "count":
-        load, of_others = grown_rows(request, scope.topics, scope.topic_of, load), grown_topics(request, of_others)
-    return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
-
-
-def _leader_objective(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, rates: IngressRates | None
 ) -> LeaderObjective:
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
-    load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
-    if request.balance.leaders_by != "count":
-        load, of_others = grown_rows(request, scope.topics, scope.topic_of, load), grown_topics(request, of_others)
+    load, of_others = _loads_by(request.balance.leaders_by, request, scope, sizes, rates)
     evacuated = request.evacuate_leaders
     may_lead = ~(brokers.mask(evacuated.brokers) | brokers.in_racks(evacuated.racks))
     is_constrained = bool(request.preferred_racks or request.min_leaders_per_broker)
@@ -290,7 +308,7 @@ def _leader_objective(
         by=request.balance.leaders_by,
         balance=request.leaders_balance,
         load=load,
-        base_load=replicas_of_others(brokers, scope.others, of_others, first=1),
+        base_load=sizes.others.per_broker(of_others, first=1),
         frees_moved=balance_of(request).leaders == "moved",
         moves_replicas=request.balance.leaders_move_replicas,
         fewest_changes=request.minimise == "leader_changes",
@@ -303,49 +321,29 @@ def _leader_objective(
     )
 
 
-def _counts(scope: PartitionScope) -> RowLoads:
-    return np.ones(len(scope.partition_ids), np.int64), None
-
-
-def _bytes(sizes: PartitionSizes) -> RowLoads:
-    sizes.require("balance by bytes", ("balance", "replicas_by"))
-    return sizes.size_bytes, sizes.of_others
-
-
-def _ingress(scope: PartitionScope, rates: IngressRates | None) -> RowLoads:
-    if rates is None:
+def _loads_by(
+    by: ReplicasBy | LeadersBy,
+    request: ReassignmentRequest,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
+) -> tuple[Int64s, Int64s | None]:
+    """The load of a replica of each row of the scope, and of each row outside it, which is 1 each if it is None."""
+    if by == "count":
+        return np.ones(len(scope.partition_ids), np.int64), None
+    if by == "bytes":
+        sizes.require("balance by bytes", ("balance", "replicas_by"))
+        of_rows, of_others = sizes.size_bytes, sizes.of_others
+    elif rates is None:
         raise RuntimeError("a request without rates is rejected when it is resolved")
-    return rates.require(scope)
-
-
-_REPLICA_LOADS: Mapping[ReplicasBy, Callable[[PartitionScope, PartitionSizes, IngressRates | None], RowLoads]] = {
-    "count": lambda scope, _sizes, _rates: _counts(scope),
-    "bytes": lambda _scope, sizes, _rates: _bytes(sizes),
-    "throughput": lambda scope, _sizes, rates: _ingress(scope, rates),
-}
-"""By objective, the load of each row of the scope, and of other topics by name and partition; None is 1 a replica."""
-_LEADER_LOADS: Mapping[LeadersBy, Callable[[PartitionScope, IngressRates | None], RowLoads]] = {
-    "count": lambda scope, _rates: _counts(scope),
-    "ingress": _ingress,
-}
-"""The same of leading a partition."""
-
-
-def replicas_of_others(
-    brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None, *, first: int | None = None
-) -> Int64s:
-    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition.
-
-    Parameters
-    ----------
-    first : how many replicas of each list count; 1 for preferred leaders, None for all.
-    """
-    totals = np.zeros(len(brokers.ids), np.int64)
-    for topic in others:
-        if load is None or topic.name in load:
-            positions = positions_of(np.ascontiguousarray(topic.replicas[:, :first]), brokers.ids)
-            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
-    return totals
+    else:
+        rates.require(scope)
+        of_rows, of_others = rates.of_rows, rates.of_others
+    others = sizes.others
+    return (
+        grown_rows(request, scope.topics, scope.topic_of, of_rows),
+        grown_rows(request, others.names, others.topic_of, of_others),
+    )
 
 
 def grown_rows(request: ResourceFields, topics: Sequence[str], topic_of: Int64s, amounts: Int64s) -> Int64s:
@@ -359,14 +357,3 @@ def grown_rows(request: ResourceFields, topics: Sequence[str], topic_of: Int64s,
         return amounts
     factors = np.array(topic_factors(request.growth, topics, 1.0), np.float64)
     return np.rint(amounts * factors[topic_of]).astype(np.int64)
-
-
-def grown_topics(request: ResourceFields, amounts: Mapping[str, Int64s] | None) -> Mapping[str, Int64s] | None:
-    """By topic the (partitions,) int64 amounts, multiplied by its growth; None if there are none."""
-    if amounts is None or not request.growth:
-        return amounts
-    factors = topic_factors(request.growth, list(amounts), 1.0)
-    return {
-        name: np.rint(each * factor).astype(np.int64)
-        for (name, each), factor in zip(amounts.items(), factors, strict=True)
-    }

@@ -10,7 +10,7 @@ from app.core.measures.tally import positions_of
 from app.core.model import NO_LOG_DIR, NO_REPLICA, Broker, Cluster, Int32s, Int64s, LogDirectory, Topic
 from app.core.reassignment.model import NO_LIMIT
 from app.core.reassignment.problem import LogDirTable
-from app.core.replica_lists import sums_by
+from app.core.replica_lists import stacked, sums_by
 from app.errors import every as errors
 from app.errors.every import FieldPath, quoted
 from app.services.cautions import Caution, caution
@@ -57,7 +57,7 @@ def log_dirs_of(
     disks = _Disks.of(cluster, brokers)
     before, copying = _before(scope, cluster, positions_of(scope.before, brokers.ids), disks.first)
     of_scope, stuck = (_per_disk(each, sizes.size_bytes, disks.count) for each in (before, copying))
-    of_others = _of_others(scope, brokers, sizes, disks.first, disks.count)
+    of_others = _of_others(scope, sizes, disks.first, disks.count)
     is_closed, is_drained, is_offline = disks.flags(request.drain)
     total, used = disks.total_bytes(request), of_scope + of_others
     limit = np.minimum(disks.limits(total, used, share), disks.shares(limits, total)) - stuck
@@ -240,15 +240,10 @@ def _as_disks(log_dirs: Int32s, positions: Int32s, first: Int64s) -> Int32s:
     return np.where(positions == NO_REPLICA, NO_LOG_DIR, disks).astype(np.int32)
 
 
-def _of_others(
-    scope: PartitionScope, brokers: BrokerTable, sizes: PartitionSizes, first: Int64s, n_disks: int
-) -> Int64s:
-    """(disks,) int64 bytes of topics outside the scope."""
-    totals = np.zeros(n_disks, np.int64)
-    for topic in scope.others:
-        disks = _as_disks(_log_dirs(topic), positions_of(topic.replicas, brokers.ids), first)
-        totals += _per_disk(disks, sizes.of_others[topic.name], n_disks)
-    return totals
+def _of_others(scope: PartitionScope, sizes: PartitionSizes, first: Int64s, n_disks: int) -> Int64s:
+    """(disks,) int64 bytes of replicas outside the scope."""
+    log_dirs = stacked([_log_dirs(topic) for topic in scope.others])
+    return _per_disk(_as_disks(log_dirs, sizes.others.replicas, first), sizes.of_others, n_disks)
 
 
 def _per_disk(disks: Int32s, size_bytes: Int64s, n_disks: int) -> Int64s:

@@ -7,16 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import Int64s
+from app.core.reassignment import resource_problem
 from app.core.reassignment.problem import GOAL_OF, ResourceObjective
-from app.core.reassignment.resource_problem import (
-    MILLION,
-    NO_CAPACITY,
-    NO_LIMIT,
-    RESOURCES,
-    TOPIC_REPLICAS,
-    Goal,
-    Limits,
-)
 from app.core.reassignment.solvers.flow.levels import shares_of_weights
 from app.errors.every import CapacityMissing, ConflictingFields, FieldPath, Json, RatesMissing, UnknownBroker
 from app.services.plans import as_json
@@ -30,7 +22,7 @@ from app.services.reassignment.requests.request import ReassignmentRequest
 WEIGHTS = ("balance", "weights")
 
 
-def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -> Limits:
+def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -> resource_problem.Limits:
     """The limit of every broker by resource.
 
     Parameters
@@ -39,18 +31,18 @@ def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -
 
     Raises `CapacityMissing` if a share has no capacity.
     """
-    limits = Limits.none(len(capacity))
+    limits = resource_problem.Limits.none(len(capacity))
     for name, limit in request.limits.stated().items():
-        column = RESOURCES.index(name)
+        column = resource_problem.RESOURCES.index(name)
         limits.is_soft[column] = limit.soft
         if limit.absolute is not None:
-            amount = limit.absolute * (MILLION if name == "cpu" else 1)
-            limits.upper[:, column] = min(round(amount), NO_LIMIT)
+            amount = limit.absolute * (resource_problem.MILLION if name == "cpu" else 1)
+            limits.upper[:, column] = min(round(amount), resource_problem.NO_LIMIT)
             continue
         of_broker = capacity[:, column]
         _require_capacity(name, limit, brokers, of_broker)
         shared = np.floor(of_broker * (limit.share or 0.0)).astype(np.int64)
-        limits.upper[:, column] = np.where(of_broker > NO_CAPACITY, shared, NO_LIMIT)
+        limits.upper[:, column] = np.where(of_broker > resource_problem.NO_CAPACITY, shared, resource_problem.NO_LIMIT)
     return limits
 
 
@@ -79,9 +71,9 @@ def require_rates(what: str, path: FieldPath, scope: PartitionScope, rates: Ingr
 
 
 def _require_capacity(name: Limited, limit: Limit, brokers: BrokerTable, capacity: Int64s) -> None:
-    is_missing: Bools = (capacity <= NO_CAPACITY) & ~brokers.is_removed
+    is_missing: Bools = (capacity <= resource_problem.NO_CAPACITY) & ~brokers.is_removed
     if is_missing.any():
-        field = CAPACITY_FIELDS[RESOURCES.index(name)]
+        field = CAPACITY_FIELDS[resource_problem.RESOURCES.index(name)]
         first = int(brokers.ids[is_missing][0])
         detail = (
             f"the limit of {name} is a share of {field}, and the capacity of {int(is_missing.sum())} of "
@@ -108,14 +100,14 @@ def with_capacity_as_weight(
     )
     sizes = capacity[~brokers.is_removed & ~brokers.is_offline, column]
     has_weights = request.balance.weights is not None or any(broker.weight != 1 for broker in brokers.known)
-    if has_weights or not is_stated or (sizes <= NO_CAPACITY).any() or len(np.unique(sizes)) == 1:
+    if has_weights or not is_stated or (sizes <= resource_problem.NO_CAPACITY).any() or len(np.unique(sizes)) == 1:
         return request
     return replace(request, balance=replace(request.balance, weights="capacity"))
 
 
 def _weighing(request: ReassignmentRequest) -> int:
     """The column of the capacity that is a broker's weight."""
-    return RESOURCES.index("nic_in" if request.balance.replicas_by == "throughput" else "disk")
+    return resource_problem.RESOURCES.index("nic_in" if request.balance.replicas_by == "throughput" else "disk")
 
 
 def weights_of(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> Int64s | None:
@@ -155,7 +147,7 @@ def as_written(weight: float) -> Fraction:
 
 def _capacities(request: ReassignmentRequest, brokers: BrokerTable, capacity: Int64s) -> list[Fraction]:
     column = _weighing(request)
-    is_missing = (capacity[:, column] <= NO_CAPACITY) & ~brokers.is_removed & ~brokers.is_offline
+    is_missing = (capacity[:, column] <= resource_problem.NO_CAPACITY) & ~brokers.is_removed & ~brokers.is_offline
     if is_missing.any():
         field = CAPACITY_FIELDS[column]
         detail = (
@@ -218,19 +210,19 @@ def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:
             yield name, ("balance", "resources", place)
 
 
-def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
+def _priorities(request: ReassignmentRequest) -> tuple[tuple[resource_problem.Goal, ...], ...]:
     objective = request.objective
     if isinstance(objective, GoalsRequest):
-        return tuple((Goal(goal.goal, Fraction(repr(goal.tolerance))),) for goal in objective.goals)
+        return tuple((resource_problem.Goal(goal.goal, Fraction(repr(goal.tolerance))),) for goal in objective.goals)
     if objective == "relieve":
         return ()
-    joint: dict[str, Goal] = {name: Goal(name) for name in request.balance.resources}
+    joint: dict[str, resource_problem.Goal] = {name: resource_problem.Goal(name) for name in request.balance.resources}
     for name, balance in (
         (GOAL_OF[request.balance.replicas_by], request.replicas_balance),
         ("leaders", request.leaders_balance),
     ):
         if balance.tolerance is not None and not (name == "leaders" and leads_afterwards(request)):
-            joint.setdefault(name, Goal.of(name, balance))
+            joint.setdefault(name, resource_problem.Goal.of(name, balance))
     return (tuple(joint.values()),) if joint else ()
 
 
@@ -250,7 +242,10 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
             yield (name,), balanced[0], words
     goals = {goal.name for group in _priorities(request) for goal in group}
     if request.copysets is not None and (
-        request.copysets != "no_new" or not goals or goals & {*_OF_LEADERS, TOPIC_REPLICAS} or request.limits.stated()
+        request.copysets != "no_new"
+        or not goals
+        or goals & {*_OF_LEADERS, resource_problem.TOPIC_REPLICAS}
+        or request.limits.stated()
     ):
         detail = f"{together}, and copysets goes with goals for disk, nic_in and replicas alone, without limits"
         yield ("copysets",), as_json(request.copysets), detail
@@ -270,7 +265,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, 
 
 def _of_objective(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
     is_of_topics = isinstance(request.objective, GoalsRequest) and any(
-        goal.goal == TOPIC_REPLICAS for goal in request.objective.goals
+        goal.goal == resource_problem.TOPIC_REPLICAS for goal in request.objective.goals
     )
     if request.pins and is_of_topics:
         detail = "the goal topic_replicas counts the replicas that it places, and those of pins are placed already"

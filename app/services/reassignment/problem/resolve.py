@@ -26,6 +26,9 @@ from app.core.replicas.copyset_rounds import rounds_of_width
 from app.core.replicas.options import RackMode
 from app.errors.every import ConflictingFields, CopysetsImpossible
 from app.services.plans import Allowance
+from app.services.reassignment.problem import objectives
+from app.services.reassignment.problem import problem as problems
+from app.services.reassignment.problem import scope as scopes
 from app.services.reassignment.problem.broker_sets import BrokerSets, broker_sets_of, shares_of
 from app.services.reassignment.problem.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
 from app.services.reassignment.problem.domains import Domains, domains_of
@@ -33,43 +36,12 @@ from app.services.reassignment.problem.loads import (
     PartitionLoads,
     PartitionSizes,
     loads_of,
-    replicas_of_others,
     with_recorded_rates,
 )
 from app.services.reassignment.problem.log_dirs import StatedLogDirs, log_dirs_of
-from app.services.reassignment.problem.objectives import (
-    limits_of,
-    objective_of,
-    require_loads,
-    weights_of,
-    with_capacity_as_weight,
-)
-from app.services.reassignment.problem.problem import (
-    OFFLINE,
-    REFUSED,
-    Option,
-    ReassignmentProblem,
-    explained,
-    options_of,
-    without,
-)
 from app.services.reassignment.problem.resources import Resources, group_reads, resources_of, subscriptions_of
-from app.services.reassignment.problem.scope import (
-    PartitionScope,
-    kept_first,
-    leaders_to_keep,
-    ready_replicas,
-    scope_of,
-    with_source_kept,
-)
+from app.services.reassignment.requests import request as requests
 from app.services.reassignment.requests.parts import LogDirsRequest, SetsOfWidth
-from app.services.reassignment.requests.request import (
-    ReassignmentRequest,
-    bytes_per_replica,
-    canonical_fields,
-    minimised,
-    repaired_topics,
-)
 
 NO_LIMIT = 2**63 - 1
 DISK_SHARE = ("batches", "max_disk_share")
@@ -78,8 +50,8 @@ TO_SAFE, TO_DISABLED = '"rack_mode": "safe", which takes the racks that are left
 
 
 def resolve(
-    request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, version: KafkaVersion
-) -> ReassignmentProblem:
+    request: requests.ReassignmentRequest, cluster: Cluster, allowance: Allowance, version: KafkaVersion
+) -> problems.ReassignmentProblem:
     """Read the request against the cluster, which this release of Kafka runs.
 
     Raises
@@ -90,25 +62,25 @@ def resolve(
     started = monotonic()
     try:
         brokers, scope, sets, domains, before, current, is_copied = _eligible(request, cluster, allowance, ())
-    except REFUSED as refused:
-        groups = options_of(request, brokers_of(_changes(request, cluster), cluster), lift_of_racks=TO_SAFE)
-        raise explained(refused, groups, partial(_eligible, request, cluster, allowance)) from None
+    except problems.REFUSED as refused:
+        groups = problems.options_of(request, brokers_of(_changes(request, cluster), cluster), lift_of_racks=TO_SAFE)
+        raise problems.explained(refused, groups, partial(_eligible, request, cluster, allowance)) from None
     stated, folded = request, with_removed_racks(request, cluster)
     request = _with_log_dirs(with_recorded_rates(folded, cluster))
-    is_ready = ready_replicas(brokers, scope, before)
+    is_ready = scopes.ready_replicas(brokers, scope, before)
     loads = loads_of(request, brokers, scope)
     shares = shares_of(sets, brokers, scope, loads.replicas, before, _staying(domains, before))
     sizes = loads.sizes
-    require_loads(request, scope, sizes, loads.rates)
+    objectives.require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
     log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
-    limits = _with_directories(request, limits_of(request, brokers, resources.capacity), log_dirs)
+    limits = _with_directories(request, objectives.limits_of(request, brokers, resources.capacity), log_dirs)
     folded, request = (
-        with_capacity_as_weight(each, brokers, resources.capacity)
-        for each in (replace(folded, minimise=minimised(request, sizes.mean_bytes)), request)
+        objectives.with_capacity_as_weight(each, brokers, resources.capacity)
+        for each in (replace(folded, minimise=requests.minimised(request, sizes.mean_bytes)), request)
     )
-    cost = None if sizes.unknown else bytes_per_replica(folded.minimise)
-    weights = weights_of(request, brokers, resources.capacity)
+    cost = None if sizes.unknown else requests.bytes_per_replica(folded.minimise)
+    weights = objectives.weights_of(request, brokers, resources.capacity)
     movement = MovementProblem(
         broker_ids=brokers.ids,
         rack_of=brokers.rack_of,
@@ -122,13 +94,13 @@ def resolve(
         weight=np.ones(len(before), np.int64) if cost is None else sizes.copied_bytes + cost,
         share=None if request.leaders_only else weights,
         floor_cap=_floor_cap(shares),
-        in_sync=kept_first(brokers, scope, before, is_ready, current, is_copied),
+        in_sync=scopes.kept_first(brokers, scope, before, is_ready, current, is_copied),
     )
-    movement = with_source_kept(movement, is_ready, before)
-    movement = replace(movement, must_keep=leaders_to_keep(brokers, scope, movement, before, domains.pins))
-    ties = TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of)
+    movement = scopes.with_source_kept(movement, is_ready, before)
+    movement = replace(movement, must_keep=scopes.leaders_to_keep(brokers, scope, movement, before, domains.pins))
+    ties = TieBreaks(sizes.size_bytes, sizes.others.per_broker(sizes.of_others), scope.topic_of)
     topics = _topics(request, scope, request.topic_tolerance)
-    return ReassignmentProblem(
+    return problems.ReassignmentProblem(
         brokers=brokers,
         scope=scope,
         sizes=sizes,
@@ -155,7 +127,7 @@ def resolve(
         leaders=loads.leaders,
         resources=resources,
         limits=limits,
-        objective=objective_of(
+        objective=objectives.objective_of(
             request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
         ),
         known_sets=_known_sets(request, brokers, scope, before),
@@ -170,7 +142,7 @@ def resolve(
         directories=cluster.log_dirs,
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
-        repaired=None if request.leaders_only or not brokers.racks else repaired_topics(request),
+        repaired=None if request.leaders_only or not brokers.racks else requests.repaired_topics(request),
         leaders_only=request.leaders_only,
         relaxes=request.on_conflict == "relax",
         relaxed=domains.relaxed,
@@ -182,14 +154,14 @@ def resolve(
         reads=group_reads(cluster.groups, scope, resources.racks),
         subscriptions=subscriptions_of(cluster, version),
         version=version,
-        canonical=canonical_fields(folded, brokers.requested),
-        options=lambda: options_of(stated, brokers, lift_of_racks=TO_DISABLED),
-        without=lambda dropped: resolve(without(stated, dropped), cluster, allowance, version),
+        canonical=requests.canonical_fields(folded, brokers.requested),
+        options=lambda: problems.options_of(stated, brokers, lift_of_racks=TO_DISABLED),
+        without=lambda dropped: resolve(problems.without(stated, dropped), cluster, allowance, version),
     )
 
 
 def _known_sets(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, before: Int32s
+    request: requests.ReassignmentRequest, brokers: BrokerTable, scope: scopes.PartitionScope, before: Int32s
 ) -> KnownSets | None:
     """The replica sets of all topics, with successors in place of the brokers that they replace; None if sets do not
     count.
@@ -201,7 +173,7 @@ def _known_sets(
 
 
 def _sets_of_width(
-    request: ReassignmentRequest, brokers: BrokerTable, shares: Sequence[Share], factors: Int64s
+    request: requests.ReassignmentRequest, brokers: BrokerTable, shares: Sequence[Share], factors: Int64s
 ) -> Sequence[Mapping[int, Int32s]] | None:
     """By part and replication factor, the sets of the brokers that may receive; None if no scatter width is requested.
 
@@ -235,34 +207,34 @@ def _remaining(deadline_s: float) -> float:
 
 
 def _eligible(
-    request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, dropped: Sequence[Option]
-) -> tuple[BrokerTable, PartitionScope, BrokerSets, Domains, Int32s, Int32s, Bools]:
+    request: requests.ReassignmentRequest, cluster: Cluster, allowance: Allowance, dropped: Sequence[problems.Option]
+) -> tuple[BrokerTable, scopes.PartitionScope, BrokerSets, Domains, Int32s, Int32s, Bools]:
     """The rows of a request without some options. Raises as `brokers_of`, `scope_of` and `domains_of`."""
-    request = _changes(without(request, dropped), cluster)
+    request = _changes(problems.without(request, dropped), cluster)
     brokers = brokers_of(request, cluster)
-    if any(option.name == OFFLINE for option in dropped):
+    if any(option.name == problems.OFFLINE for option in dropped):
         brokers = replace(brokers, is_offline=np.zeros_like(brokers.is_offline))
-    scope = scope_of(request, cluster, allowance)
+    scope = scopes.scope_of(request, cluster, allowance)
     before = positions_of(scope.before, brokers.ids)
     current, is_copied = _current_brokers(brokers, before)
     sets = broker_sets_of(request, brokers, scope)
     return brokers, scope, sets, domains_of(request, brokers, sets, scope, current), before, current, is_copied
 
 
-def _changes(request: ReassignmentRequest, cluster: Cluster) -> ReassignmentRequest:
+def _changes(request: requests.ReassignmentRequest, cluster: Cluster) -> requests.ReassignmentRequest:
     """The request with its removed racks as brokers; without racks if no replica moves."""
     request = with_removed_racks(request, cluster)
     return replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
 
 
-def _with_log_dirs(request: ReassignmentRequest) -> ReassignmentRequest:
+def _with_log_dirs(request: requests.ReassignmentRequest) -> requests.ReassignmentRequest:
     """Limits of directories are reached by choosing directories."""
     if request.limits.log_dirs is None or request.log_dirs is not None:
         return request
     return replace(request, log_dirs=LogDirsRequest())
 
 
-def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: StatedLogDirs | None) -> Limits:
+def _with_directories(request: requests.ReassignmentRequest, limits: Limits, log_dirs: StatedLogDirs | None) -> Limits:
     """The limits; with the objective `relieve` also a soft one on a broker: the sum of its directories' limits.
 
     Moves within the broker alone do not bring all of them below theirs if it has more. Whether they are is decided by
@@ -277,7 +249,9 @@ def _with_directories(request: ReassignmentRequest, limits: Limits, log_dirs: St
     return Limits(upper, is_soft)
 
 
-def _topics(request: ReassignmentRequest, scope: PartitionScope, tolerance: Fraction | None) -> TopicBalance | None:
+def _topics(
+    request: requests.ReassignmentRequest, scope: scopes.PartitionScope, tolerance: Fraction | None
+) -> TopicBalance | None:
     """The balance of each topic of the scope; those that the request does not name have no band."""
     per_topic = request.balance.per_topic
     if per_topic is None or tolerance is None:
@@ -321,9 +295,9 @@ def _staying(domains: Domains, before: Int32s) -> Int32s:
 
 
 def _batch_rules(
-    request: ReassignmentRequest,
+    request: requests.ReassignmentRequest,
     brokers: BrokerTable,
-    scope: PartitionScope,
+    scope: scopes.PartitionScope,
     loads: PartitionLoads,
     before: Int32s,
     disk_limits: Int64s | None,
@@ -344,7 +318,7 @@ def _batch_rules(
         ),
         heat=loads.heat,
         size_bytes=np.where(sizes.is_known, sizes.copied_bytes, UNKNOWN_SIZE),
-        disks=None if disk_limits is None else _disks(disk_limits, brokers, scope, sizes, before),
+        disks=None if disk_limits is None else _disks(disk_limits, sizes, before),
         cordons=cordons,
         is_barred=_barred(brokers, cordons, version),
         rack_of=brokers.rack_of if brokers.racks else None,
@@ -357,7 +331,7 @@ def _batch_rules(
     )
 
 
-def _by_row(brokers: BrokerTable, scope: PartitionScope, of_topics: Sequence[Int32s]) -> Int32s:
+def _by_row(brokers: BrokerTable, scope: scopes.PartitionScope, of_topics: Sequence[Int32s]) -> Int32s:
     """(rows, widest) int32 positions of lists of broker ids by topic of the scope; padding for new partitions."""
     lists = stacked(of_topics)
     rows = np.full((len(scope.partition_ids), max(1, lists.shape[1])), NO_REPLICA, np.int32)
@@ -388,7 +362,7 @@ def _cordons(brokers: BrokerTable, version: KafkaVersion) -> Cordons:
     return Cordons(cordoned, draining, draining, rejects_lists=version >= LISTS_CHECKED_SINCE)
 
 
-def _disk_limits(request: ReassignmentRequest, resources: Resources, limits: Limits) -> Int64s | None:
+def _disk_limits(request: requests.ReassignmentRequest, resources: Resources, limits: Limits) -> Int64s | None:
     """(brokers,) int64 most bytes on disk at any time; None if disks are not limited.
 
     A hard limit of the disk holds in every batch; if conflicts are relaxed, and with a soft limit, it may not hold even
@@ -411,17 +385,15 @@ def _disk_limits(request: ReassignmentRequest, resources: Resources, limits: Lim
     return np.minimum(most, limits.upper[:, column]) if is_hard else most
 
 
-def _disks(
-    limits: Int64s, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s
-) -> BrokerDisks:
+def _disks(limits: Int64s, sizes: PartitionSizes, before: Int32s) -> BrokerDisks:
     """Used and available bytes of every broker. Raises `SizesMissing`."""
     sizes.require("max_disk_share", DISK_SHARE)
-    used = replicas_of_others(brokers, scope.others, sizes.of_others)
+    used = sizes.others.per_broker(sizes.of_others)
     used += per_broker(before, len(used), sizes.size_bytes)
     return BrokerDisks(used, limits)
 
 
-def _constraints(request: ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:
+def _constraints(request: requests.ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:
     """The constraints that the lower bound holds under, in words."""
     words = []
     if brokers.is_removed.any():

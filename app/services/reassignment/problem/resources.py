@@ -30,14 +30,7 @@ from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
-from app.services.reassignment.requests.parts import (
-    EVERY,
-    CapacityRequest,
-    CpuModel,
-    Resource,
-    ResourceFields,
-    topic_factors,
-)
+from app.services.reassignment.requests import parts
 
 NAMED_TOPICS = 20
 
@@ -76,14 +69,14 @@ class Resources:
         not constrain the plan; without racks no client is in one.
     """
 
-    names: tuple[Resource, ...]
+    names: tuple[parts.Resource, ...]
     scope: Traffic
     others: Traffic
     other_replicas: Int32s = field(repr=False)
     capacity: Int64s = field(repr=False)
     rack_of: Int32s = field(repr=False)
     racks: tuple[str, ...]
-    cpu_model: CpuModel
+    cpu_model: parts.CpuModel
     follower_fetching: bool
     cautions: tuple[Caution, ...] = ()
 
@@ -127,7 +120,7 @@ class Resources:
 
 
 def resources_of(
-    request: ResourceFields,
+    request: parts.ResourceFields,
     brokers: BrokerTable,
     scope: PartitionScope,
     sizes: PartitionSizes,
@@ -138,21 +131,20 @@ def resources_of(
     Raises `UnknownTopic`, `UnknownBroker`, and `ConflictingFields` if a topic has another number of partitions than
     rates.
     """
-    names = [*scope.topics, *(topic.name for topic in scope.others)]
+    others = sizes.others
+    names = [*scope.topics, *others.names]
     _require_topics(request, names)
     capacity = capacities_of(request.capacity, brokers)
     rack_of, racks = _racks_of(brokers)
     return Resources(
         names=_known(request, sizes, rates, has_vcpu=bool(capacity[:, _CPU].any())),
-        scope=_traffic(
-            request, scope.topics, scope.topic_of, sizes.size_bytes, None if rates is None else rates.of_rows
-        ),
-        others=_traffic_of_others(request, scope.others, sizes, rates),
+        scope=_traffic(request, scope.topics, scope.topic_of, sizes.size_bytes, rates and rates.of_rows),
+        others=_traffic(request, others.names, others.topic_of, sizes.of_others, rates and rates.of_others),
         other_replicas=_positions(scope.others, brokers),
         capacity=capacity,
         rack_of=rack_of,
         racks=racks,
-        cpu_model=request.cpu_model or CpuModel(),
+        cpu_model=request.cpu_model or parts.CpuModel(),
         follower_fetching=request.follower_fetching,
         cautions=tuple(_cautions(request, names, rates, racks)),
     )
@@ -166,23 +158,23 @@ CAPACITY_FIELDS = ("disk_bytes", "nic_in_bytes_per_s", "nic_out_bytes_per_s", "v
 _UNITS = (1, 1, 1, MILLION)
 
 
-def capacities_of(stated: Mapping[str, CapacityRequest], brokers: BrokerTable) -> Int64s:
+def capacities_of(stated: Mapping[str, parts.CapacityRequest], brokers: BrokerTable) -> Int64s:
     """(brokers, resources) int64 capacity, or `NO_CAPACITY`: of the broker's id, else of `*`, else the snapshot's.
 
     Raises `UnknownBroker`.
     """
     known = {str(broker.id) for broker in brokers.known}
     for name in stated:
-        if name != EVERY and name not in known:
+        if name != parts.EVERY and name not in known:
             detail = f"there is no broker {name} in the snapshot, nor is one added"
             raise UnknownBroker(detail, path=("capacity", name), value=int(name))
     capacity = np.full((len(brokers.known), len(RESOURCES)), NO_CAPACITY, np.int64)
     for place, broker in enumerate(brokers.known):
-        capacity[place] = capacity_of(stated.get(str(broker.id)), stated.get(EVERY), broker.capacity)
+        capacity[place] = capacity_of(stated.get(str(broker.id)), stated.get(parts.EVERY), broker.capacity)
     return capacity
 
 
-def capacity_of(*sources: CapacityRequest | BrokerCapacity | None) -> Int64s:
+def capacity_of(*sources: parts.CapacityRequest | BrokerCapacity | None) -> Int64s:
     """(resources,) int64 capacity of a broker, or `NO_CAPACITY`: of the first source that has each."""
     capacity = np.full(len(RESOURCES), NO_CAPACITY, np.int64)
     for column, (name, unit) in enumerate(zip(CAPACITY_FIELDS, _UNITS, strict=True)):
@@ -196,10 +188,10 @@ def _factors(replicas: Int32s) -> Int64s:
 
 
 def _known(
-    request: ResourceFields, sizes: PartitionSizes, rates: IngressRates | None, *, has_vcpu: bool
-) -> tuple[Resource, ...]:
+    request: parts.ResourceFields, sizes: PartitionSizes, rates: IngressRates | None, *, has_vcpu: bool
+) -> tuple[parts.Resource, ...]:
     """The resources with a known load; the processor's only if the request or a capacity is about it."""
-    names: list[Resource] = []
+    names: list[parts.Resource] = []
     if sizes.is_known.any() or not len(sizes.is_known):
         names.append("disk")
     if rates is not None:
@@ -210,27 +202,12 @@ def _known(
 
 
 def _traffic(
-    request: ResourceFields, topics: Sequence[str], topic_of: Int64s, size_bytes: Int64s, ingress: Int64s | None
+    request: parts.ResourceFields, topics: Sequence[str], topic_of: Int64s, size_bytes: Int64s, ingress: Int64s | None
 ) -> Traffic:
     rates = np.zeros(len(topic_of), np.int64) if ingress is None else ingress
     size_bytes, rates = (grown_rows(request, topics, topic_of, amounts) for amounts in (size_bytes, rates))
-    return Traffic(topic_of, size_bytes, rates, np.array(topic_factors(request.consumers, topics, 0.0), np.float64))
-
-
-def _traffic_of_others(
-    request: ResourceFields, others: Sequence[Topic], sizes: PartitionSizes, rates: IngressRates | None
-) -> Traffic:
-    none = np.zeros(0, np.int64)
-    by_topic = {} if rates is None else rates.of_others(others)
-    counts = [len(topic.partition_ids) for topic in others]
-    return _traffic(
-        request,
-        [topic.name for topic in others],
-        np.repeat(np.arange(len(others)), counts),
-        np.concatenate([none, *(sizes.of_others[topic.name] for topic in others)]),
-        np.concatenate(
-            [none, *(by_topic.get(topic.name, np.zeros(n, np.int64)) for topic, n in zip(others, counts, strict=True))]
-        ),
+    return Traffic(
+        topic_of, size_bytes, rates, np.array(parts.topic_factors(request.consumers, topics, 0.0), np.float64)
     )
 
 
@@ -247,18 +224,18 @@ def _racks_of(brokers: BrokerTable) -> tuple[Int32s, tuple[str, ...]]:
     return np.array([names.index(broker.rack or "") for broker in brokers.known], np.int32), names
 
 
-def _require_topics(request: ResourceFields, names: Sequence[str]) -> None:
+def _require_topics(request: parts.ResourceFields, names: Sequence[str]) -> None:
     known = set(names)
     stated: Mapping[str, Mapping[str, float]] = {"consumers": request.consumers, "growth": request.growth}
     for name, by_topic in stated.items():
         for topic in by_topic:
-            if topic != EVERY and topic not in known:
+            if topic != parts.EVERY and topic not in known:
                 detail = f"there is no topic {topic} in the snapshot{suggestion(topic, names)}"
                 raise UnknownTopic(detail, path=(name, topic), value=topic)
 
 
 def _cautions(
-    request: ResourceFields, names: Sequence[str], rates: IngressRates | None, racks: Sequence[str]
+    request: parts.ResourceFields, names: Sequence[str], rates: IngressRates | None, racks: Sequence[str]
 ) -> Iterator[Caution]:
     missing = [] if rates is None else [name for name in names if name not in rates.reported]
     if missing:

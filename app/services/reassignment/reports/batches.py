@@ -11,13 +11,7 @@ import numpy as np
 from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Bools, Float64s, Int32s, Int64s
-from app.core.reassignment.batches.execution import (
-    BatchCopies,
-    ExecutionStep,
-    ReplicationRates,
-    batch_durations,
-    recommended_throttle,
-)
+from app.core.reassignment.batches import execution
 from app.core.reassignment.batches.model import Batches, LogDirMoves
 from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete
 from app.core.reassignment.log_dirs.placing import PRECISION
@@ -324,7 +318,7 @@ def execution_of(executions: Executions) -> Execution:
     )
 
 
-def executed_step(step: ExecutionStep) -> ExecutedStep:
+def executed_step(step: execution.ExecutionStep) -> ExecutedStep:
     """One step of an execution; batches are numbered from 1."""
     number = None if step.batch is None else step.batch + 1  # as its files are numbered
     return ExecutedStep(step.action.value, number, list(step.brokers))
@@ -449,7 +443,7 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
     brokers = len(problem.brokers.ids)
     gained, column = np.nonzero(not_among(steps.after, steps.before))
     rows = steps.rows[gained]
-    copies = BatchCopies(
+    copies = execution.BatchCopies(
         batch=steps.batch_of[gained],
         source=steps.before[gained, 0],
         target=steps.after[gained, column],
@@ -457,14 +451,14 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
         ingress_bytes_per_s=problem.resources.scope.ingress[rows].astype(np.float64),
     )
     limits = problem.batches.limits
-    rates = ReplicationRates(
+    rates = execution.ReplicationRates(
         limits.throttle_bytes_per_s, *_networks(problem, brokers), record_batch_bytes=limits.record_batch_bytes
     )
-    seconds = batch_durations(copies, rates, len(steps))
+    seconds = execution.batch_durations(copies, rates, len(steps))
     never = never_completed(problem, steps)
     if steps.seconds is not None:
         # Copies within brokers take their time at the throttle, too.
-        return BatchTimes(np.fmax(seconds, steps.seconds), recommended_throttle(copies, rates), never)
+        return BatchTimes(np.fmax(seconds, steps.seconds), execution.recommended_throttle(copies, rates), never)
     if np.isinf(rates.nic_in).all() and np.isinf(rates.nic_out).all():
         copies_some = np.bincount(copies.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some, np.nan, 0.0)
@@ -472,7 +466,7 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
         # No network limits copies within brokers.
         copies_some = np.bincount(steps.log_dir_moves.batch, minlength=len(steps)) > 0
         seconds = np.where(copies_some & np.isfinite(seconds), np.nan, seconds)
-    return BatchTimes(seconds, recommended_throttle(copies, rates), never)
+    return BatchTimes(seconds, execution.recommended_throttle(copies, rates), never)
 
 
 def _networks(problem: ReassignmentProblem, brokers: int) -> tuple[Float64s, Float64s]:

@@ -8,16 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from app.core.capacity import placed_traffic
 from app.core.capacity.loads import CrossRack, cost_per_month
-from app.core.capacity.placed_traffic import (
-    NONE_LOST,
-    Losses,
-    PlacedTraffic,
-    WorstLosses,
-    broker_losses,
-    cross_rack,
-    rack_losses,
-)
 from app.core.model import Float64s, Int32s, Int64s
 from app.core.reassignment.resource_problem import MILLION, NO_CAPACITY, NO_LIMIT, RESOURCES, Limits
 from app.core.replica_lists import per_broker
@@ -148,11 +140,11 @@ class LoadReport:
     names: tuple[str, ...]
     before: Int64s = field(repr=False)
     after: Int64s = field(repr=False)
-    of_broker: Losses
-    of_rack: Losses | None
+    of_broker: placed_traffic.Losses
+    of_rack: placed_traffic.Losses | None
     potential: Int64s | None = field(repr=False)
     crossing: tuple[CrossRack, CrossRack] | None
-    traffic: PlacedTraffic = field(repr=False)
+    traffic: placed_traffic.PlacedTraffic = field(repr=False)
     groups: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict, repr=False)
 
     def of_brokers(self) -> dict[str, BrokerLoads]:
@@ -169,20 +161,22 @@ class LoadReport:
             return limit
         return capacity if capacity > NO_CAPACITY else None
 
-    def under_loss(self, losses: Losses | None, column: int) -> Int64s:
+    def under_loss(self, losses: placed_traffic.Losses | None, column: int) -> Int64s:
         """(brokers,) int64 load of a resource after the worst of these losses; stored and received bytes stay."""
         worst, per_unit = self._worst(losses, column)
         if worst is None:
             return self.after[:, column]
         return self.after[:, column] + np.rint(worst.increase * per_unit).astype(np.int64)
 
-    def lost(self, losses: Losses | None, place: int, column: int) -> int | None:
+    def lost(self, losses: placed_traffic.Losses | None, place: int, column: int) -> int | None:
         """The position of the lost broker, or the index of the rack; None if no loss adds anything."""
         worst, _ = self._worst(losses, column)
-        lost = NONE_LOST if worst is None else int(worst.lost[place])
-        return None if lost == NONE_LOST else lost
+        lost = placed_traffic.NONE_LOST if worst is None else int(worst.lost[place])
+        return None if lost == placed_traffic.NONE_LOST else lost
 
-    def _worst(self, losses: Losses | None, column: int) -> tuple[WorstLosses | None, float]:
+    def _worst(
+        self, losses: placed_traffic.Losses | None, column: int
+    ) -> tuple[placed_traffic.WorstLosses | None, float]:
         """Load that losses add to a resource, and the amount of the resource a unit."""
         if losses is None:
             return None, 0.0
@@ -245,8 +239,8 @@ def load_report(
     has_racks = len(resources.racks) > 1
     crossing: tuple[CrossRack, CrossRack] | None = None
     if is_sent and has_racks:
-        crosses = cross_rack(traffic)
-        crossing = (crosses if is_same else cross_rack(_traffic(resources, before)), crosses)
+        crosses = placed_traffic.cross_rack(traffic)
+        crossing = (crosses if is_same else placed_traffic.cross_rack(_traffic(resources, before)), crosses)
     return LoadReport(
         brokers=brokers,
         resources=resources,
@@ -254,8 +248,8 @@ def load_report(
         names=(*resources.names, *counted),
         before=loads_before,
         after=loads_before if is_same else resources.broker_loads(after),
-        of_broker=broker_losses(traffic),
-        of_rack=rack_losses(traffic) if has_racks else None,
+        of_broker=placed_traffic.broker_losses(traffic),
+        of_rack=placed_traffic.rack_losses(traffic) if has_racks else None,
         potential=_potential(resources, after) if is_sent else None,
         crossing=crossing,
         traffic=traffic,
@@ -301,14 +295,14 @@ def _groups(
     return dict(zip(reads.group_ids, zip(was, will_be, strict=True), strict=True))
 
 
-def _traffic(resources: Resources, replicas: Int32s, in_sync: Bools | None = None) -> PlacedTraffic:
+def _traffic(resources: Resources, replicas: Int32s, in_sync: Bools | None = None) -> placed_traffic.PlacedTraffic:
     rows, traffic = resources.rows(replicas)
     may_lead = None
     if in_sync is not None:  # topics outside the scope count as in sync
         may_lead = np.ones(rows.shape, np.bool_)
         may_lead[: len(in_sync), : in_sync.shape[1]] = in_sync
     ingress: Float64s = traffic.ingress.astype(np.float64)
-    return PlacedTraffic.of_rows(
+    return placed_traffic.PlacedTraffic.of_rows(
         rows,
         traffic.topic_of,
         ingress,

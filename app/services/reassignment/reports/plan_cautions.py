@@ -6,17 +6,8 @@ from math import ceil, floor
 
 import numpy as np
 
+from app.core import model
 from app.core.measures.losses import factors_of, lowered_factors
-from app.core.model import (
-    FETCHES_NOT_UPLOADED,
-    INT64_MAX,
-    LISTS_CHECKED_SINCE,
-    NO_LEADER,
-    NO_REPLICA,
-    UNKNOWN_SIZE,
-    Int32s,
-    Int64s,
-)
 from app.core.reassignment.batches.execution import Action
 from app.core.reassignment.model import Balance
 from app.core.replica_lists import not_among, per_broker
@@ -30,14 +21,14 @@ from app.services.reassignment.solve import ReassignmentSolution
 def not_preferred(problem: ReassignmentProblem) -> int:
     """Partitions whose actual leader is not the first broker of their list."""
     leaders = problem.scope.leaders
-    return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.scope.before[:, 0])))
+    return int(np.count_nonzero((leaders != model.NO_LEADER) & (leaders != problem.scope.before[:, 0])))
 
 
 _LITTLE, _MUCH = 0.5, 2.0
 """Shares of the mean from which an added broker has little, or much, of an unbalanced quantity."""
 
 
-def of_measures(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+def of_measures(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
     """Added brokers that get their share of replicas and few bytes, or their share of bytes and many replicas."""
     by, is_joint = problem.replicas.by, problem.objective is not None
     if problem.replicas.balance.tolerance is None or is_joint or problem.sizes.unknown:
@@ -60,13 +51,13 @@ def of_measures(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution
             yield caution("counts_not_balanced", named=named, most=most, brokers=ids)
 
 
-def _bytes(problem: ReassignmentProblem, after: Int32s) -> Int64s:
+def _bytes(problem: ReassignmentProblem, after: model.Int32s) -> model.Int64s:
     resources, brokers = problem.resources, len(problem.brokers.ids)
     elsewhere = per_broker(resources.other_replicas, brokers, resources.others.size_bytes)
     return elsewhere + per_broker(after, brokers, problem.sizes.size_bytes)
 
 
-def _mean(loads: Int64s, target: Bools) -> float:
+def _mean(loads: model.Int64s, target: Bools) -> float:
     """The mean of target brokers; 1 if there is nothing, of which no broker has little."""
     return float(np.mean(loads[target])) if loads[target].any() else 1.0
 
@@ -87,21 +78,21 @@ def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
     if lifted:
         named = tuple(sorted({broker for step in lifted for broker in step.brokers}))
         first = ", ".join(map(str, named[:NAMED_BROKERS]))
-        yield caution("cordons_lifted", first=first, since=LISTS_CHECKED_SINCE, brokers=named)
+        yield caution("cordons_lifted", first=first, since=model.LISTS_CHECKED_SINCE, brokers=named)
     lost = np.append(is_barred, False)[solution.steps.before]
     lost &= not_among(solution.steps.before, solution.steps.after)
     n_adds = not_among(solution.steps.after, solution.steps.before).sum(axis=1)
-    factors = [(lists != NO_REPLICA).sum(axis=1) for lists in (solution.steps.before, solution.steps.after)]
+    factors = [(lists != model.NO_REPLICA).sum(axis=1) for lists in (solution.steps.before, solution.steps.after)]
     at_once = int(np.count_nonzero(lost.any(axis=1) & (n_adds > np.maximum(factors[1] - factors[0], 0) + 1)))
     if at_once:
-        yield caution("replicas_leave_at_once", partitions=at_once, since=LISTS_CHECKED_SINCE)
+        yield caution("replicas_leave_at_once", partitions=at_once, since=model.LISTS_CHECKED_SINCE)
     needed = {broker for step in executions.rollback if step.action is Action.UNCORDON for broker in step.brokers}
     needed &= cordons.before  # the others were cordoned for the plan, and its inverse ends that
     if needed:
-        yield caution("rollback_lifts_cordons", since=LISTS_CHECKED_SINCE, brokers=tuple(sorted(needed)))
+        yield caution("rollback_lifts_cordons", since=model.LISTS_CHECKED_SINCE, brokers=tuple(sorted(needed)))
 
 
-def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+def _of_tolerances(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
     """Brokers farther from the mean than a tolerance allows, where no placement or none that was found is nearer."""
     if problem.objective is not None:  # its goals state their results
         return
@@ -125,7 +116,9 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
                 yield caution("tolerance_not_reached", loads=loads_of, allowed=allowed)
 
 
-def _of_weights(weights: Int64s, balance: Balance, loads: Int64s, of_set: str, counted_as: str) -> Iterator[Caution]:
+def _of_weights(
+    weights: model.Int64s, balance: Balance, loads: model.Int64s, of_set: str, counted_as: str
+) -> Iterator[Caution]:
     """Brokers farther from their share by weight than a tolerance allows; (targets,) int64 weights and loads."""
     unit = Fraction(int(loads.sum()), int(weights.sum()))
     pairs = zip(loads.tolist(), weights.tolist(), strict=True)
@@ -177,7 +170,7 @@ def _of_groups_and_racks(problem: ReassignmentProblem, solution: ReassignmentSol
         yield caution("racks_not_repaired", partitions=partitions, of=still, topics=topics)
 
 
-def _of_what_stays(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+def _of_what_stays(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
     """Leaders and replicas that stay where the request does not want them."""
     if stays := _not_evacuated(problem, after):
         named = ", ".join(problem.scope.name(row) for row in stays[:NAMED_PARTITIONS])
@@ -190,16 +183,16 @@ def _of_what_stays(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
         yield caution("removed_brokers_in_use", in_use=in_use, topics=tuple(in_use[:20]))
 
 
-def _of_offline_replicas(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+def _of_offline_replicas(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
     """Replicas that stay on brokers which are fenced or down."""
     brokers = problem.brokers
-    stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
+    stays_offline = (after != model.NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = tuple(np.unique(brokers.ids[after[stays_offline]]).tolist())
         yield caution("offline_replicas_stay", partitions=int(stays_offline.any(axis=1).sum()), brokers=ids)
 
 
-def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+def _of_lowered_factors(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
     scope = problem.scope
     for topic, start in zip(scope.described, scope.starts.tolist(), strict=False):
         rows = slice(start, start + len(topic.partition_ids))
@@ -212,7 +205,7 @@ def _of_lowered_factors(problem: ReassignmentProblem, after: Int32s) -> Iterator
             yield caution("below_min_isr", partitions=below, topic=topic.name, least=least, topics=(topic.name,))
 
 
-def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+def _of_tiered_topics(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
     """The rules for the bytes of replicas that move, if a part of their topic is in remote storage."""
     named: dict[bool, list[str]] = {False: [], True: []}
     not_uploaded, sizes = {False: 0, True: 0}, problem.batches.size_bytes
@@ -220,17 +213,17 @@ def _of_tiered_topics(problem: ReassignmentProblem, after: Int32s) -> Iterator[C
         rows = slice(start, start + len(topic.partition_ids))
         copies = not_among(after[rows], problem.before[rows]).sum(axis=1)
         if topic.has_remote_storage and copies.any():
-            segment, skips = topic.segment_bytes, topic.most_copied_bytes < INT64_MAX
+            segment, skips = topic.segment_bytes, topic.most_copied_bytes < model.INT64_MAX
             named[skips].append(topic.name)
-            bound = np.where(sizes[rows] == UNKNOWN_SIZE, segment, np.minimum(sizes[rows], segment))
+            bound = np.where(sizes[rows] == model.UNKNOWN_SIZE, segment, np.minimum(sizes[rows], segment))
             not_uploaded[skips] += int((copies * bound).sum())
     for skips, name in ((True, "local_bytes_not_copied"), (False, "local_bytes_copied")):
         if tiered := named[skips]:
             size, topics = not_uploaded[skips], tuple(tiered[:NAMED_TOPICS])
-            yield caution(name, tiered=tiered, setting=FETCHES_NOT_UPLOADED, bytes=size, topics=topics)
+            yield caution(name, tiered=tiered, setting=model.FETCHES_NOT_UPLOADED, bytes=size, topics=topics)
 
 
-def _not_evacuated(problem: ReassignmentProblem, after: Int32s) -> list[int]:
+def _not_evacuated(problem: ReassignmentProblem, after: model.Int32s) -> list[int]:
     """The rows that are led by a broker of `evacuate_leaders`, since no other replica is in sync."""
     if not problem.leaders.evacuates or not after.shape[1]:
         return []

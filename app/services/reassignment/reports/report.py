@@ -20,25 +20,8 @@ from app.services.plans.answers import PlacedTopic, PlanAnswer, WholePlan
 from app.services.plans.record import Certificate, at, some
 from app.services.reassignment.problem.problem import ReassignmentProblem, Relaxation
 from app.services.reassignment.problem.resources import RebalancingGroup
-from app.services.reassignment.reports.balance import (
-    Balance,
-    ExcessReport,
-    TradeOffPoint,
-    balance_of,
-    excess_of,
-    trade_off_point,
-)
-from app.services.reassignment.reports.batches import (
-    Batch,
-    Execution,
-    LogDirsReport,
-    batch_of,
-    batch_times,
-    execution_of,
-    log_dirs_of,
-    packed_log_dirs,
-    steps_json,
-)
+from app.services.reassignment.reports import balance as balances
+from app.services.reassignment.reports import batches as batch_reports
 from app.services.reassignment.reports.loads import BrokerLoads, CrossRackReport, cross_rack_of, load_report
 from app.services.reassignment.reports.plan_cautions import cautions_of, not_preferred
 from app.services.reassignment.solve import GeneratedMovement, ReassignmentSolution
@@ -169,16 +152,16 @@ class ReassignmentAnswer(PlanAnswer, kw_only=True):
     """Number of partitions whose preferred leader changes."""
     not_preferred: int
     """Partitions that are led by another replica than the preferred leader before the plan."""
-    balance: Balance
+    balance: balances.Balance
     """Load of brokers before and after the plan."""
-    batches: list[Batch]
+    batches: list[batch_reports.Batch]
     """Steps of the plan, in the order of execution."""
     recommended_throttle_bytes_per_s: int | None
     """Least of 1, 2, 5, 10, … bytes per second that is twice the rate of writes to the partitions which one broker
     sends or receives in a batch; null if no rate is known, or a network has less left."""
     fewest_batches: int
     """No schedule of these steps has fewer batches."""
-    execution: Execution | None
+    execution: batch_reports.Execution | None
     """Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."""
     rebalancing_groups: list[RebalancingGroup]
     """Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."""
@@ -190,11 +173,11 @@ class ReassignmentAnswer(PlanAnswer, kw_only=True):
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackReport | None
     """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
-    excess: ExcessReport | None
+    excess: balances.ExcessReport | None
     """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
-    log_dirs: LogDirsReport | None = ABSENT
+    log_dirs: batch_reports.LogDirsReport | None = ABSENT
     """Log directories before and after; absent if the request has no `log_dirs`."""
-    trade_off: list[TradeOffPoint] | None
+    trade_off: list[balances.TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: ListOf[Relaxation]
     """Constraints that were relaxed because they conflict, if `on_conflict` is `relax`; empty otherwise."""
@@ -261,7 +244,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Stor
     after, steps = solution.leaders.after, solution.steps
     moves = Moves.of(problem, after)
     min_isr = min_isr_of(problem.scope.described)
-    times = batch_times(problem, steps)
+    times = batch_reports.batch_times(problem, steps)
     report = load_report(
         problem.brokers, problem.resources, problem.limits, before=problem.before, after=after, reads=problem.reads
     )
@@ -274,25 +257,27 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Stor
         certificate=certificate_of(problem, solution, moves),
         leader_changes=leader_changes(problem, solution),
         not_preferred=not_preferred(problem),
-        balance=balance_of(problem, solution, moves),
-        batches=[batch_of(problem, steps, times, number) for number in range(len(steps))],
+        balance=balances.balance_of(problem, solution, moves),
+        batches=[batch_reports.batch_of(problem, steps, times, number) for number in range(len(steps))],
         recommended_throttle_bytes_per_s=times.recommended,
         fewest_batches=steps.lower_bound,
-        execution=None if solution.executions is None else execution_of(solution.executions),
+        execution=None if solution.executions is None else batch_reports.execution_of(solution.executions),
         rebalancing_groups=solution.rebalances.named,
         kafka_generate=solution.generated,
         movement=movement_of(problem, after, moves),
         loads=report.of_brokers(),
         cross_rack=cross_rack_of(report, problem.prices),
-        excess=None if solution.resources is None else excess_of(problem, solution.resources.placement),
-        log_dirs=log_dirs_of(problem, solution) or ABSENT,
-        trade_off=None if trade_off is None else [trade_off_point(problem, placements) for placements in trade_off],
+        excess=None if solution.resources is None else balances.excess_of(problem, solution.resources.placement),
+        log_dirs=batch_reports.log_dirs_of(problem, solution) or ABSENT,
+        trade_off=None
+        if trade_off is None
+        else [balances.trade_off_point(problem, placements) for placements in trade_off],
         relaxed=solution.relaxed,
         measures=measure(solution.tally, min_isr),
         measures_before=MeasuresBefore.of(before, **spreads),
         violations=solution.violations,
         warnings=[*problem.cautions, *cautions_of(problem, solution), *times.cautions()],
-        kept_steps=steps_json(problem, steps) | packed_log_dirs(problem, solution),
+        kept_steps=batch_reports.steps_json(problem, steps) | batch_reports.packed_log_dirs(problem, solution),
     )
 
 

@@ -13,7 +13,6 @@ from app.core.replica_lists import distinct_values, per_broker
 from app.errors import Json
 from app.services.fields import min_isr_of
 from app.services.plans import as_json
-from app.services.reassignment.problem.loads import replicas_of_others
 from app.services.reassignment.problem.problem import ReassignmentProblem, tally_of
 from app.services.reassignment.problem.resources import in_unit
 from app.services.reassignment.reports.report import certificate_of
@@ -103,8 +102,7 @@ def _balance(problem: ReassignmentProblem, replicas: Int32s, is_counted: Bools, 
     """The smallest and largest count, the spread and the largest bytes over some brokers; None if there are none."""
     sizes, brokers = problem.sizes, len(is_counted)
     counts = (problem.movement.base + per_broker(replicas, brokers))[is_counted]
-    of_others = replicas_of_others(problem.brokers, problem.scope.others, sizes.of_others)
-    stored = (of_others + per_broker(replicas, brokers, sizes.size_bytes))[is_counted]
+    stored = (sizes.others.per_broker(sizes.of_others) + per_broker(replicas, brokers, sizes.size_bytes))[is_counted]
     figures = (counts.min(), counts.max(), np.ptp(counts), stored.max()) if len(counts) else (None,) * 4
     names = ("smallest", "largest", "spread", "largest_bytes")
     return {
