@@ -110,22 +110,16 @@ def _pages(app: FastAPI, settings: Settings, database: Database) -> APIRouter:
     )
     openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
     routes = APIRouter()
-    routes.include_router(reference.router(openapi, codes.FAMILIES))
-    routes.include_router(
-        console.router(
-            database,
-            settings.limits,
-            FormRequests(settings.limits, settings.outbound),
-            ancestors=settings.frame_ancestors,
-            access=access,
-        )
-    )
+    routes.routes += reference.router(openapi, codes.FAMILIES).routes
+    requests = FormRequests(settings.limits, settings.outbound)
+    pages = console.router(database, settings.limits, requests, ancestors=settings.frame_ancestors, access=access)
+    routes.routes += pages.routes
     if settings.oidc is not None and settings.oidc.may_sign_in:
         with IMPORTING:
             from app.services.oidc.sign_in import SignIn  # noqa: PLC0415 — a start needs none of them
             from app.web import sign_in  # noqa: PLC0415 — a start needs none of them
 
-        routes.include_router(sign_in.router(database, SignIn(settings.oidc, app.state.issuer), access))
+        routes.routes += sign_in.router(database, SignIn(settings.oidc, app.state.issuer), access).routes
     return routes
 
 

@@ -275,8 +275,8 @@ def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentReques
         assert limit is None or max(coming.values(), default=0) <= limit
         assert batches[number]["moves_data"] or not coming
     assert now == _after(made)
-    for topic, partition, row in steps.undone():
-        now[topic, partition] = row
+    for one in steps.at_once(is_inverse=True):
+        now[one.topic, one.partition] = list(one.replicas)
     assert now == _before(cluster)
 
 

@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 
 from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
+from app.core.model import UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
 from app.core.reassignment.model import ReplicaPlacement
 from app.core.reassignment.plan_minimum import ProposedPlan, least_movement_for
+from app.core.replica_lists import not_among, per_broker, stacked
 from app.services.bodies import AnswerRecord
 
 
@@ -54,7 +55,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         _, place = np.unique(rack_of, return_inverse=True)  # none is left out, as one that all are down of would be
         rack_of = place.reshape(-1).astype(np.int32)
     everything = {topic.name: topic.destination for topic in cluster.topics}
-    was, now = _stacked(before, ids), _stacked(after, ids)
+    was, now = _positions(before, ids), _positions(after, ids)
     sizes = np.concatenate(
         [np.zeros(0, np.int64), *(_sizes(cluster, name, assignment) for name, assignment in after.items())]
     )
@@ -63,7 +64,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         broker_ids=ids,
         rack_of=rack_of,
         is_listed=is_listed,
-        base=_on_each(_stacked(everything, ids), len(ids)) - _on_each(was, len(ids)),
+        base=per_broker(_positions(everything, ids), len(ids)) - per_broker(was, len(ids)),
         before=was,
         after=now,
         weight=sizes if known else np.ones(len(sizes), np.int64),
@@ -79,7 +80,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
 
 
 def _moved(planned: ProposedPlan, placement: ReplicaPlacement, size_bytes: Int64s) -> LeastMovement:
-    new = _gained(planned.before, placement.replicas)
+    new = not_among(placement.replicas, planned.before).sum(axis=1)
     return LeastMovement(
         moved_replicas=int(new.sum()),
         moved_bytes=int((new * np.maximum(size_bytes, 0)).sum()),
@@ -87,15 +88,8 @@ def _moved(planned: ProposedPlan, placement: ReplicaPlacement, size_bytes: Int64
     )
 
 
-def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
-    """(rows, widest) int32 positions of the replicas of all topics, stacked."""
-    width = max((assignment.replicas.shape[1] for assignment in assignments.values()), default=1)
-    rows = [np.full((0, width), NO_REPLICA, np.int32)]
-    for assignment in assignments.values():
-        padded = np.full((len(assignment.replicas), width), NO_REPLICA, np.int32)
-        padded[:, : assignment.replicas.shape[1]] = positions_of(assignment.replicas, ids)
-        rows.append(padded)
-    return np.concatenate(rows)
+def _positions(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
+    return positions_of(stacked([assignment.replicas for assignment in assignments.values()]), ids)
 
 
 def _sizes(cluster: Cluster, name: str, assignment: Assignment) -> Int64s:
@@ -103,13 +97,3 @@ def _sizes(cluster: Cluster, name: str, assignment: Assignment) -> Int64s:
     if topic is None:
         raise RuntimeError(f"there is no topic {name}")
     return topic.copied_bytes[np.searchsorted(topic.partition_ids, assignment.partition_ids)]
-
-
-def _on_each(replicas: Int32s, brokers: int) -> Int64s:
-    return np.bincount(replicas[replicas != NO_REPLICA], minlength=brokers).astype(np.int64)
-
-
-def _gained(before: Int32s, after: Int32s) -> Int64s:
-    """(rows,) int64 number of replicas of `after` that `before` lacks."""
-    stays = (after[:, :, None] == before[:, None, :]).any(axis=2)
-    return np.asarray((~stays & (after != NO_REPLICA)).sum(axis=1), np.int64)

@@ -9,8 +9,9 @@ from uuid import UUID
 import numpy as np
 
 from app.core.measures.transfers import NOWHERE, Copies, PartitionTransfer, Transfers, transfers
-from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
+from app.core.model import Assignment, Broker, Cluster, Int64s, Placement, Topic
 from app.core.reassignment.resource_problem import RESOURCES
+from app.core.replica_lists import stacked
 from app.errors.every import SnapshotNotFound
 from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
@@ -251,13 +252,8 @@ def planned(placements: Sequence[Placement]) -> dict[str, Assignment]:
         if len(parts) == 1:
             assignments[name] = parts[0]
             continue
-        width = max(part.replicas.shape[1] for part in parts)
-        rows = np.full((sum(len(part.partition_ids) for part in parts), width), NO_REPLICA, np.int32)
-        start = 0
-        for part in parts:
-            rows[start : start + len(part.partition_ids), : part.replicas.shape[1]] = part.replicas
-            start += len(part.partition_ids)
-        assignments[name] = Assignment(np.concatenate([part.partition_ids for part in parts]), rows)
+        ids = np.concatenate([part.partition_ids for part in parts])
+        assignments[name] = Assignment(ids, stacked([part.replicas for part in parts]))
     return assignments
 
 

@@ -96,13 +96,6 @@ class StoredSteps:
             of_list = indices[: len(brokers)]
             yield tuple([self.log_dir_paths[index] if index >= 0 else ANY_LOG_DIR for index in of_list])
 
-    def undone(self) -> Iterator[tuple[str, int, list[int]]]:
-        """(topic, partition, replicas) of every partition as it was before the first batch: the rollback of it all."""
-        keys = np.column_stack([self.topic_of, self.partition_ids])
-        _, first = np.unique(keys, axis=0, return_index=True)
-        names = (self.topics[topic] for topic in self.topic_of[first].tolist())
-        return zip(names, self.partition_ids[first].tolist(), unpadded(self.before[first]), strict=True)
-
 
 def _followed(previous: PartitionReassignment, later: PartitionReassignment) -> PartitionReassignment:
     """The later lists; a replica for which they leave the directory open has the one that was requested before."""

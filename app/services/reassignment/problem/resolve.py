@@ -333,10 +333,7 @@ def _batch_rules(
 
 def _by_row(brokers: BrokerTable, scope: scopes.PartitionScope, of_topics: Sequence[Int32s]) -> Int32s:
     """(rows, widest) int32 positions of lists of broker ids by topic of the scope; padding for new partitions."""
-    lists = stacked(of_topics)
-    rows = np.full((len(scope.partition_ids), max(1, lists.shape[1])), NO_REPLICA, np.int32)
-    rows[~scope.is_new, : lists.shape[1]] = lists
-    positions = positions_of(rows, brokers.ids)
+    positions = positions_of(scopes.on_rows(of_topics, ~scope.is_new, len(scope.is_new)), brokers.ids)
     return np.where(positions == len(brokers.ids), np.int32(NO_REPLICA), positions)
 
 

@@ -136,10 +136,11 @@ def resources_of(
     _require_topics(request, names)
     capacity = capacities_of(request.capacity, brokers)
     rack_of, racks = _racks_of(brokers)
+    of_rows, of_others = (None, None) if rates is None else (rates.of_rows, rates.of_others)
     return Resources(
         names=_known(request, sizes, rates, has_vcpu=bool(capacity[:, _CPU].any())),
-        scope=_traffic(request, scope.topics, scope.topic_of, sizes.size_bytes, rates and rates.of_rows),
-        others=_traffic(request, others.names, others.topic_of, sizes.of_others, rates and rates.of_others),
+        scope=_traffic(request, scope.topics, scope.topic_of, sizes.size_bytes, of_rows),
+        others=_traffic(request, others.names, others.topic_of, sizes.of_others, of_others),
         other_replicas=_positions(scope.others, brokers),
         capacity=capacity,
         rack_of=rack_of,

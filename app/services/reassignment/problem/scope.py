@@ -10,7 +10,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Place
 from app.core.reassignment.model import Domain, MovementProblem
 from app.core.reassignment.parts import part_of
 from app.core.reassignment.solvers.flow.places import can_be_placed
-from app.core.replica_lists import not_among
+from app.core.replica_lists import not_among, stacked
 from app.errors import FieldPath
 from app.errors import every as errors
 from app.formats.syntax.quantities import first_of
@@ -94,12 +94,12 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
     cautions = [*staying, *_under_way(request, topics)]
     counts = [len(topic.partition_ids) + len(new) for topic, new in zip(topics, grown, strict=True)]
     starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
-    before = _before(topics, starts)
-    now = np.count_nonzero(before != NO_REPLICA, axis=1).astype(np.int32)
     ids, leaders, sizes = _columns(topics, grown)
     is_new = np.concatenate(
         [np.zeros(0, np.bool_), *(np.arange(n) >= n - len(new) for n, new in zip(counts, grown, strict=True))]
     )
+    before = on_rows([topic.destination.replicas for topic in topics], ~is_new, len(is_new))
+    now = np.count_nonzero(before != NO_REPLICA, axis=1).astype(np.int32)
     factors = now.copy()
     for topic, (start, stop) in zip(topics, pairwise(starts.tolist()), strict=True):
         rows = slice(start, stop)
@@ -117,7 +117,7 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
         is_new=is_new,
         before=before,
         leaders=leaders,
-        in_sync=_in_sync(topics, starts, before),
+        in_sync=_in_sync(topics, is_new, before),
         size_bytes=sizes,
         factors=factors,
         pins=pins,
@@ -230,22 +230,20 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
     return [caution("merged_with_running_reassignment", moving=moving, topics=of_topics)]
 
 
-def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:
-    width = max((topic.replicas.shape[1] for topic in topics), default=0)
-    before = np.full((int(starts[-1]), max(width, 1)), NO_REPLICA, np.int32)
-    for topic, start in zip(topics, starts.tolist(), strict=False):
-        rows = topic.destination.replicas
-        before[start : start + len(rows), : rows.shape[1]] = rows
-    return before
+def on_rows(lists: Sequence[Int32s], at: Bools | Int64s, rows: int) -> Int32s:
+    """(rows, widest) int32: the lists of several topics at these rows, and padding at the others."""
+    known = stacked(lists)
+    found = np.full((rows, max(1, known.shape[1])), NO_REPLICA, np.int32)
+    found[at, : known.shape[1]] = known
+    return found
 
 
-def _in_sync(topics: Sequence[Topic], starts: Int64s, before: Int32s) -> Bools:
-    in_sync = np.zeros(before.shape, np.bool_)
-    for topic, start in zip(topics, starts.tolist(), strict=False):
-        rows = slice(start, start + len(topic.partition_ids))
-        in_sync[rows] = (before[rows] != NO_REPLICA) & ~not_among(before[rows], topic.isr)
-        in_sync[rows][topic.is_moving] = before[rows][topic.is_moving] != NO_REPLICA
-    return in_sync
+def _in_sync(topics: Sequence[Topic], is_new: Bools, before: Int32s) -> Bools:
+    """(rows, widest) bool: which replicas are in sync; of partitions that move, every one counts as such."""
+    is_moving = np.zeros(len(is_new), np.bool_)
+    is_moving[~is_new] = np.concatenate([np.zeros(0, np.bool_), *(topic.is_moving for topic in topics)])
+    is_behind = not_among(before, on_rows([topic.isr for topic in topics], ~is_new, len(is_new)))
+    return np.asarray((before != NO_REPLICA) & (~is_behind | is_moving[:, None]), np.bool_)
 
 
 def _columns(topics: Sequence[Topic], grown: Sequence[Sequence[int]]) -> tuple[Int32s, Int32s, Int64s]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from app.core.replica_lists import stacked
 from app.services.reassignment.differences import before_of, planned
 from app.services.reassignment.files.stored_steps import StoredSteps
 from app.services.reassignment.problem.brokers import Bools
+from app.services.reassignment.problem.scope import on_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,7 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
     )
     topic_of, ids = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
     later, earlier = _by_name(cluster), _by_name(made_on)
-    columns = _Columns(len(keys))
+    present: list[tuple[Topic, Int64s, Int64s]] = []
     is_recreated = np.zeros(len(keys), np.bool_)
     sizes = np.full(len(keys), UNKNOWN_SIZE, np.int64)
     rates = np.zeros(len(keys), np.float64)
@@ -67,9 +69,9 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
             sizes[found + its.start] = known.copied_bytes[there]
         if topic is not None:
             ids_of_topic = {topic.topic_id, known.topic_id if known else None}
-            is_recreated[its] = None not in ids_of_topic and len(ids_of_topic) == 2
             found, there = _found(topic, ids[its])
-            columns.add(topic, found + its.start, there)
+            is_recreated[found + its.start] = None not in ids_of_topic and len(ids_of_topic) == 2
+            present.append((topic, found + its.start, there))
             reported = topic.copied_bytes[there]
             if topic.ingress_bytes_per_s is not None:
                 rates[found + its.start] = np.nan_to_num(topic.ingress_bytes_per_s[there])
@@ -78,47 +80,40 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
     return LocatedPlan(
         steps=steps,
         planned=PlannedSteps(rows, np.repeat(np.arange(len(steps)), np.diff(steps.offsets)), steps.before, steps.after),
-        now=columns.partitions(sizes, rates, is_recreated),
+        now=_now(present, sizes, rates, is_recreated),
         topic_of=topic_of,
         partition_ids=ids,
-        is_recreated=is_recreated & columns.is_there,
+        is_recreated=is_recreated,
         before=steps.before[first],
         goal=steps.after[last],
     )
 
 
-class _Columns:
-    """The lists of partitions, filled topic by topic."""
+_LISTS = {"target": "destination.replicas", "replicas": "replicas", "adding": "adding", "isr": "isr"}
+"""The lists of partitions, as attributes of a topic."""
 
-    def __init__(self, partitions: int) -> None:
-        self.is_there = np.zeros(partitions, np.bool_)
-        self._is_moving = np.zeros(partitions, np.bool_)
-        self._lists: dict[str, Int32s] = {
-            name: np.full((partitions, 1), NO_REPLICA, np.int32) for name in ("target", "replicas", "adding", "isr")
-        }
 
-    def add(self, topic: Topic, rows: Int64s, there: Int64s) -> None:
-        """Fill some rows with partitions of a topic."""
-        self.is_there[rows] = True
-        self._is_moving[rows] = topic.is_moving[there]
-        given = (topic.destination.replicas, topic.replicas, topic.adding, topic.isr)
-        for name, lists in zip(self._lists, given, strict=True):
-            mine = self._lists[name]
-            if lists.shape[1] > mine.shape[1]:
-                wider = ((0, 0), (0, lists.shape[1] - mine.shape[1]))
-                mine = self._lists[name] = np.pad(mine, wider, constant_values=NO_REPLICA)
-            mine[rows, : lists.shape[1]] = lists[there]
+def _now(
+    present: Sequence[tuple[Topic, Int64s, Int64s]], sizes: Int64s, rates: Float64s, is_recreated: Bools
+) -> PartitionsNow:
+    """The partitions at the later snapshot.
 
-    def partitions(self, size_bytes: Int64s, ingress_bytes_per_s: Float64s, is_recreated: Bools) -> PartitionsNow:
-        """All rows."""
-        is_present = self.is_there & ~is_recreated
-        return PartitionsNow(
-            is_present,
-            **self._lists,
-            is_moving=self._is_moving & is_present,
-            size_bytes=size_bytes,
-            ingress_bytes_per_s=ingress_bytes_per_s,
-        )
+    Parameters
+    ----------
+    present : topics, each with the rows of partitions and their places in it.
+    """
+    at = np.concatenate([np.zeros(0, np.int64), *(rows for _, rows, _ in present)])
+    is_present, is_moving = np.zeros((2, len(sizes)), np.bool_)
+    is_present[at] = True
+    is_present &= ~is_recreated
+    is_moving[at] = np.concatenate([np.zeros(0, np.bool_), *(topic.is_moving[there] for topic, _, there in present)])
+    lists = {
+        name: on_rows([attrgetter(path)(topic)[there] for topic, _, there in present], at, len(sizes))
+        for name, path in _LISTS.items()
+    }
+    return PartitionsNow(
+        is_present, **lists, is_moving=is_moving & is_present, size_bytes=sizes, ingress_bytes_per_s=rates
+    )
 
 
 def _by_name(cluster: Cluster) -> Mapping[str, Topic]:
