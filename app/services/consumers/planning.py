@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.consumers import (
-    ConsumersProblem,
-    Interval,
-    consumer_violations,
-    delayed,
-    front,
-    largest_loads,
-    partitions_needed,
-    scale,
-)
+from app.core import consumers as scaling
 from app.core.groups.registry import Assignor, assignor_for
 from app.core.model import Placement
 from app.errors import Json
@@ -49,7 +40,7 @@ class Scaling:
 
     request: ConsumersRequest
     rates: Rates
-    core: ConsumersProblem
+    core: scaling.ConsumersProblem
     racks: int
     assignor: Assignor
     canonical: dict[str, Json] = field(repr=False)
@@ -64,7 +55,7 @@ class Scaling:
         return None if price is None else round(hours * price, 6)
 
 
-class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
+class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[scaling.Interval]]):
     kind, reader = KIND, READER
 
     def check_site(self, request: ConsumersRequest) -> None:
@@ -78,8 +69,8 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         intervals, partitions = rates.bytes_per_s.shape
         allowance.check_work(intervals * (partitions + _INTERVAL_WORK) * _RATE_WORK, path=("series",))
         check_topics(rates, site.cluster)
-        core = ConsumersProblem(
-            delayed(rates.bytes_per_s, int(request.delay_s // rates.step_s)),
+        core = scaling.ConsumersProblem(
+            scaling.delayed(rates.bytes_per_s, int(request.delay_s // rates.step_s)),
             int(request.capacity_bytes_per_s),
             request.min,
             request.max,
@@ -91,11 +82,11 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         topics = [*rates.topics] if request.topics is not None else None
         return Scaling(request, rates, core, max(1, len(racks)), assignor, own_fields(request) | {"topics": topics})
 
-    def solve(self, problem: Scaling) -> list[Interval]:
-        return scale(problem.core)
+    def solve(self, problem: Scaling) -> list[scaling.Interval]:
+        return scaling.scale(problem.core)
 
-    def violations(self, problem: Scaling, solution: list[Interval]) -> Sequence[str]:
-        return [*consumer_violations(problem.core, solution)]
+    def violations(self, problem: Scaling, solution: list[scaling.Interval]) -> Sequence[str]:
+        return [*scaling.consumer_violations(problem.core, solution)]
 
     def title(self, plan: NewPlan) -> str:
         counts = [interval["consumers"] for interval in _intervals(plan)]
@@ -109,7 +100,7 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
         proven = f"{answer['proven_consumers']} of {counted(len(answer['intervals']), 'interval')} proven fewest"
         return f"{answer['consumer_hours']:,.4g} consumer hours; {proven}"
 
-    def answer(self, problem: Scaling, solution: list[Interval]) -> ConsumersAnswer:
+    def answer(self, problem: Scaling, solution: list[scaling.Interval]) -> ConsumersAnswer:
         oversized = [*_oversized(problem)]
         hours = problem.in_hours(sum(each.consumers for each in solution))
         return ConsumersAnswer(
@@ -133,7 +124,7 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[Interval]]):
     def listed_row(self, _head: PlanHead | NewPlan, row: PlannedPartition) -> AnswerRecord:
         return answers.ScaledPartitionDocument(row.topic, row.partition, [int(one) for one in row.row])
 
-    def placements(self, problem: Scaling, solution: list[Interval]) -> Sequence[Placement]:
+    def placements(self, problem: Scaling, solution: list[scaling.Interval]) -> Sequence[Placement]:
         owners = np.column_stack([each.owners for each in solution])
         return [Placement(name, 0, np.ascontiguousarray(rows)) for name, rows in _by_topic(problem, owners)]
 
@@ -151,7 +142,7 @@ def _by_topic(problem: Scaling, rows: Any) -> Iterator[tuple[str, Any]]:
     yield from zip(problem.rates.topics, np.split(rows, ends[:-1]), strict=True)
 
 
-def _intervals_of(problem: Scaling, solution: Sequence[Interval]) -> Iterator[answers.ConsumersInterval]:
+def _intervals_of(problem: Scaling, solution: Sequence[scaling.Interval]) -> Iterator[answers.ConsumersInterval]:
     consumed, arrived = problem.core.rates, problem.rates.bytes_per_s
     backlog = (arrived - consumed).sum(axis=1, dtype=np.float64).cumsum() * problem.rates.step_s
     for place, each in enumerate(solution):
@@ -166,8 +157,8 @@ def _intervals_of(problem: Scaling, solution: Sequence[Interval]) -> Iterator[an
         )
 
 
-def _front(problem: Scaling, solution: Sequence[Interval]) -> Iterator[answers.ConsumersFront]:
-    for point in front(problem.core, solution):
+def _front(problem: Scaling, solution: Sequence[scaling.Interval]) -> Iterator[answers.ConsumersFront]:
+    for point in scaling.front(problem.core, solution):
         hours, hold_s = problem.in_hours(point.consumers), point.hold * problem.rates.step_s
         yield answers.ConsumersFront(hold_s, point.spare, hours, problem.cost(hours), point.moved)
 
@@ -184,14 +175,14 @@ def _schedule(problem: Scaling, counts: Sequence[int]) -> list[answers.Consumers
     return [answers.ConsumersStep(*step) for step in found.items()]
 
 
-def _with_assignor(problem: Scaling, solution: Sequence[Interval]) -> answers.ConsumersKafka:
+def _with_assignor(problem: Scaling, solution: Sequence[scaling.Interval]) -> answers.ConsumersKafka:
     """How Kafka's assignor would do: the consumers that it needs, and where the planned number is too small for it."""
     capacity, rates, topics = problem.core.capacity, problem.core.rates, problem.rates.topics
     partitions = rates.shape[1]
     replays = problem.assignor.replays
 
     def is_above(consumers: int) -> Any:
-        return largest_loads(rates, topics, consumers, problem.assignor.assign) > capacity
+        return scaling.largest_loads(rates, topics, consumers, problem.assignor.assign) > capacity
 
     needed = max(each.lower_bound for each in solution)
     most = max(needed, min(partitions, needed + MOST_TRIES))
@@ -213,7 +204,7 @@ def _oversized(problem: Scaling) -> Iterator[answers.OversizedPartition]:
     for name, rates in _by_topic(problem, problem.core.rates.T):
         for partition in np.flatnonzero(rates.max(axis=1) > capacity).tolist():
             peak = int(rates[partition].max())
-            needed, _ = partitions_needed(peak, len(rates), capacity, growth=0, months=0, multiple=1)
+            needed, _ = scaling.partitions_needed(peak, len(rates), capacity, growth=0, months=0, multiple=1)
             intervals = int((rates[partition] > capacity).sum())
             yield answers.OversizedPartition(name, partition, peak, intervals, needed)
 
@@ -223,7 +214,7 @@ def _partitions(problem: Scaling) -> Iterator[answers.PartitionsNeeded]:
     if wanted is None:
         return
     for name, rates in _by_topic(problem, problem.rates.bytes_per_s.T):
-        needed, months = partitions_needed(
+        needed, months = scaling.partitions_needed(
             float(rates.max()),
             len(rates),
             problem.core.capacity,
@@ -234,7 +225,7 @@ def _partitions(problem: Scaling) -> Iterator[answers.PartitionsNeeded]:
         yield answers.PartitionsNeeded(name, needed, len(rates), months)
 
 
-def _cautions(problem: Scaling, solution: Sequence[Interval], oversized: int) -> Iterator[Caution]:
+def _cautions(problem: Scaling, solution: Sequence[scaling.Interval], oversized: int) -> Iterator[Caution]:
     if grown := tuple(problem.request.series.size_growth_of or ()):
         yield caution("rates_of_size_growth", topics=grown)
     lacking = [each for each in solution if each.consumers < each.lower_bound]

@@ -162,8 +162,8 @@ def _loads(
     stated = with_recorded_rates(stated, cluster)
     brokers, scope = brokers_of(stated, cluster), scope_of(stated, cluster, allowance)
     weights = weights_of(stated, brokers, scope)
-    require_loads(stated, scope, weights.sizes, weights.rates)
-    resources = resources_of(stated, brokers, scope, weights.sizes, weights.rates)
+    require_loads(stated, scope, weights)
+    resources = resources_of(stated, brokers, scope, weights)
     upper = limits_of(stated, brokers, resources.capacity).upper
     rows = resources.row_loads(np.asarray((table.replicas != NO_REPLICA).sum(axis=1), np.int64))
     loads = loads_of(rows, resources.rack_of, table.replicas, table.leaders)

@@ -15,19 +15,9 @@ from app.core.model import Cluster
 from app.core.recorded import RecordedGroup
 from app.errors.every import ConflictingFields, ImpossibleValue
 from app.formats.tables.scenario_tables import Column
+from app.services import groups as group_plans
 from app.services import snapshots
 from app.services.cautions import Caution
-from app.services.groups import (
-    PLANNER,
-    GroupRequest,
-    MemberRequest,
-    metadata_of,
-    missing_from,
-    overridden,
-    recorded_group,
-    recorded_member,
-    require_partitions,
-)
 from app.services.limits import Limits
 from app.services.snapshots import require_distinct
 from app.services.sweeps.kind import Definition, SweepKind
@@ -83,13 +73,13 @@ def columns(_: Definition) -> list[Column]:
     ]
 
 
-def request_of(sweep: Sweep, index: int) -> GroupRequest:
+def request_of(sweep: Sweep, index: int) -> group_plans.GroupRequest:
     """One scenario as a group plan: of the remaining members and the added ones, as they rejoin.
 
     The plan knows these members alone: partitions of lost members are taken up in the plan, and moved in the sweep.
     """
     groups = read_sweep(sweep.definition)
-    return GroupRequest(
+    return group_plans.GroupRequest(
         assignors=[groups.scenario(index).assignor.name],
         members=[_listed(member) for member in groups.rejoining_members(index)],
         snapshot_id=UUID(str(sweep.definition["snapshot_id"])),
@@ -113,8 +103,8 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
         return groups
     groups = []
     for place, name in enumerate(named):
-        group = recorded_group(cluster, name, ("groups", place))
-        require_partitions(group, ("groups", place))
+        group = group_plans.recorded_group(cluster, name, ("groups", place))
+        group_plans.require_partitions(group, ("groups", place))
         if not group.members:
             raise ConflictingFields(f"group {name} has no members in the snapshot", path=("groups", place), value=name)
         groups.append(group)
@@ -124,17 +114,19 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
 def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict[str, Any], list[Caution]]:
     """The resolved groups as JSON, and cautions about gaps in their records."""
     groups = [
-        SweptGroup(group.group_id, tuple(recorded_member(member).member for member in group.members))
+        SweptGroup(group.group_id, tuple(group_plans.recorded_member(member).member for member in group.members))
         for group in recorded
     ]
     needed = {topic for group in groups for member in group.members for topic in (*member.topics, *_owned(member))}
     # Only the topics that a member reads or owns must be known from partition 0 on.
-    metadata = metadata_of(replace(cluster, topics=tuple(topic for topic in cluster.topics if topic.name in needed)))
+    metadata = group_plans.metadata_of(
+        replace(cluster, topics=tuple(topic for topic in cluster.topics if topic.name in needed))
+    )
     warnings = [
         replace(caution, detail=f"group {group.group_id}: {caution.detail}")
         for group in recorded
-        for caution in missing_from(
-            group, [one.member.member_id for one in overridden(group.members, ())[0] if not one.knows_rack]
+        for caution in group_plans.missing_from(
+            group, [one.member.member_id for one in group_plans.overridden(group.members, ())[0] if not one.knows_rack]
         )
     ]
     return resolved_document(groups, metadata), warnings
@@ -144,8 +136,8 @@ def _owned(member: Member) -> list[str]:
     return [run.topic for run in member.owned]
 
 
-def _listed(member: Member) -> MemberRequest:
-    return MemberRequest(
+def _listed(member: Member) -> group_plans.MemberRequest:
+    return group_plans.MemberRequest(
         member_id=member.id,
         group_instance_id=member.group_instance_id,
         rack_id=member.rack_id,
@@ -164,6 +156,6 @@ KIND = SweepKind(
     changes=("assignors", "members_lost", "members_added"),
     numbers=NUMBERS,
     columns=columns,
-    planner=PLANNER,
+    planner=group_plans.PLANNER,
     request=request_of,
 )

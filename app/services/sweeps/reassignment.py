@@ -67,7 +67,7 @@ def resolved_on(cluster: Cluster, definition: Definition, limits: Limits) -> dic
     request = with_recorded_rates(base_request(definition), cluster)
     brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, Allowance(limits, is_job=True))
     loads = loads_of(request, brokers, scope)
-    resources = resources_of(request, brokers, scope, loads.sizes, loads.rates)
+    resources = resources_of(request, brokers, scope, loads)
     cautions = (*brokers.cautions, *scope.cautions, *loads.sizes.cautions, *resources.cautions)
     added = {broker.id for broker in brokers.added}
     return {

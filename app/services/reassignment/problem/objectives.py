@@ -13,7 +13,7 @@ from app.core.reassignment.solvers.flow.levels import shares_of_weights
 from app.errors.every import CapacityMissing, ConflictingFields, FieldPath, Json, RatesMissing, UnknownBroker
 from app.services.plans import as_json
 from app.services.reassignment.problem.brokers import Bools, BrokerTable
-from app.services.reassignment.problem.loads import IngressRates, PartitionSizes
+from app.services.reassignment.problem.loads import PartitionLoads
 from app.services.reassignment.problem.resources import CAPACITY_FIELDS, Resources
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests.parts import EVERY, GoalsRequest, Limit, Limited, ResourceFields, Tolerance
@@ -46,22 +46,20 @@ def limits_of(request: ResourceFields, brokers: BrokerTable, capacity: Int64s) -
     return limits
 
 
-def require_loads(
-    request: ResourceFields, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None
-) -> None:
+def require_loads(request: ResourceFields, scope: PartitionScope, loads: PartitionLoads) -> None:
     """Raise `SizesMissing` or `RatesMissing` if loads that are limited are not known."""
     for name in request.limits.stated():
-        path = ("limits", name)
-        if name == "disk":
-            sizes.require("a limit of disk", path)
-        elif name in ("nic_in", "nic_out", "cpu"):
-            require_rates(f"a limit of {name}", path, scope, rates)
+        _require(f"a limit of {name}", name, ("limits", name), scope, loads)
 
 
-def require_rates(what: str, path: FieldPath, scope: PartitionScope, rates: IngressRates | None) -> None:
-    """Raise `RatesMissing` if the ingress rate of a topic is unknown; `what` needs them all."""
+def _require(what: str, name: str, path: FieldPath, scope: PartitionScope, loads: PartitionLoads) -> None:
+    """Raise `SizesMissing` or `RatesMissing` if a load that something needs is not known of every topic."""
+    if name == "disk":
+        loads.sizes.require(what, path)
+    if name not in ("nic_in", "nic_out", "cpu"):
+        return
     names = [*scope.topics, *(topic.name for topic in scope.others)]
-    missing = [name for name in names if rates is None or name not in rates.reported]
+    missing = [each for each in names if loads.rates is None or each not in loads.rates.reported]
     if missing:
         detail = (
             f"{what} needs the ingress rates of all topics; those of {len(missing)} of {len(names)} are unknown, "
@@ -166,9 +164,8 @@ _OF_LEADERS = frozenset(("nic_out", "cpu", "leaders"))
 def objective_of(
     request: ReassignmentRequest,
     scope: PartitionScope,
-    sizes: PartitionSizes,
-    rates: IngressRates | None,
-    loads: Resources,
+    loads: PartitionLoads,
+    traffic: Resources,
     factors: Int64s,
     *,
     is_weighted: bool,
@@ -192,11 +189,8 @@ def objective_of(
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
     for name, path in _balanced(request):
-        if name == "disk":
-            sizes.require("a balance of disk", path)
-        elif name in ("nic_in", "nic_out", "cpu"):
-            require_rates(f"a balance of {name}", path, scope, rates)
-    return ResourceObjective(_priorities(request), loads.row_loads(factors), leads_afterwards(request))
+        _require(f"a balance of {name}", name, path, scope, loads)
+    return ResourceObjective(_priorities(request), traffic.row_loads(factors), leads_afterwards(request))
 
 
 def _balanced(request: ReassignmentRequest) -> Iterator[tuple[str, FieldPath]]:

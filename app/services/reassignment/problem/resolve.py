@@ -71,8 +71,8 @@ def resolve(
     loads = loads_of(request, brokers, scope)
     shares = shares_of(sets, brokers, scope, loads.replicas, before, _staying(domains, before))
     sizes = loads.sizes
-    objectives.require_loads(request, scope, sizes, loads.rates)
-    resources = resources_of(request, brokers, scope, sizes, loads.rates)
+    objectives.require_loads(request, scope, loads)
+    resources = resources_of(request, brokers, scope, loads)
     log_dirs = None if request.log_dirs is None else log_dirs_of(request, cluster, brokers, scope, sizes)
     limits = _with_directories(request, objectives.limits_of(request, brokers, resources.capacity), log_dirs)
     folded, request = (
@@ -128,7 +128,7 @@ def resolve(
         resources=resources,
         limits=limits,
         objective=objectives.objective_of(
-            request, scope, sizes, loads.rates, resources, movement.factors, is_weighted=weights is not None
+            request, scope, loads, resources, movement.factors, is_weighted=weights is not None
         ),
         known_sets=_known_sets(request, brokers, scope, before),
         sets_of_width=_sets_of_width(request, brokers, shares, movement.factors),

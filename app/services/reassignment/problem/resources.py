@@ -28,7 +28,7 @@ from app.errors.every import UnknownBroker, UnknownTopic, suggestion
 from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import BrokerTable
-from app.services.reassignment.problem.loads import IngressRates, PartitionSizes, grown_rows
+from app.services.reassignment.problem.loads import IngressRates, PartitionLoads, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
 from app.services.reassignment.requests import parts
 
@@ -120,25 +120,21 @@ class Resources:
 
 
 def resources_of(
-    request: parts.ResourceFields,
-    brokers: BrokerTable,
-    scope: PartitionScope,
-    sizes: PartitionSizes,
-    rates: IngressRates | None,
+    request: parts.ResourceFields, brokers: BrokerTable, scope: PartitionScope, loads: PartitionLoads
 ) -> Resources:
     """Read capacities and traffic of a request against a cluster.
 
     Raises `UnknownTopic`, `UnknownBroker`, and `ConflictingFields` if a topic has another number of partitions than
     rates.
     """
-    others = sizes.others
+    sizes, rates, others = loads.sizes, loads.rates, loads.sizes.others
     names = [*scope.topics, *others.names]
     _require_topics(request, names)
     capacity = capacities_of(request.capacity, brokers)
     rack_of, racks = _racks_of(brokers)
     of_rows, of_others = (None, None) if rates is None else (rates.of_rows, rates.of_others)
     return Resources(
-        names=_known(request, sizes, rates, has_vcpu=bool(capacity[:, _CPU].any())),
+        names=_known(request, loads, has_vcpu=bool(capacity[:, _CPU].any())),
         scope=_traffic(request, scope.topics, scope.topic_of, sizes.size_bytes, of_rows),
         others=_traffic(request, others.names, others.topic_of, sizes.of_others, of_others),
         other_replicas=_positions(scope.others, brokers),
@@ -188,14 +184,12 @@ def _factors(replicas: Int32s) -> Int64s:
     return np.asarray(np.count_nonzero(replicas != NO_REPLICA, axis=1), np.int64)
 
 
-def _known(
-    request: parts.ResourceFields, sizes: PartitionSizes, rates: IngressRates | None, *, has_vcpu: bool
-) -> tuple[parts.Resource, ...]:
+def _known(request: parts.ResourceFields, loads: PartitionLoads, *, has_vcpu: bool) -> tuple[parts.Resource, ...]:
     """The resources with a known load; the processor's only if the request or a capacity is about it."""
     names: list[parts.Resource] = []
-    if sizes.is_known.any() or not len(sizes.is_known):
+    if loads.sizes.is_known.any() or not len(loads.sizes.is_known):
         names.append("disk")
-    if rates is not None:
+    if loads.rates is not None:
         names += ["nic_in", "nic_out"]
         if has_vcpu or request.cpu_model is not None:
             names.append("cpu")

@@ -11,19 +11,9 @@ from app.core.model import Broker
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.replicas.options import RackMode
 from app.errors import Json
+from app.services import fields
 from app.services.amounts import InBytes, InSeconds
 from app.services.bodies import ListOf, Read, WordOr, reader_of_stored
-from app.services.fields import (
-    BrokerId,
-    BrokerKey,
-    Int32,
-    Labels,
-    ListedBrokers,
-    Rack,
-    RequestedRelease,
-    SnapshotFields,
-    TopicName,
-)
 from app.services.plans.record import own_fields
 from app.services.reassignment.requests import parts
 
@@ -36,26 +26,26 @@ Minimised: TypeAlias = _Minimised | parts.MovementCost
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReassignmentRequest"):
+class ReassignmentRequest(parts.ResourceFields, fields.SnapshotFields, schema="PlanReassignmentRequest"):
     """Changes to a snapshot's cluster, alone or together."""
 
     requires_snapshot = True
-    add_brokers: ListedBrokers = field(default_factory=list)
+    add_brokers: fields.ListedBrokers = field(default_factory=list)
     """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
-    remove_brokers: ListOf[BrokerId] = field(default_factory=list)
+    remove_brokers: ListOf[fields.BrokerId] = field(default_factory=list)
     """Ids of brokers that have no replica after the plan."""
-    remove_racks: ListOf[Rack] = field(default_factory=list)
+    remove_racks: ListOf[fields.Rack] = field(default_factory=list)
     """Racks all of whose brokers are removed, as if `remove_brokers` named them."""
-    replace_brokers: Mapping[BrokerKey, BrokerId] = field(default_factory=dict)
+    replace_brokers: Mapping[fields.BrokerKey, fields.BrokerId] = field(default_factory=dict)
     """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
     # The service rejects factors below 1, with the exception of Kafka.
-    replication_factor: Mapping[TopicName, Annotated[Int32, Field(json_schema_extra={"minimum": 1})]] = field(
-        default_factory=dict
+    replication_factor: Mapping[fields.TopicName, Annotated[fields.Int32, Field(json_schema_extra={"minimum": 1})]] = (
+        field(default_factory=dict)
     )
     """By topic. If it is lowered, the preferred leader stays, unless limits are exceeded otherwise."""
-    partitions: Mapping[TopicName, parts.Number] = field(default_factory=dict)
+    partitions: Mapping[fields.TopicName, parts.Number] = field(default_factory=dict)
     """By topic, the total number of partitions."""
-    topics: ListOf[TopicName] | None = None
+    topics: ListOf[fields.TopicName] | None = None
     """Topics whose partitions may move; all by default. Others count where they are."""
     leaders_only: bool = False
     """Balance leaders without moving replicas."""
@@ -71,18 +61,18 @@ class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReas
     constrained."""
     max_replicas_per_rack: parts.Number | None = None
     """Upper limit on replicas of one partition in a rack; rejected if racks do not count."""
-    placement: Mapping[TopicName, parts.InRack] = field(default_factory=dict)
+    placement: Mapping[fields.TopicName, parts.InRack] = field(default_factory=dict)
     """By topic, `in_rack`: all replicas of a partition are in one rack, that in which it keeps the most. Rejected if
     `rack_mode` is `disabled`, and without effect if it is `safe` and a broker has no rack (`racks_ignored`)."""
-    receivers: Literal["added"] | Annotated[ListOf[BrokerId], Field(min_length=1)] | None = None
+    receivers: Literal["added"] | Annotated[ListOf[fields.BrokerId], Field(min_length=1)] | None = None
     """The only brokers that receive replicas, besides successors: `added` means `add_brokers`. The others keep
     their replicas, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
-    forbid_brokers: ListOf[BrokerId] = field(default_factory=list)
+    forbid_brokers: ListOf[fields.BrokerId] = field(default_factory=list)
     """Brokers that receive no further replicas; those above the mean still give."""
-    cordoned_brokers: ListOf[BrokerId] | None = None
+    cordoned_brokers: ListOf[fields.BrokerId] | None = None
     """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default as in
     the snapshot."""
-    broker_sets: Mapping[parts.BrokerSetName, Annotated[ListOf[BrokerId], Field(min_length=1)]] = field(
+    broker_sets: Mapping[parts.BrokerSetName, Annotated[ListOf[fields.BrokerId], Field(min_length=1)]] = field(
         default_factory=dict
     )
     """By name, the brokers of a set; no broker is in two. The topics of a set are on its brokers alone, and are
@@ -99,15 +89,15 @@ class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReas
     no other change; or goals in order of priority."""
     evacuate_leaders: parts.EvacuateRequest = field(default_factory=parts.EvacuateRequest)
     """Brokers and racks that lead no partition after the plan."""
-    preferred_racks: Mapping[TopicName | Literal["*"], Annotated[ListOf[Rack], Field(min_length=1)]] = field(
-        default_factory=dict
+    preferred_racks: Mapping[fields.TopicName | Literal["*"], Annotated[ListOf[fields.Rack], Field(min_length=1)]] = (
+        field(default_factory=dict)
     )
     """By topic, or `*` for all others, racks in the order of preference: of the replicas that may lead, one in the
     first listed rack that has any leads."""
-    min_leaders_per_broker: Mapping[TopicName, parts.Number] = field(default_factory=dict)
+    min_leaders_per_broker: Mapping[fields.TopicName, parts.Number] = field(default_factory=dict)
     """By topic, the number of its partitions that each broker leads at least, of the brokers that stay, are up and may
     lead."""
-    spread_leaders: ListOf[TopicName] = field(default_factory=list)
+    spread_leaders: ListOf[fields.TopicName] = field(default_factory=list)
     """Topics whose leaders are spread, each alone, over the brokers with a replica that may lead, with the fewest
     changes: these brokers differ by one leader at most, or by as little as the replicas permit. Leaders of other topics
     are chosen afterwards, and by default stay."""
@@ -140,8 +130,8 @@ class ReassignmentRequest(parts.ResourceFields, SnapshotFields, schema="PlanReas
     """Limits of each batch."""
     log_dirs: parts.LogDirsRequest | None = None
     """Choose the log directory of each replica; null leaves it to the brokers."""
-    kafka_version: RequestedRelease = None
-    labels: Labels = field(default_factory=dict)
+    kafka_version: fields.RequestedRelease = None
+    labels: fields.Labels = field(default_factory=dict)
 
     @property
     def replicas_balance(self) -> Balance:
@@ -209,44 +199,44 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     added : the brokers that it adds, including those that it only names as successors.
     """
     # Removed racks are removed brokers.
-    fields = own_fields(replace(request, add_brokers=added, balance=balance_of(request)), "remove_racks")
+    written = own_fields(replace(request, add_brokers=added, balance=balance_of(request)), "remove_racks")
     if request.repair_racks is None and repaired_topics(request) is None:
-        fields["repair_racks"] = True
+        written["repair_racks"] = True
     if request.receivers == "added":
-        fields["receivers"] = [broker.id for broker in request.add_brokers]
+        written["receivers"] = [broker.id for broker in request.add_brokers]
     of_some = (
         *("preferred_racks", "min_leaders_per_broker", "spread_leaders", "placement", "broker_sets"),
         "topic_sets",
     )
     for name in of_some:
         if not getattr(request, name):
-            del fields[name]
+            del written[name]
     for name in ("receivers", "cordoned_brokers", "log_dirs", "copysets"):  # None: of the snapshot, or none
         if getattr(request, name) is None:
-            del fields[name]
-    for broker, listed in zip(added, fields["add_brokers"], strict=True):
+            del written[name]
+    for broker, listed in zip(added, written["add_brokers"], strict=True):
         if broker.capacity is not None and broker.capacity.vcpu is None:
             del listed["capacity"]["vcpu"]
     if request.objective == "balance":
-        del fields["objective"]
+        del written["objective"]
     if request.batches.record_batch_bytes is None:
-        del fields["batches"]["record_batch_bytes"]
-    _leave_out_defaults(request.balance, fields["balance"])
-    return parts.stated_fields(request, fields)
+        del written["batches"]["record_batch_bytes"]
+    _leave_out_defaults(request.balance, written["balance"])
+    return parts.stated_fields(request, written)
 
 
-def _leave_out_defaults(balance: parts.BalanceRequest, fields: dict[str, Any]) -> None:
+def _leave_out_defaults(balance: parts.BalanceRequest, written: dict[str, Any]) -> None:
     """Leave out unstated fields of the balance, so that requests of earlier releases have the same hash."""
     for name in ("resources", "per_topic", "weights", "leaders_move_replicas"):
         if not getattr(balance, name):
-            del fields[name]
-    for stated in (fields, fields.get("per_topic") or {}):
+            del written[name]
+    for stated in (written, written.get("per_topic") or {}):
         for name in ("replicas", "leaders"):
             if isinstance(stated.get(name), dict) and stated[name]["below"] is None:
                 del stated[name]["below"]
     for name in ("replicas", "leaders"):
         if balance.per_topic is not None and getattr(balance.per_topic, name) is None:
-            del fields["per_topic"][name]
+            del written["per_topic"][name]
 
 
 def balance_of(request: ReassignmentRequest) -> parts.BalanceRequest:
