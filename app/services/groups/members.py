@@ -213,8 +213,6 @@ def recorded_lag(group: RecordedGroup, metadata: GroupMetadata) -> Weights | Non
 
 
 FIELD = "member_overrides"
-NAMED_OVERRIDES = 20
-"""The most overrides that a warning names; it counts them all."""
 _SELECTORS = ("member_id", "client_id", "host")
 
 
