@@ -22,6 +22,7 @@ from app.services.reassignment.requests.parts import Limited
 MOST_IN_A_FILE = 2_000_000
 """The most loads of a file: lost brokers and racks × brokers × resources."""
 Path = Callable[[str], FieldPath]
+_Found = tuple[LossChanges, int, Bools, LossCounts]
 _NO_GROUP = -1
 
 
@@ -104,9 +105,9 @@ class LossTable:
         """Brokers by id, then racks by name."""
         ids = self.report.brokers.ids
         for place, loss in self._losses(self.lost_brokers, np.arange(len(ids), dtype=np.int32)):
-            yield self._loss(int(ids[place]), None, *loss)
+            yield self._loss(int(ids[place]), None, loss)
         for rack, loss in self._losses(self.lost_racks, self.report.resources.rack_of):
-            yield self._loss(None, self.report.rack_name(rack), *loss)
+            yield self._loss(None, self.report.rack_name(rack), loss)
 
     def of_losses(self) -> list[LossReport]:
         """The table, as an answer has it."""
@@ -152,9 +153,7 @@ class LossTable:
                     is_over=upper is not None and value > upper,
                 )
 
-    def _losses(
-        self, lost: Sequence[int], group_of: Int32s
-    ) -> Iterator[tuple[int, tuple[LossChanges, int, Bools, LossCounts]]]:
+    def _losses(self, lost: Sequence[int], group_of: Int32s) -> Iterator[tuple[int, _Found]]:
         """By lost group its changes, its row in them, the brokers that remain, and what it leaves in sync."""
         number_of = np.full(int(group_of.max(initial=_NO_GROUP)) + 1, _NO_GROUP, np.int32)
         number_of[list(lost)] = np.arange(len(lost))
@@ -172,15 +171,8 @@ class LossTable:
         leaders = np.where(in_sync.any(axis=1), in_sync.argmax(axis=1), NO_LEADER).astype(np.int32)
         return ReplicaStates(traffic.replicas, in_sync, leaders, np.repeat(min_isr, np.diff(traffic.bounds)))
 
-    def _loss(
-        self,
-        broker: int | None,
-        rack: str | None,
-        block: LossChanges,
-        row: int,
-        remains: Bools,
-        counts: LossCounts,
-    ) -> Loss:
+    def _loss(self, broker: int | None, rack: str | None, found: _Found) -> Loss:
+        block, row, remains, counts = found
         places = np.flatnonzero(remains)
         sent, received, leaders = (of[row, places] for of in (block.sent, block.received, block.leaders))
         return Loss(
