@@ -30,8 +30,8 @@ class Snapshots(Rows[Snapshot]):
         columns: bytes | None = None,
         snapshot_id: UUID | None = None,
     ) -> Snapshot:
-        """Store a snapshot; if the cluster was in the same state before, that snapshot becomes the newest again, and
-        gets the columns if it has none.
+        """Store a snapshot; if the cluster was in the same state before, that snapshot becomes the newest again,
+        with this summary, whose warnings may differ, and gets the columns if it has none.
         """
         row = insert(snapshots).values(
             id=snapshot_id or uuid7(),
@@ -47,6 +47,7 @@ class Snapshots(Rows[Snapshot]):
             index_elements=[snapshots.c.team, snapshots.c.cluster, snapshots.c.content_hash],
             set_={
                 "last_seen_at": row.excluded.last_seen_at,
+                "summary": row.excluded.summary,
                 "columns": sa.func.coalesce(snapshots.c["columns"], row.excluded.columns),
             },
         )

@@ -9,6 +9,7 @@ import pytest
 from app.store.database import Database
 from tests.api.contract import UNKNOWN_ID, only_error, problem
 from tests.api.test_measured_sweeps import BASE
+from tests.formats.strategies import sample
 
 Json = dict[str, Any]
 ORDERS = {"topic": "orders", "partition": 0, "replicas": [2, 1]}
@@ -162,3 +163,18 @@ class TestRejected:
         document = problem(client.post(path, json=body), 422, "conflicting_fields")
         only_error(document, f"{REQUESTS[name][2]}/snapshot_id")
         assert "cluster" in document["detail"]
+
+
+def test_a_state_that_is_posted_again_has_the_warnings_of_the_newest_text(client: httpx.Client) -> None:
+    """A configuration of a broker warns, and is no part of the state."""
+    found = []
+    for value in ("false", "true", "false"):
+        config = f"confluent.balancer.enable={value} sensitive=false synonyms={{}}"
+        text = f"{sample('kafka-topics-describe.txt')}\nAll configs for broker 101 are:\n  {config}\n"
+        body = client.post(
+            "/v1/snapshots", params={"cluster": "warned"}, content=text, headers={"content-type": "text/plain"}
+        ).json()
+        warnings = client.get(f"/v1/snapshots/{body['id']}").json()["warnings"]
+        assert warnings == body["warnings"]
+        found.append((body["id"], any(each["code"] == "others_decide" for each in warnings)))
+    assert found == [(found[0][0], each) for each in (False, True, False)]

@@ -468,7 +468,8 @@ class TestDefaults:
         above = client.post("/v1/plans/replicas", json={**body, "defaults": {"min_insync_replicas": 4}}).json()
         assert above["warnings"][-1] == {
             "code": "below_min_isr",
-            "detail": "3 replicas are fewer than min.insync.replicas=4: Kafka rejects writes with acks=all",
+            "detail": "3 replicas are fewer than min.insync.replicas=4: Kafka rejects writes with acks=all; "
+            "more replicas lift it, or a lower min.insync.replicas",
             "topics": ["n"],
         }
         unstated = client.post("/v1/plans/replicas", json=body).json()

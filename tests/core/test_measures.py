@@ -57,7 +57,7 @@ def test_measures_equal_an_obvious_count(assigned: Mapping[str, Assignment], clu
     safe = []
     for row in rows:
         unplaced = len(down & {*row}) + sum(b not in rack_of for b in row)
-        safe.append(len({rack_of.get(b) for b in row} & racks) + unplaced >= min(len(row), len(racks)))
+        safe.append(max(1, len({rack_of.get(b) for b in row} & racks) + unplaced) >= min(len(row), len(racks)))
     if racks:
         assert found.rack_safe_share == pytest.approx(sum(safe) / len(safe) if safe else 1.0)
     else:
@@ -85,7 +85,7 @@ def test_a_violation_is_named_exactly_where_the_rule_is_broken(
                     ("unknown_broker", any(b not in known for b in row)),
                     ("duplicate_replica", any(row.count(b) > 1 and b in known for b in row)),
                     ("fenced_leader", bool(row) and row[0] in known and known[row[0]].fenced),
-                    ("too_few_racks", len(spanned) + unplaced < min(len(row), len(racks))),
+                    ("too_few_racks", max(1, len(spanned) + unplaced) < min(len(row), len(racks))),
                 )
                 if is_so
             }
@@ -108,6 +108,12 @@ class TestWhatTheWordsMean:
         assert measure(counts).exposure.racks["a"].partitions_offline == 1
         (violation,) = violations(counts)
         assert (violation.code, violation.severity, violation.partitions) == ("too_few_racks", "fragile", (7,))
+
+    def test_one_replica_on_a_live_broker_without_a_rack_is_as_safe_as_on_any_other(self) -> None:
+        counts = tally({"t": assignment([1], [2]), "u": assignment([2, 3])}, [Broker(1, "a"), Broker(2), Broker(3)])
+        assert (violations(counts), measure(counts).rack_safe_share) == ([], 1.0)
+        counts = tally({"u": assignment([2, 3])}, [Broker(1, "a"), Broker(2), Broker(3), Broker(4, "b")])
+        assert [each.code for each in violations(counts)] == ["too_few_racks"]
 
     def test_a_cluster_without_racks_is_neither_safe_nor_unsafe(self) -> None:
         found = measure(tally({"t": assignment([1, 2])}, [Broker(1), Broker(2)]))

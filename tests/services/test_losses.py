@@ -43,7 +43,8 @@ def clusters(draw: st.DrawFn) -> Cluster:
         )
         made = topic(name, lists, [draw(st.integers(0, 50)) for _ in lists])
         in_sync = [[row[0], *(broker for broker in row[1:] if draw(st.booleans()))] for row in lists]
-        topics.append(replace(made, isr=padded(in_sync)))
+        least = draw(st.sampled_from([{}, {"min.insync.replicas": "1"}, {"min.insync.replicas": "2"}]))
+        topics.append(replace(made, isr=padded(in_sync), configs=least))
     listed = tuple(Broker(broker, draw(st.sampled_from("abc"))) for broker in range(1, brokers + 1))
     return Cluster("c", listed, tuple(topics))
 
@@ -77,7 +78,20 @@ def test_a_loss_leaves_what_the_remaining_brokers_have_without_the_others(cluste
             right = stored if name == "disk" else expected[:, column]
             assert np.abs(value - right[~is_lost]).max(initial=0) <= (1 + len(rows) if nearby else 0), name
         assert (loss.offline, loss.elected) == (offline, elected)
+        assert (loss.unwritable, loss.at_min_isr) == _writable(cluster, set(report.brokers.ids[is_lost].tolist()))
     assert seen == {(b.id, None) for b in cluster.brokers} | {(None, b.rack) for b in cluster.brokers}
+
+
+def _writable(cluster: Cluster, lost: set[int]) -> tuple[int | None, int | None]:
+    """Partitions that a loss leaves below `min.insync.replicas`, and at it; None if it is unknown for all topics."""
+    unwritable = at_min = 0
+    for each in cluster.topics:
+        for isr in ([broker for broker in row if broker >= 0] for row in each.isr.tolist()):
+            left, least = [broker for broker in isr if broker not in lost], each.min_insync_replicas or 0
+            unwritable += len(left) < least <= len(isr)
+            at_min += len(left) == least > 0 and len(left) < len(isr)
+    is_known = any(each.min_insync_replicas is not None for each in cluster.topics)
+    return (unwritable, at_min) if is_known else (None, None)
 
 
 def _left(rows: Int32s, in_sync: list[list[int]], lost: set[int]) -> tuple[Int32s, int, int]:
@@ -133,7 +147,8 @@ def test_a_loss_worked_by_hand() -> None:
     rows = exported(made(topics=["orders"]), LossSelection(brokers=[1]))
     assert {(row["lost_broker"], row["lost_rack"]) for row in rows} == {("1", "")}
     counts = {row["resource"]: row["after_loss"] for row in rows if not row["broker"]}
-    assert counts == {"offline_partitions": "0", "elected_partitions": "2", "reduced_partitions": "3"}
+    counted = {"offline": "0", "elected": "2", "reduced": "3", "unwritable": "", "at_min_isr": ""}
+    assert counts == {f"{name}_partitions": value for name, value in counted.items()}
     of_two = {row["resource"]: row for row in rows if row["broker"] == "2"}
     names = ("intact", "after_loss", "limit", "over_limit")
     assert [of_two["nic_out"][name] for name in names] == ["0", "200", "250", "no"]

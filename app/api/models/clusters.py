@@ -292,7 +292,7 @@ def _check_partition(topic: TopicRequest, partition: PartitionRequest, path: Fie
     """Validate a partition by itself; `path` is of the topic's partitions."""
     name, local, size = f"{topic.name}-{partition.partition}", partition.local_bytes, partition.size_bytes
     if local is not None and size is not None and local > size:
-        detail = f"partition {name} has {local} bytes on a disk, of {size} in all"
+        detail = f"partition {name} has {local} bytes on a disk, of {size} in all; a size_bytes of {local} lifts it"
         place = (*path, topic.partitions.index(partition), "local_bytes")
         raise ConflictingFields(detail, path=place, value=local, limit=size)
     for listed in (partition.replicas, partition.isr or ()):

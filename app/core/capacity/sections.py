@@ -140,7 +140,7 @@ def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
         raise ConflictingFields(detail, path=(*path, "retained_bytes"))
     least, factor = topic.min_insync_replicas, topic.replication_factor
     if least > factor:
-        detail = f"topic {topic.name} needs {least} replicas in sync and has {factor}"
+        detail = f"topic {topic.name} needs {least} replicas in sync and has {factor}; at least {least} lift it"
         raise ConflictingFields(detail, path=(*path, "min_insync_replicas"), value=least, maximum=factor)
     peak, mean = topic.peak_ingress_bytes_per_s, topic.ingress_bytes_per_s
     if peak < mean:

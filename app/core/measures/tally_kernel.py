@@ -82,7 +82,7 @@ def count(
             per_broker[a_broker, 2] += 1
         if racks == 1 and not elsewhere:
             per_rack[a_rack, 2] += 1
-        if racks + unplaced < min(replicas, n_racks):
+        if max(racks + unplaced, 1) < min(replicas, n_racks):  # no known rack at all counts as one
             fault |= TOO_FEW_RACKS
         per_racks_spanned[racks] += 1
         faults[row] = fault

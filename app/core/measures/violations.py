@@ -65,7 +65,8 @@ def violations(counts: Tally, in_rack: Collection[str] = ()) -> list[Violation]:
     Returns
     -------
     Empty if every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
-    min(replicas, racks) racks, or one. A broker that is unknown, or fenced and without a rack, may be in any.
+    min(replicas, racks) racks, or one. A broker that is unknown, or fenced and without a rack, may be in any; a live
+    one without a rack adds none, but a single replica on it is not fragile.
 
     Examples
     --------

@@ -4,11 +4,13 @@
     105,,,offline_partitions,,0,,
     105,,,elected_partitions,,13,,
     105,,,reduced_partitions,,39,,
+    105,,,unwritable_partitions,,0,,
+    105,,,at_min_isr_partitions,,39,,
     105,,101,nic_out,81251,99696,200000,no
 
-Of each loss the partitions that are then offline, have another leader and have fewer replicas, without a broker; then a
-row for each remaining broker and resource. Without a limit of the request, `limit` is the capacity. Unknown values are
-empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
+Of each loss the partitions that are then offline, have another leader, have fewer replicas, cannot be written and are
+at `min.insync.replicas`, without a broker; then a row for each remaining broker and resource. Without a limit of the
+request, `limit` is the capacity. Unknown values are empty. Units are those of a plan: bytes, bytes/s, vCPU and counts.
 """
 
 from collections.abc import Iterable

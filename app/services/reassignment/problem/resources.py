@@ -27,6 +27,7 @@ from app.core.replica_lists import stacked, widened
 from app.errors.every import UnknownBroker, UnknownTopic, suggestion
 from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution, caution
+from app.services.fields import min_isr_of
 from app.services.reassignment.problem.brokers import BrokerTable
 from app.services.reassignment.problem.loads import IngressRates, PartitionLoads, grown_rows
 from app.services.reassignment.problem.scope import PartitionScope
@@ -67,6 +68,7 @@ class Resources:
         int32 positions.
     capacity : (brokers, resources) int64. rack_of, racks : as in `BrokerTable`, of the brokers' own racks if those do
         not constrain the plan; without racks no client is in one.
+    min_isr : (topics,) int32 `min.insync.replicas` of the scope's topics, then of the others; 0 if unknown.
     """
 
     names: tuple[parts.Resource, ...]
@@ -78,6 +80,7 @@ class Resources:
     racks: tuple[str, ...]
     cpu_model: parts.CpuModel
     follower_fetching: bool
+    min_isr: Int32s = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
     def row_loads(self, factors: Int64s) -> ResourceLoads:
@@ -133,6 +136,7 @@ def resources_of(
     capacity = capacities_of(request.capacity, brokers)
     rack_of, racks = _racks_of(brokers)
     of_rows, of_others = (None, None) if rates is None else (rates.of_rows, rates.of_others)
+    min_isr = min_isr_of((*scope.described, *scope.others))
     return Resources(
         names=_known(request, loads, has_vcpu=bool(capacity[:, _CPU].any())),
         scope=_traffic(request, scope.topics, scope.topic_of, sizes.size_bytes, of_rows),
@@ -143,6 +147,7 @@ def resources_of(
         racks=racks,
         cpu_model=request.cpu_model or parts.CpuModel(),
         follower_fetching=request.follower_fetching,
+        min_isr=np.array([min_isr.get(name, 0) for name in names], np.int32),
         cautions=tuple(_cautions(request, names, rates, racks)),
     )
 

@@ -7,7 +7,8 @@ from typing import Annotated, get_args
 import numpy as np
 
 from app.core.capacity.placed_traffic import LossChanges, changes_by_loss
-from app.core.model import Float64s, Int32s, Int64s
+from app.core.measures.losses import LossCounts, ReplicaStates, loss_counts
+from app.core.model import NO_LEADER, NO_REPLICA, Float64s, Int32s, Int64s
 from app.core.reassignment.resource_problem import MILLION, RESOURCES
 from app.errors.every import ConflictingFields, FieldPath, Json, LimitExceeded, UnknownBroker, UnknownRack, suggestion
 from app.formats.tables.loss_tables import LossRow, write_losses_csv
@@ -21,6 +22,7 @@ from app.services.reassignment.requests.parts import Limited
 MOST_IN_A_FILE = 2_000_000
 """The most loads of a file: lost brokers and racks × brokers × resources."""
 Path = Callable[[str], FieldPath]
+_Found = tuple[LossChanges, int, Bools, LossCounts]
 _NO_GROUP = -1
 
 
@@ -67,7 +69,7 @@ class Loss:
     Parameters
     ----------
     offline : partitions without a replica in sync to lead them. elected : partitions with another leader.
-    reduced : partitions with fewer replicas.
+    reduced : partitions with fewer replicas. unwritable, at_min_isr : as of `LossCounts`.
     places : (remaining,) int64 positions of remaining brokers. loads : (remaining, resources) int64.
     """
 
@@ -76,6 +78,8 @@ class Loss:
     offline: int
     elected: int
     reduced: int
+    unwritable: int | None
+    at_min_isr: int | None
     places: Int64s
     loads: Int64s
 
@@ -101,9 +105,9 @@ class LossTable:
         """Brokers by id, then racks by name."""
         ids = self.report.brokers.ids
         for place, loss in self._losses(self.lost_brokers, np.arange(len(ids), dtype=np.int32)):
-            yield self._loss(int(ids[place]), None, *loss)
+            yield self._loss(int(ids[place]), None, loss)
         for rack, loss in self._losses(self.lost_racks, self.report.resources.rack_of):
-            yield self._loss(None, self.report.rack_name(rack), *loss)
+            yield self._loss(None, self.report.rack_name(rack), loss)
 
     def of_losses(self) -> list[LossReport]:
         """The table, as an answer has it."""
@@ -129,7 +133,7 @@ class LossTable:
     def rows(self) -> Iterator[LossRow]:
         """The rows of a file: of each loss its counts, then the load of each remaining broker and resource."""
         for loss in self.each():
-            for name in ("offline", "elected", "reduced"):
+            for name in ("offline", "elected", "reduced", "unwritable", "at_min_isr"):
                 yield LossRow(loss.lost_broker, loss.lost_rack, None, f"{name}_partitions", None, getattr(loss, name))
             yield from self._loads(loss)
 
@@ -149,16 +153,26 @@ class LossTable:
                     is_over=upper is not None and value > upper,
                 )
 
-    def _losses(self, lost: Sequence[int], group_of: Int32s) -> Iterator[tuple[int, tuple[LossChanges, int, Bools]]]:
-        """By lost group its changes, its row in them, and the brokers that remain."""
+    def _losses(self, lost: Sequence[int], group_of: Int32s) -> Iterator[tuple[int, _Found]]:
+        """By lost group its changes, its row in them, the brokers that remain, and what it leaves in sync."""
         number_of = np.full(int(group_of.max(initial=_NO_GROUP)) + 1, _NO_GROUP, np.int32)
         number_of[list(lost)] = np.arange(len(lost))
+        states = self._states()
+        counts = loss_counts(states.losses_of(number_of[group_of], len(lost)), is_known=bool(states.min_isr.any()))
         for block in changes_by_loss(self.report.traffic, number_of[group_of], len(lost)):
             for row in range(len(block.offline)):
                 group = lost[block.first + row]
-                yield group, (block, row, self.stays & (group_of != group))
+                yield group, (block, row, self.stays & (group_of != group), counts[block.first + row])
 
-    def _loss(self, broker: int | None, rack: str | None, block: LossChanges, row: int, remains: Bools) -> Loss:
+    def _states(self) -> ReplicaStates:
+        """The replicas of all partitions, of which the first in sync leads."""
+        traffic, min_isr = self.report.traffic, self.report.resources.min_isr
+        in_sync = traffic.in_sync & (traffic.replicas != NO_REPLICA)
+        leaders = np.where(in_sync.any(axis=1), in_sync.argmax(axis=1), NO_LEADER).astype(np.int32)
+        return ReplicaStates(traffic.replicas, in_sync, leaders, np.repeat(min_isr, np.diff(traffic.bounds)))
+
+    def _loss(self, broker: int | None, rack: str | None, found: _Found) -> Loss:
+        block, row, remains, counts = found
         places = np.flatnonzero(remains)
         sent, received, leaders = (of[row, places] for of in (block.sent, block.received, block.leaders))
         return Loss(
@@ -167,6 +181,8 @@ class LossTable:
             offline=int(block.offline[row]),
             elected=int(block.elected[row]),
             reduced=int(block.reduced[row]),
+            unwritable=counts.unwritable,
+            at_min_isr=counts.at_min_isr,
             places=places,
             loads=self.report.after[np.ix_(places, np.array(self.columns))] + self._added(sent, received, leaders),
         )
