@@ -97,6 +97,13 @@ def test_separated_thousands_are_the_number(number: int, separator: str) -> None
     assert (number_of(written), bytes_of(f"{written} B")) == (number, number)
 
 
+def test_headroom_is_a_share() -> None:
+    assert TypeAdapter(MeasuredTopicRequest).validate_python({"name": "t", "disk_headroom": "20 %"}).disk_headroom == 0.2
+    assert TypeAdapter(Axes).validate_python({"topics.*.disk_headroom": ["20 %", 0.5]}) == {
+        "topics.*.disk_headroom": [0.2, 0.5]
+    }
+
+
 def test_a_list_with_units_or_one_number_for_all() -> None:
     null_keys = TypeAdapter(NullKeys).validate_python
     read = null_keys({"batch_bytes": "16 KiB", "record_bytes": ["1 kB", 2e3], "queue_sizes": 3})
@@ -129,7 +136,7 @@ def test_durations(written: str, seconds: float) -> None:
             series({"step_s": wrong})
 
 
-_AMOUNTS = re.compile(r"(?:bytes|bytes_per_s|_share|_s|_seconds|_ms|growth_per_month)$")
+_AMOUNTS = re.compile(r"(?:bytes|bytes_per_s|_share|_s|_seconds|_ms|growth_per_month|_headroom)$")
 
 
 def _accepts_a_text(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> bool:
