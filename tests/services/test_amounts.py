@@ -98,7 +98,9 @@ def test_separated_thousands_are_the_number(number: int, separator: str) -> None
 
 
 def test_headroom_is_a_share() -> None:
-    assert TypeAdapter(MeasuredTopicRequest).validate_python({"name": "t", "disk_headroom": "20 %"}).disk_headroom == 0.2
+    assert (
+        TypeAdapter(MeasuredTopicRequest).validate_python({"name": "t", "disk_headroom": "20 %"}).disk_headroom == 0.2
+    )
     assert TypeAdapter(Axes).validate_python({"topics.*.disk_headroom": ["20 %", 0.5]}) == {
         "topics.*.disk_headroom": [0.2, 0.5]
     }
