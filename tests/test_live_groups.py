@@ -149,12 +149,12 @@ def drawn_groups(draw: st.DrawFn) -> RecordedGroup:
         common = RecordedMember(member_id, draw(names), draw(names), None, rack, member_epoch=draw(epochs))
         if group_type == "streams":
             of = [RecordedTasks(draw(tasks), draw(tasks), draw(tasks)) for _ in range(2)]
-            return replace(common, process_id=draw(names), tasks=of[0], target_tasks=of[1])
+            return common._replace(process_id=draw(names), tasks=of[0], target_tasks=of[1])
         topics = tuple(sorted(draw(st.sets(st.sampled_from(["clicks", "orders"])))))
-        with_topics = replace(common, topics=topics, assigned=draw(by_topic))
+        with_topics = common._replace(topics=topics, assigned=draw(by_topic))
         if group_type == "share":
             return with_topics
-        return replace(with_topics, group_instance_id=draw(st.none() | names), target=draw(by_topic))
+        return with_topics._replace(group_instance_id=draw(st.none() | names), target=draw(by_topic))
 
     ids = draw(st.lists(names, unique=True, max_size=4))
     group_epoch, assignment_epoch, topology_epoch = (draw(st.integers(0, 2**31 - 1)) for _ in range(3))
@@ -179,9 +179,9 @@ def test_what_is_read_is_what_coordinators_tell(groups: list[RecordedGroup]) -> 
 
 def test_a_subscription_by_regular_expression_has_the_topics_that_it_matches() -> None:
     (member, _) = CONSUMER.members
-    by_pattern = replace(CONSUMER, members=(replace(member, topics=("cl.*",)),))
-    named_too = replace(CONSUMER, group_id="q", members=(replace(member, topics=("orders", "cli.*")),))
-    wrong = replace(CONSUMER, group_id="wrong", members=(replace(member, topics=("(?<*",)),))
+    by_pattern = replace(CONSUMER, members=(member._replace(topics=("cl.*",)),))
+    named_too = replace(CONSUMER, group_id="q", members=(member._replace(topics=("orders", "cli.*")),))
+    wrong = replace(CONSUMER, group_id="wrong", members=(member._replace(topics=("(?<*",)),))
     groups, cautions = taken(running(by_pattern, named_too, wrong))
     assert [group.members[0].topics for group in groups] == [("clicks",), ("clicks", "orders")]
     assert len(cautions) == 1
@@ -206,7 +206,7 @@ def test_groups_that_a_release_does_not_describe_are_named(
         assert groups == (CLASSIC, CONSUMER)
     else:  # Kafka 2.3 tells no id of static members
         (static, *others) = CLASSIC.members
-        assert groups == (replace(CLASSIC, members=(replace(static, group_instance_id=None), *others)),)
+        assert groups == (replace(CLASSIC, members=(static._replace(group_instance_id=None), *others)),)
     assert len(cautions) == len(left_out)
     for group_type, (group_id, message) in left_out.items():
         assert any(
@@ -217,7 +217,7 @@ def test_groups_that_a_release_does_not_describe_are_named(
 
 def test_one_group_that_cannot_be_read_costs_no_other() -> None:
     """Denied, with bytes that are no subscription, with a control character; one that was just deleted is not named."""
-    odd = replace(CONSUMER.members[0], client_id="a\nb")
+    odd = CONSUMER.members[0]._replace(client_id="a\nb")
     others = [
         replace(CLASSIC, group_id="denied"),
         replace(CLASSIC, group_id="garbage"),

@@ -25,9 +25,8 @@ class RecordedTasks:
     warmup: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedMember:
-    """A member of a group.
+class RecordedMember(NamedTuple):
+    """A member of a group; a tuple, since there can be a million.
 
     Parameters
     ----------

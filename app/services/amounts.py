@@ -30,7 +30,8 @@ _NUMBER = r"(?:[0-9]{1,18}|[0-9]{1,3}(?:(?:[ _][0-9]{3}){1,5}|(?:,[0-9]{3}){2,5}
 _PERCENT = rf"^{_NUMBER} ?%$"
 _BYTES = rf"^{_NUMBER} ?(?:(?:[kMGTP]|[KMGTP]i)?B(?:/s)?|[kMGTP]?(?:bit/s|bps))$"
 _WRITTEN = re.compile(rf"(?P<number>{_NUMBER}) ?(?P<unit>[kMGTP]|[KMGTP]i)?(?P<bits>B(?:/s)?|(?<!i)(?:bit/s|bps))")
-_AMBIGUOUS = re.compile(r"([1-9][0-9]{0,2}),([0-9]{3})( ?[A-Za-z%/]{0,6})")
+_WITH_COMMA = re.compile(r"([0-9]{1,18}),([0-9]{1,18})((?:e[0-9]{1,3})? ?[A-Za-z%/]{0,6})")
+_MAY_BE_THOUSANDS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}(?!\d)")
 _IN_PERCENT, _PLAIN = re.compile(_PERCENT), re.compile(_NUMBER)
 _SEPARATORS = str.maketrans("", "", " _,")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -47,14 +48,15 @@ def bytes_of(value: object) -> object:
 
 
 def _match(pattern: re.Pattern[str], value: object) -> re.Match[str] | None:
-    """The match of a text. Raises `PydanticCustomError` with both readings of `1,234`."""
+    """The match of a text. Raises `PydanticCustomError` with both readings of `1,234`, and for `1,5`."""
     if not isinstance(value, str):
         return None
-    if (either := _AMBIGUOUS.fullmatch(value)) is not None:
-        whole, rest, unit = either.groups()
-        raise PydanticCustomError(
-            "amount", f"Input may be {whole}{rest}{unit} or {whole}.{rest}{unit}: write one of them"
-        )
+    if (written := _WITH_COMMA.fullmatch(value)) is not None:
+        whole, rest, unit = written.groups()
+        with_point = f"{whole}.{rest}{unit}"
+        if _MAY_BE_THOUSANDS.match(value):
+            raise PydanticCustomError("amount", f"Input may be {whole}{rest}{unit} or {with_point}: write one of them")
+        raise PydanticCustomError("amount", f"Input should have a point in place of the comma: {with_point}")
     return pattern.fullmatch(value)
 
 

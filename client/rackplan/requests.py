@@ -632,7 +632,7 @@ class EveryTopicRequest(TypedDict, total=False):
     """The same as an upper bound on a partition's bytes; null for none."""
     segment_bytes: float | str
     """`segment.bytes`: a replica may exceed local retention by as much."""
-    disk_headroom: float
+    disk_headroom: float | str
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
@@ -1000,7 +1000,7 @@ class MeasuredTopicRequest(TypedDict, total=False):
     """The same as an upper bound on a partition's bytes; null for none."""
     segment_bytes: float | str
     """`segment.bytes`: a replica may exceed local retention by as much."""
-    disk_headroom: float
+    disk_headroom: float | str
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
@@ -2192,7 +2192,7 @@ class TopicLoadRequest(TypedDict, total=False):
     """The same as an upper bound on a partition's bytes; null for none."""
     segment_bytes: float | str
     """`segment.bytes`: a replica may exceed local retention by as much."""
-    disk_headroom: float
+    disk_headroom: float | str
     """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""

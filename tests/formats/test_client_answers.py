@@ -186,6 +186,10 @@ def test_topics_of_kafkactl_have_addresses_for_leaders() -> None:
         assert "replicas_in_assumed_order" in codes(assembled)
     brokers: list[dict[str, object]] = [{"ID": one, "Address": f"k{one}:9092", "Configs": []} for one in (1, 2)]
     assert list(racks(joined(json.dumps(brokers)))) == [1, 2]
+    for texts in ((go, json.dumps(brokers)), (json.dumps(brokers), go)):
+        assembled = joined("\n".join(texts))
+        assert assembled.cluster.topics[0].leaders.tolist() == [2, 2]
+        assert "replicas_in_assumed_order" not in codes(assembled)
 
 
 def test_answers_of_the_rest_api_v2() -> None:

@@ -81,6 +81,15 @@ def html_row(cells: tuple[object, ...], cell: str) -> str:
         pytest.param("Date,Host,Message\n" + each(lambda line: f'"{MOMENT}Z","h","{line}"'), id="Datadog"),
         pytest.param(f"[Pipeline] sh\n+ kafka-topics.sh --describe\n{PLAIN}[Pipeline] }}\n", id="Jenkins"),
         pytest.param(f"{{noformat}}\n{PLAIN}{{noformat}}\n", id="Jira"),
+        pytest.param(f"{{code:bash}}{PLAIN.rstrip()}{{code}}\n", id="Jira, on the lines"),
+        pytest.param(PLAIN.replace("\n", " "), id="echo $rows"),
+        pytest.param(PLAIN.replace("\t", "&emsp;"), id="entities"),
+        pytest.param(each(lambda line: f"<14>1 {MOMENT}.1Z host app - - - {line}"), id="RFC 5424"),
+        pytest.param(each(lambda line: f"{MOMENT}.123 INFO  [main] c.e.Runner - {line}"), id="Logback"),
+        pytest.param(each(lambda line: f"27/11/2026, 10:00 - Anna: {line}"), id="WhatsApp"),
+        pytest.param(each(lambda line: f"[   12.345678] {line}"), id="dmesg"),
+        pytest.param("Look:\n" + each(lambda line: f"=> {line}") + "done\n", id="arrows"),
+        pytest.param(each(lambda line: json.dumps({"textPayload": line, "severity": "INFO"})), id="Cloud Logging"),
         pytest.param(f"┌{'─' * 202}┐\n{each(boxed)}└{'─' * 202}┘\n", id="k9s"),
     ],
 )
@@ -94,6 +103,12 @@ def test_a_description_with_something_around_it_is_read_alike(text: str) -> None
         f"<html><body><table>{html_row(HEADING, 'th')}\n" + "\n".join(html_row(row, "td") for row in ROWS) + "</table>",
         "| Topic | Partition | Leader | Replicas | ISR |\n|:--|--:|:-:|---|---|\n"
         + "\n".join(f"| `{row[0]}` | **{row[1]}** | {row[2]} | {row[3]} | {row[4]} |" for row in ROWS),
+        "Cluster,Partition,Topic,Leader,Replicas,ISR\n"
+        + "\n".join(f'c,{row[1]},{row[0]},{row[2]},"{row[3]}","{row[4]}"' for row in ROWS),
+        "    Topic  Partition  Leader Replicas     ISR\n"
+        + "\n".join(f"{i}  {row[0]}  {row[1]}  {row[2]}  [{row[3]}]  [{row[4]}]" for i, row in enumerate(ROWS)),
+        "+------+---------+\n| Topic|Partition|Leader|Replicas|ISR|\n+------+---------+\n"
+        + "\n".join(f"|{row[0]}|{row[1]}|{row[2]}|[{row[3]}]|[{row[4]}]|" for row in ROWS),
         "Topic | Partition | Leader | Replicas | ISR\n---|---|---|---|---\n"
         + "\n".join(" | ".join(map(str, row)) for row in ROWS),
     ],
@@ -138,6 +153,13 @@ def test_what_is_no_json_in_any_language_is_rejected(wrong: str) -> None:
         ("(name=orders, internal=false, partitions=(partition=0, leader=k1:9092))", "an object of Java"),
         ("{Brokers:[{ID:1 Host:k1 Port:9092 Rack:a}]}", "an object of Go"),
         ('Broker { id: 1, host: "k1" }', "an object of Go, Rust"),
+        ("$ kafka-consumer-groups.sh --list\nbilling\n", "kafka-consumer-groups --list"),
+        ('{"topics": [{"topic": "orders"}], "version": 1}', "the file of --topics-to-move-json-file"),
+        (
+            "Name:        orders\nInternal:    false\nPartitions:\n  Partition  Leader  ISR\n",
+            "topics without the replicas",
+        ),
+        ("Call(callName=listNodes) timed out at 2 after 1 attempt(s)\n", "a tool that did not reach the cluster"),
         ('  + resource "kafka_topic" "orders" {\n      + partitions = 3\n    }\n', "topics as they are to be"),
     ],
 )

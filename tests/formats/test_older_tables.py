@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.recorded import RecordedGroup, TopicPartitions
+from app.core.recorded import RecordedGroup, RecordedOffset, TopicPartitions
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from tests.conftest import ROOT
@@ -13,6 +13,11 @@ OFFSETS_0_9 = """\
 GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET, LAG, OWNER
 billing, orders, 0, 5, 7, 2, consumer-1_/10.0.0.1
 billing, orders, 1, 5, 7, 2, consumer-1_/10.0.0.2
+"""
+OFFSETS_0_8_2 = """\
+Group           Topic                          Pid Offset          logSize         Lag             Owner
+billing         orders                         0   5               7               2               billing_h-0a1b-0
+billing         unknown                        1   unknown         7               unknown         none
 """
 OFFSETS_0_10_0 = """\
 GROUP    TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  OWNER
@@ -50,6 +55,18 @@ def test_the_releases_read_to_the_same_groups() -> None:
     for text in (OFFSETS_0_9, COMMAND + OFFSETS_0_10_2, NOTICE + OFFSETS_0_10_2, newest):
         assert groups(text) == expected
         assert groups("\n".join(f"    {line}" for line in text.split("\n"))) == expected
+
+
+def test_offsets_of_the_checker_of_0_8_2() -> None:
+    """A thread stands for a member; `unknown` is an offset that was not committed, but for a topic of that name."""
+    (group,) = groups(OFFSETS_0_8_2)
+    assert [(member.member_id, member.host) for member in group.members] == [("billing_h-0a1b-0", None)]
+    assert group.offsets == (
+        RecordedOffset("orders", 0, 5, 7, 2, "billing_h-0a1b-0"),
+        RecordedOffset("unknown", 1, None, 7, None, None),
+    )
+    older = OFFSETS_0_9.replace("1, 5, 7, 2, consumer-1_/10.0.0.2", "1, unknown, 7, unknown, none")
+    assert groups(older)[0].offsets[1] == RecordedOffset("orders", 1, None, 7, None, None)
 
 
 def test_members_and_states_without_the_group() -> None:

@@ -432,7 +432,6 @@ def test_columns_of_other_releases_and_vendors(columns: str, separator: str) -> 
         ('{"timestamp":"2026","status":404,"error":"Not Found"}', "a failure of an API"),
         ("Topologies:\n   Sub-topology: 0\n", "a topology of Kafka Streams"),
         ("GROUP  TOPIC  PARTITION  NEW-OFFSET\nb  orders  0  0\n", "kafka-consumer-groups --reset-offsets"),
-        ("Group Topic Pid Offset logSize Lag Owner\nb orders 0 10 12 2 none\n", "ConsumerOffsetChecker of Kafka 0.8"),
         ("TOPIC: ORDERS\tPARTITIONCOUNT: 1\n", "kafka-list-topic of Kafka 0.8.0, or capitals"),
         ("PARTITION  OLDEST_OFFSET  NEWEST_OFFSET  LEADER\n0 0 10 k1:9092\n", "a table of kafkactl"),
         ("{orders=(name=orders, internal=false, partitions=(partition=0))}\n", "an object of Java"),

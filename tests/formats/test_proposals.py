@@ -106,7 +106,7 @@ def test_a_line_that_is_broken_is_named() -> None:
     [
         ("kind: KafkaRebalance\nmetadata: {name: r}\nspec: {}\n", "rackplan plan reassignment --request reads it"),
         ('{"errorMessage": "x", "version": 1}', "a failure of an API"),
-        ('{"version": 1, "topics": [{"topic": "t"}]}', "JSON of an unknown tool"),
+        ('{"version": 1, "topics": [{"topic": "t"}]}', "the file of --topics-to-move-json-file"),
     ],
 )
 def test_what_is_no_proposal_is_rejected_with_its_kind(text: str, words: str) -> None:

@@ -25,7 +25,7 @@ from app.core.model import (
     Topic,
     padded,
 )
-from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
+from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, RecordedTasks, TopicPartitions
 from app.formats.snapshots.snapshot_json import read, write
 from tests.formats.strategies import assembled, broker_ids, replica_lists, sample, topic_ids, topic_names
 from tests.profiles import costly
@@ -50,6 +50,8 @@ numbers = st.none() | st.integers(-(2**63), 2**63 - 1)
 listed = st.none() | st.dictionaries(
     topic_names, st.lists(st.integers(-(2**31), 2**31 - 1), max_size=3).map(tuple), max_size=3
 ).map(lambda found: tuple([TopicPartitions(*item) for item in found.items()]))
+task_ids = st.lists(st.sampled_from(["0_0", "0_1", "1_0"]), max_size=2).map(tuple)
+tasks = st.none() | st.builds(RecordedTasks, task_ids, task_ids, task_ids)
 members = st.builds(
     RecordedMember,
     member_id=texts,
@@ -62,6 +64,11 @@ members = st.builds(
     generation_id=st.none() | st.integers(0, 2**31 - 1),
     user_data=st.none() | st.binary(max_size=5),
     assigned=listed,
+    member_epoch=st.none() | st.integers(0, 2**31 - 1),
+    target=listed,
+    process_id=said,
+    tasks=tasks,
+    target_tasks=tasks,
 )
 offsets = st.builds(RecordedOffset, topic_names, st.integers(0, 2**31 - 1), numbers, numbers, numbers, said)
 groups = st.builds(

@@ -266,6 +266,19 @@ ROW_0 = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n"
 ROW_1 = "\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2,1\tIsr: 1\n"
 
 
+@given(st.lists(st.sampled_from([ROW_0, ROW_1]), min_size=1, unique=True))
+def test_rows_without_a_header_are_part_of_their_topic(rows: list[str]) -> None:
+    """As `--under-replicated-partitions` prints them: alone, before a description, and after it."""
+    (alone,) = read("".join(rows))
+    whole = {row.partition: row for row in read(HEADER + ROW_0 + ROW_1)[0].partitions}
+    assert (alone.name, alone.is_whole, alone.replication_factor) == ("t", False, 2)
+    assert alone.partitions == tuple([whole[0 if row == ROW_0 else 1] for row in rows])
+    described = HEADER + ROW_0 + ROW_1
+    assert read("".join(rows) + described) == read(described + "".join(rows)) == read(described)
+    of_another = described.replace("Topic: t", "Topic: u")
+    assert set(read(of_another + "".join(rows))) == {alone, *read(of_another)}
+
+
 class TestRejections:
     def test_the_text_they_start_from_is_read(self) -> None:
         assert len(read(HEADER + ROW_0 + ROW_1)[0].partitions) == 2
@@ -275,7 +288,9 @@ class TestRejections:
         [
             ("hello", 1, "a topic's header"),
             ("\n\nTopic t does not exist", 3, "a topic's header"),
-            (ROW_0, 1, "before its rows"),
+            (ROW_0 + ROW_0.replace("Isr: 1,2", "Isr: 1"), 2, "partition 0 again"),
+            (HEADER + ROW_0 + ROW_1 + ROW_1.replace("Isr: 1", "Isr: 2"), 4, "partition 1 again"),
+            (HEADER, 1, "--topics-with-overrides"),
             (HEADER + ROW_0, 2, "rows for 2 partitions of topic 't', found 1: the text is cut off"),
             (HEADER, 1, "found 0: the text is cut off"),
             (HEADER + ROW_0 + HEADER.replace("t\t", "u\t", 1) + ROW_1, 2, "rows for 2 partitions of topic 't'"),

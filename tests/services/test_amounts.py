@@ -54,12 +54,10 @@ def test_bytes(written: object, number: int) -> None:
     [
         "3.4",
         "TB",
-        "3,4 TB",
         "1 KB",
         "1 Mb",
         "1 Gibps",
         "1,234.5 B",
-        "12,34 B",
         "85 %",
         "",
         "1e5 B",
@@ -85,11 +83,27 @@ def test_a_comma_that_may_be_a_decimal_one_is_rejected_with_both_readings(
         TypeAdapter(CapacityRequest).validate_python({"disk_bytes": "10,000 GB"})
 
 
+@pytest.mark.parametrize("written", ["1,5 TB", "3,41e12", "0,85", "12,75 %", "0,125 GB", "1234,5"])
+def test_a_decimal_comma_is_rejected_with_the_point(written: str) -> None:
+    for read in (bytes_of, share_of, number_of):
+        with pytest.raises(ValueError, match=f"a point in place of the comma: {written.replace(',', '.')}"):
+            read(written)
+
+
 @given(st.integers(0, 10**15), st.sampled_from([" ", "_", ","]))
 def test_separated_thousands_are_the_number(number: int, separator: str) -> None:
     written = f"{number:,}".replace(",", separator)
     assume(separator != "," or written.count(",") != 1)
     assert (number_of(written), bytes_of(f"{written} B")) == (number, number)
+
+
+def test_headroom_is_a_share() -> None:
+    assert (
+        TypeAdapter(MeasuredTopicRequest).validate_python({"name": "t", "disk_headroom": "20 %"}).disk_headroom == 0.2
+    )
+    assert TypeAdapter(Axes).validate_python({"topics.*.disk_headroom": ["20 %", 0.5]}) == {
+        "topics.*.disk_headroom": [0.2, 0.5]
+    }
 
 
 def test_a_list_with_units_or_one_number_for_all() -> None:
@@ -124,7 +138,7 @@ def test_durations(written: str, seconds: float) -> None:
             series({"step_s": wrong})
 
 
-_AMOUNTS = re.compile(r"(?:bytes|bytes_per_s|_share|_s|_seconds|_ms|growth_per_month)$")
+_AMOUNTS = re.compile(r"(?:bytes|bytes_per_s|_share|_s|_seconds|_ms|growth_per_month|_headroom)$")
 
 
 def _accepts_a_text(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> bool:
@@ -152,7 +166,7 @@ def test_every_amount_of_a_request_may_have_its_unit() -> None:
     assert [(name, field) for name, field, schema in amounts if not _accepts_a_text(schema, schemas)] == []
 
 
-@pytest.mark.parametrize("written", ["3,4 TB", "10k", "1_000", "much", "1e400", "NaN"])
+@pytest.mark.parametrize("written", ["10k", "1_000", "much", "1e400", "NaN"])
 def test_a_text_that_is_no_amount_is_rejected_with_an_example(written: str) -> None:
     for model, field, example in (
         (PartitionRequest, {"partition": 0, "replicas": [1], "size_bytes": written}, "3.4 TB"),

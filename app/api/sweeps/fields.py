@@ -47,7 +47,7 @@ class Submission(RequestModel):
         return SweepRequest(definition.pop("kind"), definition, definition.pop("labels"))
 
 
-_WRITTEN = {"bytes": InBytes, "share": InShares, "retention_s": InSeconds, "growth": InGrowth}
+_WRITTEN = {"bytes": InBytes, "share": InShares, "retention_s": InSeconds, "growth": InGrowth, "headroom": InGrowth}
 _CONSTRAINTS = {"minimum": "ge", "maximum": "le", "above": "gt"}
 
 
@@ -95,7 +95,7 @@ class SpanRequest(RequestModel):
     """Difference of one value to the next."""
 
 
-_OF_AMOUNTS = re.compile(r"bytes|share|growth|retention_s|^(?:targets|limits)\.")
+_OF_AMOUNTS = re.compile(r"bytes|share|growth|headroom|retention_s|^(?:targets|limits)\.")
 
 
 def _with_numbers(axes: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ Every generation of the tool is read. Up to 2.1 the header has no blank after it
 reassignment a row also has `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A
 column of another name (`Offline`, `MarkedForDeletion` …) is not read. If a terminal or a web page turned
 the tabs into blanks, the columns are found by their names. Below the heading of another table (partition_tables.py)
-rows may be of any topics, without headers.
+rows may be of any topics, without headers; and so they are as `--under-replicated-partitions`,
+`--under-min-isr-partitions`, `--at-min-isr-partitions` and `--unavailable-partitions` print them.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
@@ -33,7 +34,6 @@ from app.formats.clusters.topic_rows import (
 )
 from app.formats.syntax.lines import is_topic_id, is_topic_name, last_line, rejection, says_something, shown
 
-_ROWS_ALONE = "rows alone are what --under-replicated-partitions and its like print; run kafka-topics --describe alone"
 _LEAST_ROWS = 8
 """Rows from which on those of a topic are read at once."""
 
@@ -45,6 +45,7 @@ class TopicDescription:
     Parameters
     ----------
     configs : the value of `Configs` verbatim, `name=value` pairs with commas between and within them.
+    is_whole : False of rows without a header, beside which there may be further ones.
     """
 
     name: str
@@ -52,6 +53,7 @@ class TopicDescription:
     partitions: tuple[PartitionDescription, ...]
     configs: str = ""
     topic_id: str | None = None
+    is_whole: bool = True
 
 
 def read(text: str) -> tuple[TopicDescription, ...]:
@@ -109,7 +111,7 @@ def _table(lists: list[tuple[int, ...]]) -> Int32s:
 
 @dataclass(slots=True)
 class _Section:
-    """A topic whose rows are being read; below the heading of a table the number of its partitions is None."""
+    """A topic whose rows are being read; without a header the number of its partitions is None."""
 
     header: TopicDescription
     partition_count: int | None
@@ -125,6 +127,10 @@ class _Section:
     def count_text(self) -> str:
         return f"{self.partition_count} partitions of topic {self.name!r}"
 
+    @property
+    def has_all(self) -> bool:
+        return len(self.rows) == self.partition_count
+
 
 class _Reader:
     """Takes one line after the other; knows the topic that is open and what the rows so far had in common."""
@@ -132,17 +138,18 @@ class _Reader:
     def __init__(self) -> None:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
-        self._table: dict[str, _Section] | None = None
+        self._without_header: dict[str, _Section] = {}
+        self._is_table = False
         self._rows = Rows()
 
     def take(self, line: int, content: str) -> None:
         usual = self._rows.usual(content)
-        if usual is not None and (topic := self._section(line, usual[0])) is not None and topic.name == usual[0]:
-            self._add(line, topic, usual[1])
+        if usual is not None:
+            self._add(line, self._section(line, usual[0]), usual[1])
             return
         if HEADING.match(content):
             self._close(line - 1)
-            self._table = {} if self._table is None else self._table
+            self._is_table = True
             return
         values = columns_of(line, content)
         if "Partition" in values:
@@ -169,20 +176,24 @@ class _Reader:
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
-        if self._table == {}:
+        if self._is_table and not self._without_header:
             raise rejection(line, expected="rows below the heading of a table", actual="none")
-        for topic in (self._table or {}).values():
+        for topic in self._without_header.values():
             self._open = topic
             self._close(line)
         return tuple(self._done.values())
 
-    def _section(self, line: int, name: str) -> _Section | None:
-        """The topic whose rows are being read, or that of this name in a table."""
-        if self._open is not None or self._table is None:
-            return self._open
-        if name not in self._table and not is_topic_name(name):
+    def _section(self, line: int, name: str) -> _Section:
+        """The topic of a row: the open one, or that of this name in a table or of rows without a header."""
+        topic = self._open
+        if topic is not None and (topic.name == name or not topic.has_all):
+            if topic.name != name:
+                raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(name)}")
+            return topic
+        if not is_topic_name(name):
             raise rejection(line, expected="the name of a topic", actual=shown(name))
-        return self._table.setdefault(name, _Section(TopicDescription(name, 0, ()), None, line, line))
+        header = TopicDescription(name, 0, (), is_whole=self._is_table)
+        return self._without_header.setdefault(name, _Section(header, None, line, line))
 
     def _close(self, line: int) -> None:
         topic, self._open = self._open, None
@@ -191,11 +202,14 @@ class _Reader:
         if topic.partition_count is None:
             factor = max(len(row.replicas) for row in topic.rows.values())
             topic.header = replace(topic.header, replication_factor=factor)
-        elif len(topic.rows) != topic.partition_count:
-            actual = f"{len(topic.rows)}: the text is cut off"
+        elif not topic.has_all:
+            alone = "" if topic.rows else ", or of --topics-with-overrides; run kafka-topics --describe alone"
+            actual = f"{len(topic.rows)}: the text is cut off{alone}"
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         described = replace(topic.header, partitions=tuple(topic.rows.values()))
-        if self._done.setdefault(topic.name, described) != described:
+        known = self._done.setdefault(topic.name, described)
+        is_part = not described.is_whole and {*described.partitions} <= {*known.partitions}
+        if known != described and not is_part:
             actual = f"topic {topic.name!r} again, with other rows"
             raise rejection(topic.line, expected="each topic once, or alike", actual=actual)
 
@@ -215,17 +229,14 @@ class _Reader:
     def _take_row(self, line: int, values: Values) -> None:
         self._rows.require_columns(line, values)
         topic = self._section(line, values["Topic"])
-        if topic is None:
-            actual = f"a row of topic {shown(values['Topic'])}; {_ROWS_ALONE}"
-            raise rejection(line, expected=f"{HEADER} before its rows", actual=actual)
-        if values["Topic"] != topic.name:
-            raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
         self._add(line, topic, self._rows.row(line, values))
 
     def _add(self, line: int, topic: _Section, row: PartitionDescription) -> None:
         if row.partition in topic.rows:
+            if topic.rows[row.partition] == row and (topic.has_all or not topic.header.is_whole):
+                return  # as another command prints it again
             raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
-        if len(topic.rows) == topic.partition_count:
+        if topic.has_all:
             raise rejection(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")
         topic.rows[row.partition] = row
         topic.last_line = line

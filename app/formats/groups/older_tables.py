@@ -1,11 +1,13 @@
 """Tables of groups as older releases of Kafka and rpk print them, as the newer ones do: with GROUP and the member.
 
+    0.8.2            Group Topic Pid Offset logSize Lag Owner, of ConsumerOffsetChecker
     0.9              GROUP, TOPIC, PARTITION, CURRENT OFFSET, LOG END OFFSET, LAG, OWNER
     0.10.0, 0.10.1   GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG OWNER
     0.10.2 to 2.2    TOPIC PARTITION CURRENT-OFFSET … CONSUMER-ID HOST CLIENT-ID; likewise --members and --state
     rpk              GROUP, COORDINATOR, STATE, BALANCER and MEMBERS on lines of their own, MEMBER-ID
 
-OWNER is the client's id and its host, `consumer-1_/10.0.0.1`, or `none`; it stands for the member's id as well. Without
+OWNER is the client's id and its host, `consumer-1_/10.0.0.1`, or `none`; it stands for the member's id as well, and so
+does the thread of 0.8.2. Without
 the column GROUP the group is that of the command line (`--group billing`), or of the sentence before the table
 (`Consumer group 'billing' has no active members.`). Every line keeps its number.
 
@@ -19,12 +21,15 @@ from app.formats.syntax.lines import says_something
 
 _OLDER = re.compile(
     r"^[ \t]*(?:TOPIC\s+PARTITION\s|CONSUMER-ID\s+(?:GROUP-INSTANCE-ID\s+)?HOST\s|COORDINATOR \(ID\)\s|GROUP, TOPIC, "
-    r"|GROUP[ \t]+TOPIC[ \t]+PARTITION\s.{0,400}?\bOWNER\s*$)|^[ \t]+GROUP\s.{0,400}?\b(?:LAG|HOST)\b",
+    r"|Group\s+Topic\s+Pid\s|GROUP[ \t]+TOPIC[ \t]+PARTITION\s.{0,400}?\bOWNER\s*$)"
+    r"|^[ \t]+GROUP\s.{0,400}?\b(?:LAG|HOST)\b",
     re.MULTILINE,
 )
-_OF_HEADERS = ("OFFSET", "CLIENT-ID", "(ID)", "BALANCER")
+_OF_CHECKER = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG OWNER"
+_OF_HEADERS = ("OFFSET", "logSize", "CLIENT-ID", "(ID)", "BALANCER")
 _NAMED = re.compile(r".*--group[ =]['\"]?(?P<command>[^\s'\"]{1,255})|GROUP {2,}(?P<rpk>\S{1,255})\s*$")
 _STATE = re.compile(r"(?P<name>COORDINATOR|STATE|BALANCER|MEMBERS)(?: {2,}(?P<value>\S{1,255}))?\s*$")
+_GROUP_AND_TOPIC = re.compile(r"\s*\S+\s+\S+\s")
 _STATE_HEADER = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS"
 
 
@@ -73,7 +78,7 @@ class _Reader:
 
     def _take_header(self, line: str) -> str:
         self._indent = line[: len(line) - len(line.lstrip())]
-        header = line[len(self._indent) :]
+        header = _OF_CHECKER if "logSize" in line else line[len(self._indent) :]
         self._has_commas = header.startswith("GROUP, ")
         if self._has_commas:
             header = re.sub(r"\b \b", "-", header).replace(", ", " ")  # "LOG END OFFSET" is one name
@@ -89,6 +94,8 @@ class _Reader:
     def _row(self, line: str) -> str:
         row = line.removeprefix(self._indent)
         row = row.replace(", ", " ") if self._has_commas else row
+        if self._has_owner and (names := _GROUP_AND_TOPIC.match(row)) is not None:
+            row = names[0] + row[names.end() :].replace(" unknown", " -")
         if self._is_empty:  # rpk leaves the cells of members empty
             row += " -" * (len(self._header.split()) - len(row.split()))
         if not group_tables.may_be_row(row, self._header) or (self._is_older and not self._group):
@@ -96,7 +103,8 @@ class _Reader:
         if self._has_owner:
             cells, _, owner = row.rstrip().rpartition(" ")
             client, _, host = owner.rpartition("_/")
-            row = f"{cells} {'- - -' if not client else f'{owner} /{host} {client}'}"
+            owner = "-" if owner == "none" else owner
+            row = f"{cells} {f'{owner} /{host} {client}' if client else f'{owner} - -'}"
         return self._with_group(row, self._group)
 
     def _with_group(self, row: str, group: str) -> str:

@@ -7,7 +7,7 @@ moment may disagree; their data of other members are then not joined, which is r
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TypeAlias, TypeVar
 
@@ -125,7 +125,7 @@ class _Sources:
         records = [{member.member_id: _described(member) for member in described}] if self.described else []
         records += [_listed(self.listed)] if self.listed else []
         records += [_with_tasks(self.streams)] if self.streams else []
-        return [*records, _reading(self.rows)]
+        return [*records, _reading(self.rows)] if self.rows or not records else records
 
 
 def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
@@ -192,14 +192,11 @@ def _each(others: Iterable[_Members], member_id: str) -> list[RecordedMember]:
 
 def _merged(records: list[RecordedMember]) -> RecordedMember:
     """One member of several records: each field from the first that has it."""
-    first, *others = records
-    if not others:
-        return first
-    unsaid = [one.name for one in fields(RecordedMember) if getattr(first, one.name) is None]
-    values_by_name = {
-        name: [getattr(record, name) for record in others if getattr(record, name) is not None] for name in unsaid
-    }
-    return replace(first, **{name: values[0] for name, values in values_by_name.items() if values})
+    if len(records) == 1:
+        return records[0]
+    return RecordedMember._make(
+        [next((value for value in of if value is not None), None) for of in zip(*records, strict=True)]
+    )
 
 
 def _described(member: DescribedMember) -> RecordedMember:

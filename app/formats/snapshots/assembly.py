@@ -21,7 +21,7 @@ from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.groups import group_texts, recorded_groups
 from app.formats.groups.recorded_groups import JoinedGroups
-from app.formats.snapshots import pasted
+from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Pasted, Place, Upload
 from app.formats.snapshots.plain_names import require_plain_names
 from app.formats.sources import deciders, msk_nodes
@@ -146,6 +146,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     notes = (
         *pasted.notes_of_prefixes(texts.uploads),
         *_applying(found, cluster),
+        *_without_header(found.topics),
         *deciders.of_configs(disks.configs.deciding),
     )
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
@@ -156,7 +157,9 @@ def _nothing(texts: Pasted, found: Contents, undescribed: Sequence[str]) -> Malf
     beside = ", ".join([name.replace("_", " ") for name in _BESIDE if getattr(found, name)])
     alone = [f"{beside} alone; add the output of kafka-topics --describe"] if beside else []
     notes = [note.detail for note in found.notes]
-    actual = ": ".join([f"none in the texts{of_tools}", *alone, *notes, *undescribed])
+    _, hint = unrecognized.first_hint(texts.uploads[0].text)
+    reasons = [*alone, *notes, *undescribed] or ["".join(hint.rpartition("this looks like")[1:])]
+    actual = ": ".join([f"none in the texts{of_tools}", *reasons])
     parts = {**{part: getattr(texts, part) for part in pasted.PARTS}, **texts.sources}
     part, text = next((part, text) for part, text in parts.items() if text)
     line, _ = next(numbered(text))
@@ -182,6 +185,13 @@ def _other_factors(topics: Sequence[TopicDescription]) -> Iterator[Note]:
             detail = f"ReplicationFactor of topic {topic.name} is {topic.replication_factor}, that of no partition"
             yield Note("texts_disagree", detail)
             return
+
+
+def _without_header(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """The topics of which there are rows alone."""
+    if parts := [topic.name for topic in topics if not topic.is_whole]:
+        detail = "have no header, as --under-replicated-partitions prints them: other partitions and topics are unknown"
+        yield Note("rows_may_be_missing", f"rows of {counted(len(parts), 'topic')} ({parts[0]} first) {detail}")
 
 
 def _uneven(contents: Contents, text: str) -> Iterator[Note]:

@@ -29,7 +29,7 @@ from typing import Self
 
 from app.errors.requests import MalformedText
 from app.formats.clusters import broker_api_versions, broker_lists, stated_configs
-from app.formats.clusters.partition_tables import HEADING, as_rows
+from app.formats.clusters.partition_tables import HEADING, as_rows, is_heading
 from app.formats.groups import group_answers, group_tables, group_texts, older_tables
 from app.formats.snapshots import unrecognized
 from app.formats.sources.client_answers import with_topics
@@ -55,7 +55,7 @@ PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 """What the texts describe, and the names of uploads that say so."""
 _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = PARTS
 _MARKS = {
-    _TOPICS: re.compile(rf"\s*Topic:.*\sPartition(?:Count)?:|(?i:{HEADING.pattern})"),
+    _TOPICS: re.compile(rf"\s*Topic:.*\sPartition(?:Count)?:|{HEADING.pattern}"),
     _BROKERS: re.compile(
         rf"{broker_api_versions.LINE.pattern}|{broker_api_versions.ENDPOINTS.pattern}"
         rf"|(?:.*\s)?{broker_lists.REGISTRATION_PATH.pattern}\s*$"
@@ -88,6 +88,7 @@ _BROKEN_ROW = re.compile(
     r"|(?:Adding |Removing )?Replicas|Isr|Elr|LastKnownElr|Offline|Observers):[^\n]*)+",
     re.MULTILINE,
 )
+_NEXT_ROW = re.compile(r"(?<=\S)[ \t]+(?=Topic: ?\S{1,249}\s+(?:TopicId|PartitionCount|Partition): ?\S)")
 _SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
 _LEAST_WRAPPED_WIDTH = 40
 # Of a base64 text without a name, so that a word is not taken for one.
@@ -206,7 +207,8 @@ def is_noise(content: str) -> bool:
 
 
 def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None = None) -> Iterable[tuple[Upload, ...]]:
-    """The uploads without what is around their lines, and also with lines joined that a terminal or a mail wrapped.
+    """The uploads without what is around their lines; also with lines joined that a terminal or a mail wrapped, or with
+    rows apart that a shell joined (`echo $rows`).
 
     A reader takes the first that it can read with the fewest unknown lines.
 
@@ -216,7 +218,7 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     """
     plain = tuple([part for upload in uploads for part in _plain(upload, is_known or _is_known)])
     yield plain
-    for joined in (_unwrapped, partial(_BROKEN_ROW.sub, _whole)):
+    for joined in (_unwrapped, partial(_BROKEN_ROW.sub, _whole), partial(_NEXT_ROW.sub, "\n")):
         reading = tuple([replace(upload, text=joined(upload.text)) for upload in plain])
         if reading != plain:
             yield reading
@@ -331,7 +333,7 @@ def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
 
 def _is_known(line: str) -> bool:
     """Whether a line is known as it is, with nothing before it."""
-    if starts_document(line):  # a document may be one line of many megabytes
+    if starts_document(line) or is_heading(line):  # a document may be one line of many megabytes
         return True
     part = owner(line)
     if part == _GROUPS:

@@ -81,7 +81,7 @@ _MORE = noted("client answers more")
 @dataclass(slots=True)
 class Answers:
     """What the documents list, of a partition the first; with the place that a rejection of its topic names. `taken` is
-    the number of brokers and partitions.
+    the number of brokers and partitions, `addresses` are the brokers by address.
     """
 
     brokers: dict[int, Broker] = field(default_factory=dict)
@@ -92,6 +92,7 @@ class Answers:
     taken: int = 0
     notes: dict[Note, None] = field(default_factory=dict)
     differing: str = ""
+    addresses: dict[str, int] = field(default_factory=dict)
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
         """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
@@ -112,7 +113,9 @@ class Answers:
             self._take_partition(item, topic)
         elif _is_broker(item):
             self.taken += 1
-            self._add(Broker(item.integer(*_BROKER), item.text("rack"), fenced=item.get("isfenced")[1] is True))
+            broker = Broker(item.integer(*_BROKER), item.text("rack"), fenced=item.get("isfenced")[1] is True)
+            self.addresses[str(item.get("address")[1] or f"{item.get('host')[1]}:{item.get('port')[1]}")] = broker.id
+            self._add(broker)
         elif item.has("allnodes"):
             down = item.numbers("nodesdown")
             for one in item.numbers("allnodes"):
@@ -166,6 +169,7 @@ class Answers:
     def _row(self, item: LooseObject) -> PartitionDescription:
         replicas, isr = _ids(item, *_REPLICAS), _in_sync(item)
         path, value = _leader(item)
+        value = self.addresses.get(value, value) if isinstance(value, str) else value
         if isr and isinstance(value, str) and _ADDRESS.fullmatch(value):
             self.notes[_ADDRESSES] = None
             value = next(broker for broker in (*replicas, *isr) if broker in isr)
@@ -213,18 +217,9 @@ def read(text: str) -> Contents:
     MalformedText
         The text is neither JSON nor YAML, a value is not what it has to be, or partitions have no topic.
     """
-    answers, has_more = Answers(), False
-    lines = text.split("\n")
-    starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
-    for start, end in pairwise(starts):
-        is_command = any(map(_COMMAND.match, lines[start:end][:1]))
-        if is_command and (named := _TOPIC_OPTION.search(lines[start])) is not None:
-            answers.topic = named["topic"]
-        first = start + is_command
-        chunk = "\n".join(lines[first:end])
-        for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
-            answers.take(document, document.root)
-            has_more = _has_more(document)
+    answers, has_more = _answers(text, {})
+    if _ADDRESSES in answers.notes and answers.addresses:  # brokers may come after the topics that they lead
+        answers, has_more = _answers(text, answers.addresses)
     topics = tuple(answers.topics())
     has_racks = any(broker.rack is not None for broker in answers.brokers.values())
     notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
@@ -238,6 +233,23 @@ def read(text: str) -> Contents:
         ingress_bytes_per_s=answers.rates,
         notes=tuple(notes),
     )
+
+
+def _answers(text: str, addresses: dict[str, int]) -> tuple[Answers, bool]:
+    """What is listed, given brokers by address; and whether the last answer names a next page."""
+    answers, has_more = Answers(addresses=addresses), False
+    lines = text.split("\n")
+    starts = [0, *[number for number, line in enumerate(lines) if _COMMAND.match(line)], len(lines)]
+    for start, end in pairwise(starts):
+        is_command = any(map(_COMMAND.match, lines[start:end][:1]))
+        if is_command and (named := _TOPIC_OPTION.search(lines[start])) is not None:
+            answers.topic = named["topic"]
+        first = start + is_command
+        chunk = "\n".join(lines[first:end])
+        for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
+            answers.take(document, document.root)
+            has_more = _has_more(document)
+    return answers, has_more
 
 
 def _has_more(document: Document) -> bool:

@@ -120,6 +120,8 @@ def topic_of(name: str, rows: Sequence[PartitionDescription], reject: Reject) ->
 def contents_of_all(sources: Sequence[Contents]) -> Contents:
     """The sources as one. Of what several say, the first one counts; of sizes the largest, of fenced either.
 
+    Of descriptions of a topic the first whole one counts.
+
     A note names the first rack and the first partition in which they differ.
     """
     brokers: dict[int, Broker] = {}
@@ -129,7 +131,8 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         for broker in source.brokers:
             brokers[broker.id] = merged(brokers.get(broker.id, broker), broker)
         for topic in source.topics:
-            topics.setdefault(topic.name, topic)
+            if topic.name not in topics or topic.is_whole > topics[topic.name].is_whole:
+                topics[topic.name] = topic
         for partition, size in source.size_bytes.items():
             sizes[partition] = max(size, sizes.get(partition, 0))
     every = {one.name: [getattr(source, one.name) for source in sources] for one in fields(Contents)}

@@ -2,8 +2,8 @@
 
 Colours, also with their escape character shown as `^[` or lost; HTML's entities and tags; blanks, hyphens, quotation
 marks and line ends of other kinds; characters without a width; a text printed as one string (`"…\\n…"`, `b'…'`); the
-fence of a chat on a line of the text; `^I` and `$` of `cat -A`; quoted-printable of mails, in which lines are divided.
-None of these is ever part of a tool's output.
+fence of a chat or of Jira on a line of the text; `^I` and `$` of `cat -A`; quoted-printable of mails, in which lines
+are divided. None of these is ever part of a tool's output.
 """
 
 import html
@@ -24,7 +24,7 @@ _TAG = re.compile(
     r"|(?:<[\w:.-]{1,60}>)?<!\[CDATA\[|\]\]>(?:</[\w:.-]{1,60}>)?",
     re.IGNORECASE,
 )
-_ENTITY = re.compile(r"&(?:[lg]t|amp|quot|apos|nbsp|#\d{1,5}|#x[\da-fA-F]{1,4});")
+_ENTITY = re.compile(r"&(?:[a-zA-Z]{2,6}|#\d{1,5}|#x[\da-fA-F]{1,4});")
 _OTHER_KINDS = {
     " ": (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000),
     "": (0xAD, 0x61C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
@@ -36,7 +36,8 @@ _OTHER_KINDS = {
 }
 _PLAIN = {character: plain for plain, others in _OTHER_KINDS.items() for character in others}
 _UNENCODED = re.compile(r"=(?![\dA-F]{2}|\r?\n)")
-_FENCE = re.compile(r"^```(?=\S.*[ \t:])|(?<=[^`\n])```(?=[ \r]*$)", re.MULTILINE)
+_OF_JIRA = r"\{(?:noformat|code|quote)(?::\w{1,20})?\}"
+_FENCE = re.compile(rf"^(?:```|{_OF_JIRA})(?=\S.*[ \t:])|(?<=[^`\n])(?:```|{_OF_JIRA})(?=[ \r]*$)", re.MULTILINE)
 
 
 def plain(text: str) -> str:
@@ -54,7 +55,7 @@ def plain(text: str) -> str:
     if "^I" in text or 3 * text.count("$\n") > 2 * text.count("\n"):
         text = text.replace("^I", "\t").replace("$\n", "\n").removesuffix("$")
     text = _unescaped(text) if "\\n" in text or "\\tPartition" in text else text
-    return _FENCE.sub("", text) if "```" in text else text
+    return _FENCE.sub("", text) if any(fence in text for fence in ("```", "{noformat", "{code", "{quote")) else text
 
 
 def _decoded(text: str) -> str:

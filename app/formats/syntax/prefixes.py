@@ -42,6 +42,7 @@ _HOSTS = tuple(prefix for prefix, line in zip(_PREFIXES, _LINES, strict=True) if
 _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
+_DIGIT, _MARK, _LONGEST_SHARED = re.compile(r"\d"), re.compile(r"[^\w\t] ?"), 120
 _MOST_PREFIXES, _MOST_HOSTS, _MOST_COLUMNS, _LEAST_FRAMED, _LEAST_SHARE = 4, 64, 8, 2, 0.9
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
@@ -49,7 +50,7 @@ _STDOUT = re.compile(
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
 _STRING_OF_LINES = re.compile(
-    rf'(?:"(?:stdout|output|log|message|msg|line)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>{_STRING})',
+    rf'(?:"\w{{0,40}}(?:stdout|output|content|log|message|msg|line|payload)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>{_STRING})',
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
@@ -223,7 +224,19 @@ def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> Pre
         return ()
     common = [(one,) for one in _PREFIXES if 2 * sum(bool(one.match(line)) for line in lines) >= len(lines)]
     pairs = [(*first, second) for first in common for second in _PREFIXES]
-    return _best(common, lines, is_known, known) or _best(pairs, lines, is_known, known)
+    return (
+        _best(common, lines, is_known, known)
+        or _best(pairs, lines, is_known, known)
+        or _best(_shared(lines), lines, is_known, max(known, len(lines) // 2))
+    )
+
+
+def _shared(lines: Sequence[str]) -> list[Prefix]:
+    """Beginnings that most lines share but for their digits, the shortest first."""
+    shapes = sorted([_DIGIT.sub("0", line[:_LONGEST_SHARED]) for line in lines])
+    first, last = (shapes[len(lines) // 3], shapes[2 * len(lines) // 3]) if len(lines) > 1 else ("", "")
+    beginnings = [first[: mark.end()] for mark in _MARK.finditer(first)]
+    return [(re.compile(re.escape(one).replace("0", r"\d")),) for one in beginnings if last.startswith(one)]
 
 
 def _best(prefixes: Sequence[Prefix], lines: Sequence[str], is_known: Callable[[str], bool], known: int) -> Prefix:

@@ -258,9 +258,9 @@ def _known(member: RecordedMember, overrides: Sequence[MemberOverride]) -> Known
     # Racks are recorded with subscriptions; one that is given by itself counts, too.
     knows_rack = bool(racks) or member.topics is not None or member.rack_id is not None
     if racks:
-        member = replace(member, rack_id=racks[0] or None)
+        member = member._replace(rack_id=racks[0] or None)
     if topics:
-        member = replace(member, topics=tuple(topics[0]))
+        member = member._replace(topics=tuple(topics[0]))
     clients = [override.client for override in overrides if override.client is not None]
     return KnownMember(member, knows_rack, clients[0] if clients else None)
 
