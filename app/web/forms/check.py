@@ -16,7 +16,8 @@ from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import short
-from app.web.forms.fields import errors_of, joined, words
+from app.web.forms.fields import errors_of, joined
+from app.web.forms.values import words
 from app.web.pages import page
 
 ADDRESS = "/plan/check"
@@ -64,7 +65,7 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
 
 def _checked(database: Database, requests: Requests, typed: Mapping[str, str], body: bytes) -> Response:
     """The form with the answer, or with the errors of fields. Raises the `Failure`s of checking and of conditions."""
-    conditions = checks.conditions(words(typed, "fail_on"))
+    conditions = checks.conditions(words(typed["fail_on"]))
     with database.begin() as uow:
         answer = requests.check(uow, body)
     if not isinstance(answer, Check):

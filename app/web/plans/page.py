@@ -168,7 +168,7 @@ def _page(
     progress : the snapshot at which it is shown. problem, text : why the pasted text is no state, and that text.
     """
     with database.begin() as uow:
-        viewed = _loaded(uow, plan_id, chosen.tab)
+        viewed = _loaded(uow, plan_id)
         view, head = VIEWS[viewed.head.kind], viewed.head
         if chosen.tab not in tabs_of(view):
             raise PlanNotFound(f"the page of a {head.kind} plan has no tab {chosen.tab[:100]}")
@@ -194,14 +194,9 @@ def _moved(request: Request, tab: str) -> Response | None:
     return RedirectResponse(f"{request.url.path}/{moved[0]}?{request.url.query}") if moved else None
 
 
-def _loaded(uow: UnitOfWork, plan_id: str, tab: str = "") -> ViewedPlan:
-    """A plan, without its partitions if the tab shows none, and the cluster that it was made on. Raises `PlanNotFound`.
-
-    To read a million partitions takes half a second.
-    """
-    head = uow.plans.get(id_of(plan_id, PlanNotFound))
-    is_without = tab == "compare" and VIEWS[head.kind].has_batches
-    plan = Plan(head, () if is_without else uow.plans.placements(head.id))
+def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:
+    """A plan, and the cluster that it was made on. Raises `PlanNotFound`."""
+    plan = plans.load(uow, id_of(plan_id, PlanNotFound))
     return ViewedPlan(plan, plans.made_on(uow, plan.head))
 
 
