@@ -1,6 +1,7 @@
 """Every field of a request has a field of its form, and every request is a form and back."""
 
 import copy
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,8 +95,15 @@ usual: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+def without_null(value: Any) -> Any:
+    """A list of records without what is null in them: a selection by nothing is none."""
+    is_records = isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+    return [{n: part for n, part in each.items() if part is not None} for each in value] if is_records else value
+
+
 def stated(body: dict[str, Any], *, is_sparse: bool) -> dict[str, Any]:
     """A request without what is null or, at any depth of a sparse one, empty."""
+    body = {name: without_null(value) for name, value in body.items()}
     if not is_sparse:
         return {name: value for name, value in body.items() if value is not None}
     parts = {n: stated(value, is_sparse=True) if isinstance(value, dict) else value for n, value in body.items()}
@@ -157,6 +165,7 @@ def test_any_request_is_a_form_and_back(data: st.DataObject) -> None:
             {"member_overrides": "client_id=billing-* rack_id='zone a' topics=orders"},
             {"member_overrides": [{"client_id": "billing-*", "rack_id": "zone a", "topics": ["orders"]}]},
         ),
+        ("group", {"assignor": "range"}, {"assignor": ["range"]}),
         ("group", {"assignor": "range uniform"}, {"assignor": ["range", "uniform"]}),
         ("streams", {"topology": "Topologies:\r\n   Sub-topology: 0"}, {"topology": "Topologies:\n   Sub-topology: 0"}),
         ("restart", {"min_insync_replicas": "2"}, {"defaults": {"min_insync_replicas": 2}}),
@@ -206,4 +215,31 @@ def test_a_tolerance_that_is_no_choice_is_kept(browser: Browser) -> None:
     assert browser.ask("POST", "/plan/reassignment", data=form).headers["location"] == made.headers["location"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "typed"),
+    [
+        ("group", {"group": "g", "assignor": "range", "member_overrides": "client_id=c-0 rack_id=use1-az1"}),
+        ("group", {"group": "g", "previous_snapshot_id": "{snapshot}"}),
+        ("restart", {"per": "rack", "leader_limit": "900", "min_insync_replicas": "1"}),
+        ("reassignment", {"disk": "90 soft", "replica_limit": "900", "capacities": "* 4 625 16"}),
+    ],
+)
+def test_a_plan_with_options_is_made_again_from_its_fields(browser: Browser, kind: str, typed: dict[str, str]) -> None:
+    """The stored request, which has every default, fills in the fields that made it."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT + MEMBERS})
+    snapshot = re.search(r"snapshots/([0-9a-f-]{36})", browser.get("/clusters/nine/history").source)
+    assert snapshot is not None
+    sent = {"cluster": "nine", **{name: text.format(snapshot=snapshot[1]) for name, text in typed.items()}}
+    made = browser.ask("POST", f"/plan/{kind}", data=sent)
+    assert made.status_code == 303, made.text
+    again = browser.get(f"/plan/{kind}?again=" + made.headers["location"].rpartition("/")[2]).form()
+    assert {name: again[name] for name in sent} == sent
+    assert browser.ask("POST", f"/plan/{kind}", data=again).headers["location"] == made.headers["location"]
+
+
+MEMBERS = """
+GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID
+g orders 0 1 2 1 c-0-0d1c7a5e-5b1f-4e2a-9a30-1100 /10.0.0.1 c-0
+g orders 1 1 2 1 c-1-0d1c7a5e-5b1f-4e2a-9a30-1101 /10.0.0.2 c-1
+"""
 PIN = [{"topic": "clicks", "partition": 0, "replicas": [107, 101, 104]}]

@@ -7,25 +7,8 @@ from typing import Any
 import orjson
 
 from app.services.amounts import bytes_of
-from app.web.forms.series import groups, series, written_groups, written_series
-from app.web.forms.values import (
-    SHARE,
-    Codec,
-    by_directory,
-    by_name,
-    commas,
-    decimal,
-    flag,
-    in_unit,
-    limit,
-    lines_of,
-    one_or_list,
-    pairs,
-    whole,
-    wholes,
-    word_or,
-    words,
-)
+from app.web.forms import series, values
+from app.web.forms.values import SHARE, Codec, by_name, in_unit, lines_of, pairs, whole, wholes
 
 MB = 1e6
 _RATE, _BY_NAME = "ingress_bytes_per_s", "topic_name_hash"
@@ -38,7 +21,7 @@ def _values(text: str) -> object:
     first, is_range, last = text.partition(" to ")
     if is_range:
         return {"from": whole(first.strip()), "to": whole(last.strip())}
-    return [whole(word) for word in commas(text)]
+    return [whole(word) for word in values.commas(text)]
 
 
 def _written_values(value: Any) -> str:
@@ -47,11 +30,11 @@ def _written_values(value: Any) -> str:
 
 def _bytes(text: str) -> object:
     stated = bytes_of(text)
-    return decimal(text) if stated is text else stated
+    return values.decimal(text) if stated is text else stated
 
 
 def _vcpus(text: str) -> float:
-    return decimal(text.removesuffix("vCPU").strip())
+    return values.decimal(text.removesuffix("vCPU").strip())
 
 
 def _pins(text: str) -> object:
@@ -70,9 +53,9 @@ def _written_pins(value: Any) -> str:
 _PARTS: Mapping[str, Callable[[str], object]] = {
     "id": whole,
     "brokers": wholes,
-    "exclusive": flag,
-    "is_stateful": flag,
-    **dict.fromkeys(("topics", "source_topics", "changelog_topics"), commas),
+    "exclusive": values.flag,
+    "is_stateful": values.flag,
+    **dict.fromkeys(("topics", "source_topics", "changelog_topics"), values.commas),
 }
 """The parts of records that are no texts."""
 
@@ -110,13 +93,16 @@ def _brokers(text: str) -> object:
 
 def _band(text: str) -> object:
     """`10%` is a tolerance of the mean; everything else is a word of the request."""
-    return {"tolerance": decimal(text, 0.01)} if text.endswith("%") else text
+    return {"tolerance": values.decimal(text, 0.01)} if text.endswith("%") else text
 
 
 def _goals(text: str) -> object:
     """Lines of a goal, and of its tolerance in percent if there is one: `disk 10`."""
     split = [line.partition(" ") for line in lines_of(text)]
-    return [{"goal": name} | ({"tolerance": decimal(share, 0.01)} if share.strip() else {}) for name, _, share in split]
+    return [
+        {"goal": name} | ({"tolerance": values.decimal(share, 0.01)} if share.strip() else {})
+        for name, _, share in split
+    ]
 
 
 def _written_goals(value: Any) -> str:
@@ -160,14 +146,14 @@ def _capacities(text: str) -> object:
     """
     read = {}
     for line in lines_of(text):
-        broker, *values = line.split()
-        columns = [(unit, names, value.split("/")) for (unit, names), value in zip(_CAPACITIES, values, strict=False)]
-        if len(columns) != len(values) or not values or any(len(each) > len(names) for _, names, each in columns):
+        broker, *amounts = line.split()
+        columns = [(unit, names, value.split("/")) for (unit, names), value in zip(_CAPACITIES, amounts, strict=False)]
+        if len(columns) != len(amounts) or not amounts or any(len(each) > len(names) for _, names, each in columns):
             raise ValueError(
                 f"Write a broker or *, TB, MB/s (in/out) and vCPUs as * 4 625 16; {line[:100]!r} is something else."
             )
         read[broker] = {
-            name: decimal(value, unit)
+            name: values.decimal(value, unit)
             for unit, names, each in columns
             for name, value in zip(names, each * 2, strict=False)
         }
@@ -187,51 +173,47 @@ def _written_capacities(value: Any) -> str:
 _TEXT = Codec(str, lambda value: value if str(value).isprintable() else "")
 _WHOLE = Codec(whole, str)
 _WHOLES = Codec(wholes, lambda value: ", ".join(map(str, value)))
-_LIST = Codec(commas, ", ".join)
-_WORDS = Codec(words, " ".join)
+_LIST = Codec(values.commas, ", ".join)
+_WORDS = Codec(values.words, " ".join)
 _NUMBER = in_unit(1)
 _BYTES = Codec(_bytes, lambda value: f"{value:.15g}")
 
 CODECS = {
     "": _TEXT,
     "text": Codec(lambda text: "\n".join(text.splitlines()), str),
-    "flag": Codec(flag, lambda value: "yes" if value else "no"),
+    "flag": Codec(values.flag, lambda value: "yes" if value else "no"),
     "whole": _WHOLE,
     "signed": Codec(lambda text: -whole(text[1:]) if text.startswith("-") else whole(text), str),
     "wholes": _WHOLES,
-    "each": word_or("each", _WHOLES),
-    "receivers": word_or("added", _WHOLES),
+    "each": values.word_or("each", _WHOLES),
+    "receivers": values.word_or("added", _WHOLES),
     "list": _LIST,
     "words": _WORDS,
-    "word_or_words": Codec(
-        lambda text: several if len(several := words(text)) > 1 else text,
-        lambda value: value if isinstance(value, str) else " ".join(value),
-    ),
     "lines": Codec(lines_of, "\n".join),
     "values": Codec(_values, _written_values),
     "factors": by_name(_WHOLE, "orders=3"),
     "names": by_name(_TEXT, "team=payments"),
     "lists": by_name(_LIST, "zone=a, b"),
     "sets": by_name(_WHOLES, "blue=101 102"),
-    "lags": by_name(one_or_list(_WHOLE), "orders=120"),
+    "lags": by_name(values.one_or_list(_WHOLE), "orders=120"),
     "by_topic": by_name(_NUMBER, "orders=2", is_of_all=True),
     "weights": by_name(_NUMBER, "101=2", word="capacity", is_of_all=True),
     "racks_by_topic": by_name(_WORDS, "orders=az-a az-b", is_of_all=True),
     "topic_sets": by_name(_TEXT, "orders=blue", word=_BY_NAME),
     "rates": Codec(_rates, lambda value: "\n".join(f"{each['name']}={each[_RATE] / MB:.12g}" for each in value)),
-    "topic_rates": by_name(one_or_list(in_unit(MB)), "orders=12.5"),
+    "topic_rates": by_name(values.one_or_list(in_unit(MB)), "orders=12.5"),
     "sizes": by_name(in_unit(1e9), "0_1=12"),
     "capacities": Codec(_capacities, _written_capacities),
-    "limit": limit(_BYTES, "B"),
-    "vcpus": limit(Codec(_vcpus, _NUMBER.write), "vCPU"),
-    "most": limit(_WHOLE, ""),
-    "directory_shares": by_directory(SHARE, is_of_all=True),
-    "directory_sizes": by_directory(in_unit(1e12)),
+    "limit": values.limit(_BYTES, "B"),
+    "vcpus": values.limit(Codec(_vcpus, _NUMBER.write), "vCPU"),
+    "most": values.limit(Codec(whole, "{:.15g}".format), ""),
+    "directory_shares": values.by_directory(SHARE, is_of_all=True),
+    "directory_sizes": values.by_directory(in_unit(1e12)),
     "pins": Codec(_pins, _written_pins),
     "records": Codec(_records, _written_records),
     "json": Codec(orjson.loads, lambda value: orjson.dumps(value).decode()),
-    "series": Codec(series, written_series),
-    "groups": Codec(groups, written_groups),
+    "series": Codec(series.series, series.written_series),
+    "groups": Codec(series.groups, series.written_groups),
     "brokers": Codec(
         _brokers, lambda value: "\n".join(f"{each['id']} {each.get('rack', '')}".strip() for each in value)
     ),

@@ -163,7 +163,10 @@ def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
     head = uow.plans.get(known)
     if head.kind != kind:
         raise HTTPException(404)
-    return plans.request_of(head)
+    previous = uow.snapshots.page(
+        content_hash=str(head.request.get("previous_snapshot_content_hash")), before=None, size=1
+    ).items
+    return {**plans.request_of(head), **({"previous_snapshot_id": str(previous[0].id)} if previous else {})}
 
 
 def _typed(items: Sequence[tuple[str, Any]]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -136,10 +136,20 @@ _EMPTY_IS_STATED = "cordoned_brokers"
 
 def _stated(body: Mapping[str, Any], is_sparse: bool) -> Mapping[str, Any]:
     """The parts of a request that are no defaults: not null; if it is sparse, not empty either, at any depth."""
+    if isinstance(limits := body.get("limits"), dict):
+        body = {**body, "limits": {name: _limit(each) for name, each in limits.items()}}
     if not is_sparse:
         return {name: each for name, each in body.items() if each is not None}
     parts = {name: _stated(each, is_sparse) if isinstance(each, dict) else each for name, each in body.items()}
     return {n: each for n, each in parts.items() if each not in (None, {}, []) or (n, each) == (_EMPTY_IS_STATED, [])}
+
+
+def _limit(limit: object) -> object:
+    """A limit as people write it: of one that is stored without what is not stated, and a share alone as a number."""
+    if not isinstance(limit, dict) or not limit.keys() <= {"share", "absolute", "soft"}:
+        return limit
+    stated = {name: each for name, each in limit.items() if each not in (None, False)}
+    return stated["share"] if [*stated] == ["share"] else stated
 
 
 def field_at(kind: str, pointer: str) -> str:
@@ -184,6 +194,8 @@ def _at(body: object, path: list[str], names: set[str]) -> object:
 def _written(name: str, value: object) -> str:
     """The text of a value; empty if the codec cannot write it so that it is read as the same value."""
     try:
+        if name == "records":
+            value = [{part: each for part, each in record.items() if each is not None} for record in cast("Any", value)]
         is_other = value is None or isinstance(value, bool) != (name == "flag")
         text = "" if is_other else CODECS[name].write(value)
         return text if text.strip() == text and CODECS[name].read(text) == value else ""
