@@ -112,6 +112,8 @@ def test_webhooks_that_are_not_created(client: httpx.Client, typed: dict[str, ob
 
 
 def test_webhooks_that_the_operator_does_not_allow(browser: Browser) -> None:
-    assert "the operator has not set" in browser.get("/webhooks").text
+    text = browser.get("/webhooks").text
+    assert "RACKPLAN_WEBHOOKS=yes" in text
+    assert "Create a webhook" not in text
     rejection = browser.post("/webhooks", {"url": "https://1.1.1.1/", "events": "plan.created"})
     assert (rejection.status, "calls no URL" in rejection.text) == (422, True)

@@ -48,6 +48,8 @@
 | ten results of a search, of an unknown number | test_a_search_states_the_number_of_all_results |
 | five rows of a table on a phone | test_long_tables_fill_a_screen_of_a_phone |
 | the state of a plan as PATCH in the audit log | test_a_change_of_a_plan_is_in_words_in_the_audit_log |
+| a stored tolerance that is no choice of its field is lost | test_a_tolerance_that_is_no_choice_is_kept |
+| bars of clients named by equal tails of ids | test_ids_with_common_zeros_are_named_by_what_differs |
 | "404." as the number of a list | test_no_line_of_a_description_is_taken_for_an_item_of_a_list |
 """
 
@@ -67,6 +69,7 @@ from app.store.transaction import uuid7
 from app.web import charts
 from app.web.assets import ASSETS
 from app.web.clusters.health import Finding
+from app.web.pictures.rack_columns import short_names
 from app.web.sweeps.plots import words
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep
@@ -186,6 +189,7 @@ def test_a_broker_that_is_missing_from_a_list_keeps_its_rack(browser: Browser) -
     assert "105 use1-az2 fenced" in shown
     after = browser.get("/clusters/nine").text
     assert "illegal replica list" not in after
+    assert after.count("is not listed, as when down") == 1
     assert re.findall(r"(\d+) partitions? not rack-safe", after) == re.findall(
         r"(\d+) partitions? not rack-safe", before
     )
@@ -253,6 +257,11 @@ def test_the_page_of_brokers_begins_with_their_extremes(browser: Browser, databa
     assert "/plan/reassignment?cluster=large&amp;replicas=tight" in page.source
     assert 'class="scroll tall" role="region" aria-label="Brokers"' in table
     assert "State" not in [each.text.strip() for each in page.all("th")]  # all of them are usual ones
+
+
+def test_ids_with_common_zeros_are_named_by_what_differs() -> None:
+    ids = [f"00000000-0000-0000-0000-{number:012d}" for number in (3, 11, 104)]
+    assert short_names(ids) == ["…003", "…011", "…104"]
 
 
 def test_a_search_states_the_number_of_all_results(browser: Browser, database: Database) -> None:

@@ -16,12 +16,13 @@ from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import short
-from app.web.forms.fields import errors_of, joined, words
+from app.web.forms.fields import errors_of, joined
+from app.web.forms.values import words
 from app.web.pages import page
 
 ADDRESS = "/plan/check"
 MOST_ROWS = 100
-_LIMITS = tuple(field.name for field in short.SHORT["limits"])
+_LIMITS = tuple(field.name for field in short.SHORT["check"])
 FIELDS = ("cluster", "output", "fail_on", "more", *_LIMITS)
 _FORM_BODY = ("cluster", "output", "limits")
 """Parts of the request that have fields of their own."""
@@ -64,7 +65,7 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
 
 def _checked(database: Database, requests: Requests, typed: Mapping[str, str], body: bytes) -> Response:
     """The form with the answer, or with the errors of fields. Raises the `Failure`s of checking and of conditions."""
-    conditions = checks.conditions(words(typed, "fail_on"))
+    conditions = checks.conditions(words(typed["fail_on"]))
     with database.begin() as uow:
         answer = requests.check(uow, body)
     if not isinstance(answer, Check):
@@ -79,7 +80,7 @@ def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     body: dict[str, Any] = {"cluster": typed["cluster"].strip()}
     if typed["output"].strip():
         body["output"] = typed["output"]
-    return joined(body, short.request("limits", typed, problems))
+    return joined(body, short.request("check", typed, problems))
 
 
 def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Mapping[str, Json]]) -> Response:
@@ -97,7 +98,7 @@ def _field(typed: Mapping[str, str], first: str, rest: str) -> str:
     """The field of an error in a part of the request; `output` if it is of none."""
     if typed["more"].strip() and first not in _FORM_BODY and first != "fail_on":
         return "more"
-    field = short.field_at("limits", f"{first}/{rest}")
+    field = short.field_at("check", f"{first}/{rest}")
     return field if field in FIELDS else "disk" if first == "limits" else "output"
 
 
@@ -125,5 +126,5 @@ def _page(
         resources=load_tables.NAMES,
         most_rows=MOST_ROWS,
         place=place(uow, ClusterView(typed["cluster"], "check")) if typed["cluster"] else None,
-        is_open=any(typed[name] for name in ("more", *_LIMITS)),
+        short=short.SHORT["check"],
     )

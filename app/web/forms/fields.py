@@ -20,11 +20,6 @@ class Mistaken(Exception):
         self.problems = problems
 
 
-def words(typed: Mapping[str, str], field: str) -> list[str]:
-    """The words of a field, between blanks and commas."""
-    return typed.get(field, "").replace(",", " ").split()
-
-
 def more(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     """Further fields of a request, as a JSON object; empty with a problem if malformed."""
     text = typed.get("more", "").strip()

@@ -22,7 +22,7 @@ MOST_ROWS = 100
 """Keys whose partitions the page lists."""
 EXAMPLE = {"keys": "alice\nbob\ncarol", "partitions": "12", "compare_partitions": "24", "encoding": "utf8"}
 _EXAMPLE_PARTITIONERS = ("murmur2_adaptive", "consistent_random")
-_EMPTY = {"keys": "", "rack_aware": "", **{field.name: field.initial for field in short.SHORT["keys"]}}
+_EMPTY = {"keys": "", **{field.name: field.initial for field in short.SHORT["keys"]}}
 MOST_WITHOUT_KEY = 100_000
 
 
@@ -72,8 +72,8 @@ def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
     if without > MOST_WITHOUT_KEY:
         problems["without_key"] = f"Enter {MOST_WITHOUT_KEY:,} at most; {without:,} given."
         without = 0
-    if without or typed["rack_aware"]:
-        body["null_keys"] = body.get("null_keys", {}) | ({"rack_aware": True} if typed["rack_aware"] else {})
+    if without:
+        body.setdefault("null_keys", {})
     # Blanks are part of a key; browsers end lines with two characters.
     keys = [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line]
     return body | {"keys": [*keys, *[None] * without], "partitioner": typed["partitioner"] or ["murmur2"]}
@@ -92,7 +92,7 @@ def _page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
         typed=typed,
         problems=problems or {},
-        null_keys=[field for field in short.SHORT["keys"] if field.path.startswith("null_keys/")],
+        short=short.SHORT["keys"],
         partitioners={name: (one.summary, _clients(name)) for name, one in PARTITIONERS.items()},
         answer=answer,
         rows=list(zip(keys[:MOST_ROWS], *by_key, strict=True)),

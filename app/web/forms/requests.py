@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
+from app.core.groups.registry import ASSIGNORS
 from app.errors import Failure, Json
 from app.formats.syntax.lines import decode
 from app.services import plans, snapshots, sweeps
@@ -162,7 +163,10 @@ def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
     head = uow.plans.get(known)
     if head.kind != kind:
         raise HTTPException(404)
-    return plans.request_of(head)
+    previous = uow.snapshots.page(
+        content_hash=str(head.request.get("previous_snapshot_content_hash")), before=None, size=1
+    ).items
+    return {**plans.request_of(head), **({"previous_snapshot_id": str(previous[0].id)} if previous else {})}
 
 
 def _typed(items: Sequence[tuple[str, Any]]) -> dict[str, str]:
@@ -224,27 +228,35 @@ def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
 
 
 def _around(uow: UnitOfWork, kind: str, cluster: str) -> Mapping[str, Any]:
-    """The clusters, and of the one that the form names its place and the choices."""
+    """The place of the cluster that the form names, and the choices of fields."""
     view = ClusterView(cluster, "capacity" if kind.startswith(_SWEEP) else "plans")
     return {
-        "clusters": sorted(uow.snapshots.clusters()),
         "place": place(uow, view) if cluster else None,
-        "suggested": _suggested(uow, cluster),
+        "suggested": {
+            "clusters": sorted(uow.snapshots.clusters()),
+            "assignors": [*ASSIGNORS],
+            **_suggested(uow, cluster),
+        },
         "operation": "/v1/sweeps" if kind.startswith(_SWEEP) else f"/v1/plans/{kind}",
     }
 
 
-def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Sequence[str]]:
+def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Any]:
     """Choices from the newest snapshot of a cluster; a picker of more than `MOST_PICKED` is no help."""
     if not name or (newest := uow.snapshots.newest(name)) is None:
         return {}
     _, cluster = snapshots.load(uow, newest.id)
-    suggested = {
-        "remove_brokers": [str(broker.id) for broker in cluster.brokers],
-        "remove_racks": sorted({broker.rack for broker in cluster.brokers if broker.rack}),
+    racks = sorted({broker.rack for broker in cluster.brokers if broker.rack})
+    stored = uow.snapshots.page(cluster=name, before=None, size=MOST_PICKED)
+    suggested: Mapping[str, Any] = {
+        "brokers": [str(broker.id) for broker in cluster.brokers],
+        "racks": racks,
         "groups": [group.group_id for group in cluster.groups],
+        "snapshots": {str(each.id): f"{each.created_at:%Y-%m-%d %H:%M}" for each in stored.items},
     }
-    return {name: values for name, values in suggested.items() if len(values) <= MOST_PICKED}
+    size = f"{counted(len(cluster.brokers), 'broker')} in {counted(len(racks), 'rack')}"
+    hints = {"hints": {"topics_replication_factor": size}}
+    return hints | {name: values for name, values in suggested.items() if len(values) <= MOST_PICKED}
 
 
 def _page(
@@ -273,7 +285,7 @@ def _page(
         typed=FIELDS_OF.get(kind, {}) | dict(typed),
         has_fields=has_fields,
         can_toggle=kind in FIELDS_OF,
-        short=() if kind == "reassignment" else short.SHORT.get(kind, ()),
+        short=short.SHORT[kind],
         **around,
         problems=problems or (short.beside(kind, errors) if has_fields else {}),
         errors=[{**each, "field": short.field_at(kind, str(each["pointer"]))} for each in errors],

@@ -1,13 +1,12 @@
 """The fields of forms, each a part of a request: as text in the form, as a value in the request, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
-from app.core.groups.registry import ASSIGNORS
 from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.web.forms.codecs import CODECS
@@ -25,8 +24,8 @@ class ShortField:
         empty, the end of the path.
     rows : lines of the text area; 0 is a field of one line. is_fixed : not shown; its value is `initial`.
     group : the heading over it and its neighbours; a group of optional fields is closed while they are empty.
-    codec : of `CODECS`. choices : values with their words; empty for a text. listed : suggestions from the
-        cluster's newest snapshot: `groups`; empty for none.
+    codec : of `CODECS`. choices : values with their words; empty for a text. listed : suggestions, such as the
+        `brokers` of the cluster's newest snapshot, as boxes beside a text area; empty for none.
     """
 
     path: str
@@ -37,6 +36,7 @@ class ShortField:
     choices: tuple[tuple[str, str], ...] = ()
     listed: str = ""
     hint: str = ""
+    placeholder: str = ""
     also: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     named: str = ""
@@ -49,6 +49,11 @@ class ShortField:
         """The name of the field in the form."""
         return self.named or self.path.replace("/0/", "_").rpartition("/")[2].replace(".", "_")
 
+    @property
+    def inputmode(self) -> str:
+        """The keyboard of a phone."""
+        return {"whole": "numeric"}.get(self.codec, "decimal" if self.codec in ("number", "%", "MB", "TB") else "text")
+
 
 _CHOICES = {
     "placements": (
@@ -56,21 +61,36 @@ _CHOICES = {
         *((each.name, each.summary) for each in PLACEMENTS.values()),
     ),
     "rack_modes": (("", "Kafka’s default"), *((mode.value, mode.value) for mode in RackMode)),
-    "assignors": (("", "that of the group"), *((name, name) for name in ASSIGNORS)),
+    "flags": (("", "no"), ("yes", "yes")),
 }
 
 
 def _field(stated: dict[str, Any]) -> ShortField:
     """A field of `fields.json`, in which registries and codecs have names."""
-    choices = stated.pop("choices", ())
-    return ShortField(**stated, choices=_CHOICES[choices] if isinstance(choices, str) else tuple(map(tuple, choices)))
+    choices = stated.get("choices", ())
+    named = _CHOICES[choices] if isinstance(choices, str) else tuple(map(tuple, choices))
+    return ShortField(**{**stated, "choices": named})
 
 
 TABLE = orjson.loads(files("app.web.forms").joinpath("fields.json").read_bytes())
-"""The titles and purposes of the forms, as `kinds`, and their `fields`."""
-SHORT: dict[str, tuple[ShortField, ...]] = {k: tuple(map(_field, fields)) for k, fields in TABLE["fields"].items()}
-"""The fields of each kind, besides `more`, which has every other part of a request; `limits` are in two forms."""
-SHORT["reassignment"] += SHORT["limits"]
+"""The titles and purposes of the forms, as `kinds`, their `fields`, and those that several of them have."""
+_SHARED = {each["path"]: each for each in TABLE["shared"]}
+
+
+def _fields(listed: list[Any]) -> tuple[ShortField, ...]:
+    """The fields of a form; a shared one is its path, alone or as `is` beside what differs."""
+    stated = [{"is": each} if isinstance(each, str) else dict(each) for each in listed]
+    return tuple(_field(_SHARED.get(each.pop("is", ""), {}) | each) for each in stated)
+
+
+SHORT: dict[str, tuple[ShortField, ...]] = {kind: _fields(listed) for kind, listed in TABLE["fields"].items()}
+"""The fields of each kind, besides `more`, which has every other part of a request."""
+_CHANGES = {field.path for field in SHORT["sweep-reassignment"]}
+SHORT["sweep-reassignment"] += tuple(
+    replace(field, group=field.group or "In every scenario")
+    for field in SHORT["reassignment"]
+    if field.path not in _CHANGES
+)
 
 
 def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
@@ -86,17 +106,19 @@ def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> di
             continue
         for path in (field.path, *field.also):
             parent, _, last = path.rpartition("/")
-            _parent(body, parent)[last] = value
+            part = _parent(body, parent)
+            part[last] = (
+                joined(part[last], value) if isinstance(value, dict) and isinstance(part.get(last), dict) else value
+            )
     return joined(body, more(typed, problems))
 
 
 def typed_of(kind: str, body: Mapping[str, Any]) -> dict[str, str]:
     """The fields that make a request; parts that have no field are in `more`."""
-    absent: tuple[object, ...] = (None, {}, []) if kind == "reassignment" else (None,)
-    rest: Any = orjson.loads(orjson.dumps({name: each for name, each in body.items() if each not in absent}))
+    rest: Any = orjson.loads(orjson.dumps(_stated(body, kind in _SPARSE)))
     typed = dict.fromkeys((field.name for field in SHORT[kind]), "")
     names = {field.path.rpartition("/")[2] for field in SHORT[kind] if field.path.startswith("topics/0/")}
-    for field in SHORT[kind]:
+    for field in sorted(SHORT[kind], key=lambda field: -field.path.count("/")):  # a part before what it is a part of
         paths = [path.split("/") for path in (field.path, *field.also)]
         values = [_at(rest, path, names) for path in paths]
         text = _written(field.codec, values[0]) if all(value == values[0] for value in values) else ""
@@ -105,6 +127,29 @@ def typed_of(kind: str, body: Mapping[str, Any]) -> dict[str, str]:
             for path in paths:
                 _remove(rest, path)
     return typed | {"more": orjson.dumps(rest, option=orjson.OPT_INDENT_2).decode() if rest else ""}
+
+
+_SPARSE = ("reassignment", "restart")
+"""Kinds in which a field that is empty is one that is missing, but for `_EMPTY_IS_STATED`."""
+_EMPTY_IS_STATED = "cordoned_brokers"
+
+
+def _stated(body: Mapping[str, Any], is_sparse: bool) -> Mapping[str, Any]:
+    """The parts of a request that are no defaults: not null; if it is sparse, not empty either, at any depth."""
+    if isinstance(limits := body.get("limits"), dict):
+        body = {**body, "limits": {name: _limit(each) for name, each in limits.items()}}
+    if not is_sparse:
+        return {name: each for name, each in body.items() if each is not None}
+    parts = {name: _stated(each, is_sparse) if isinstance(each, dict) else each for name, each in body.items()}
+    return {n: each for n, each in parts.items() if each not in (None, {}, []) or (n, each) == (_EMPTY_IS_STATED, [])}
+
+
+def _limit(limit: object) -> object:
+    """A limit as people write it: of one that is stored without what is not stated, and a share alone as a number."""
+    if not isinstance(limit, dict) or not limit.keys() <= {"share", "absolute", "soft"}:
+        return limit
+    stated = {name: each for name, each in limit.items() if each not in (None, False)}
+    return stated["share"] if [*stated] == ["share"] else stated
 
 
 def field_at(kind: str, pointer: str) -> str:
@@ -149,7 +194,10 @@ def _at(body: object, path: list[str], names: set[str]) -> object:
 def _written(name: str, value: object) -> str:
     """The text of a value; empty if the codec cannot write it so that it is read as the same value."""
     try:
-        text = "" if value is None or isinstance(value, bool) else CODECS[name].write(value)
+        if name == "records":
+            value = [{part: each for part, each in record.items() if each is not None} for record in cast("Any", value)]
+        is_other = value is None or isinstance(value, bool) != (name == "flag")
+        text = "" if is_other else CODECS[name].write(value)
         return text if text.strip() == text and CODECS[name].read(text) == value else ""
     except (ValueError, TypeError, LookupError, AttributeError, StopIteration):
         return ""

@@ -147,8 +147,8 @@ def short_names(names: Sequence[str]) -> list[str]:
     # A common prefix of the first and the last in alphabetical order is common to all.
     first, last = min(names), max(names)
     length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.
-    prefix = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
+    # Cut behind a sign and the zeros after it, not within a word or number: of m-10 and m-11 the ends are 10 and 11.
+    prefix = re.match(r".*[^0-9A-Za-z]0*", first[:length], re.DOTALL)
     begin = 0 if prefix is None or first == last else prefix.end()
     return [shortened(f"…{name[begin:]}" if begin else name, LONGEST_NAME) for name in names]
 

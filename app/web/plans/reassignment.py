@@ -89,7 +89,6 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     answer: Any = viewed.head.answer
     request: Any = viewed.head.request
-    transfers = viewed.transfers
     batches = answer["batches"]
     return {
         "proof": certificate_words(answer["certificate"], answer.get("log_dirs")),
@@ -104,9 +103,8 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "excess": (answer.get("excess") or {}).get("brokers", [])[:SHOWN_BROKERS],
         "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
-        "brokers": broker_transfers(transfers)[:SHOWN_BROKERS],
-        "brokers_in_all": len(transfers.brokers),
-        "grown": transfers.movement.partitions_added,
+        "viewed": viewed,
+        "broker_rows": lambda: broker_transfers(viewed.transfers)[:SHOWN_BROKERS],
     }
 
 
