@@ -60,51 +60,51 @@ def test_no_broker_answers(three: Cluster, folder: Path) -> None:
     assert "127.0.0.1:9 does not answer as a broker" in reason
 
 
-@pytest.mark.parametrize("name", ["01-execute.json", "plan.txt", "run.sh"])
-def test_a_file_of_the_archive_was_changed(three: Cluster, folder: Path, name: str) -> None:
-    with (folder / name).open("a") as file:
-        file.write("\n")
-    reason = refused(three, folder)
-    assert f"{name}: FAILED" in reason
-    assert "a file of the plan was changed, or is missing" in reason
-
-
-def test_a_file_of_the_archive_is_missing(three: Cluster, folder: Path) -> None:
-    (folder / "02-rollback.json").unlink(missing_ok=True)
-    (folder / "01-rollback.json").unlink()
-    assert "01-rollback.json: FAILED" in refused(three, folder)
+def test_a_file_of_the_archive_was_changed_or_is_missing(three: Cluster, folder: Path) -> None:
+    for name in ("01-execute.json", "plan.txt", "run.sh", "01-rollback.json"):
+        as_exported = (folder / name).read_text()
+        if name == "01-rollback.json":
+            (folder / name).unlink()
+        else:
+            (folder / name).write_text(f"{as_exported}\n")
+        reason = refused(three, folder)
+        assert f"{name}: FAILED" in reason
+        assert "a file of the plan was changed, or is missing" in reason
+        (folder / name).write_text(as_exported)
 
 
 def test_the_alarm_command_fails(three: Cluster, folder: Path) -> None:
     assert "the alarm command failed: test -e /nowhere" in refused(three, folder, ALARM="test -e /nowhere")
 
 
-@pytest.mark.parametrize(
-    ("tool", "option", "reason"),
-    [
-        ("kafka-reassign-partitions", "--preserve-throttles", "-execute.json cannot be verified"),
-        ("kafka-topics", "--under-min-isr-partitions", "under-min-isr partitions cannot be listed"),
-    ],
-)
-def test_a_tool_lacks_an_option(three: Cluster, folder: Path, tool: str, option: str, reason: str) -> None:
+LACKING = {
+    "preserve-throttles": ("kafka-reassign-partitions", "-execute.json cannot be verified"),
+    "under-min-isr-partitions": ("kafka-topics", "under-min-isr partitions cannot be listed"),
+}
+"""By option: the tool, and the reason."""
+
+
+def test_a_tool_lacks_an_option(three: Cluster, folder: Path) -> None:
     """As that of another release: it answers with the name of the option."""
     tools = folder.parent / "tools"
     tools.mkdir()
-    for path in three.bin.iterdir():
-        (tools / path.name).symlink_to(path)
-    script = tools / f"{tool}.sh"
-    script.unlink()
-    unknown = (
-        f"Exception in thread main joptsimple.UnrecognizedOptionException: {option[2:]} is not a recognized option"
-    )
-    script.write_text(
-        f'#!/bin/bash\nif [[ " $* " = *" {option} "* ]]; then echo "{unknown}" >&2; exit 1; fi\n'
-        f'exec {three.bin}/{tool}.sh "$@"\n'
-    )
-    script.chmod(0o755)
-    printed = refused(three, folder, KAFKA_BIN=str(tools))
-    assert reason in printed
-    assert f"{option[2:]} is not a recognized option" in printed
+    for option, (tool, reason) in LACKING.items():
+        for path in three.bin.iterdir():
+            (tools / path.name).unlink(missing_ok=True)
+            (tools / path.name).symlink_to(path)
+        script = tools / f"{tool}.sh"
+        script.unlink()
+        unknown = (
+            f"Exception in thread main joptsimple.UnrecognizedOptionException: {option} is not a recognized option"
+        )
+        script.write_text(
+            f'#!/bin/bash\nif [[ " $* " = *" --{option} "* ]]; then echo "{unknown}" >&2; exit 1; fi\n'
+            f'exec {three.bin}/{tool}.sh "$@"\n'
+        )
+        script.chmod(0o755)
+        printed = refused(three, folder, KAFKA_BIN=str(tools))
+        assert reason in printed
+        assert f"{option} is not a recognized option" in printed
 
 
 def test_it_is_another_cluster(three: Cluster, kafka: Cluster, folder: Path) -> None:
