@@ -166,9 +166,9 @@ class BatchDocument(Record):
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
-    """Duration by a fluid model of the throttle, the networks and concurrent writes of producers; 0 if nothing is
-    copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
-    directories without a throttle."""
+    """Duration by a fluid model of the throttle, the networks and concurrent writes of producers, up to 11 s less if
+    it begins within 11 s of the end of another batch; 0 if nothing is copied; null if it never completes, neither
+    a throttle nor a network is known, or replicas move between log directories without a throttle."""
     completes: bool | None
     """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions,
     or if Kafka waits for a broker that is fenced or down (a warning); otherwise null if `seconds` is unknown."""
@@ -1752,7 +1752,8 @@ class LedgerBatchDocument(Record):
     actual_bytes: int | None
     """Bytes of the new replicas when the batch was complete; null if they were not measured."""
     predicted_seconds: float | None
-    """Duration that the plan predicted; null if there was none, or at another throttle than the plan's."""
+    """Duration that the plan predicted, with the credit of Kafka's quota if the batch began within 11 s of the end
+    of another; null if there was none, or at another throttle than the plan's."""
     actual_seconds: float
     """Duration, up to half of the time between the last two looks at the batch more or less."""
 

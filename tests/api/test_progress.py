@@ -324,7 +324,7 @@ def test_what_has_no_replica_to_copy_from_has_no_time(client: httpx.Client) -> N
     assert [("other-0" in detail, "1 partition" in detail) for detail in details] == [(True, True)]
 
 
-def log_of(case: Case, share: float, *, seconds: float = 1.0, throttle: int = 100) -> str:
+def log_of(case: Case, share: float, *, seconds: float = 1.0, throttle: int = 100, pause_s: int = 11) -> str:
     """A log of all batches: each has copied `share` of its bytes, and took `seconds` times the prediction."""
     now = datetime(2026, 11, 26, tzinfo=UTC)
     lines = [f"{now:{TIME}} plan {case.plan['hash']}"]
@@ -333,6 +333,7 @@ def log_of(case: Case, share: float, *, seconds: float = 1.0, throttle: int = 10
         lines += [f"{now:{TIME}} throttled {file} {throttle} bytes/s", f"{now:{TIME}} begun {file}"]
         now += timedelta(seconds=round(batch["seconds"] * seconds))
         lines.append(f"{now:{TIME}} complete {file} {round(batch['moved_bytes'] * share)} bytes 0 s")
+        now += timedelta(seconds=pause_s)
     return "\n".join([*lines, f"{now:{TIME}} finished execute", ""])
 
 
@@ -381,6 +382,14 @@ def test_the_log_of_an_execution_is_recorded(client: httpx.Client) -> None:
     assert client.get("/v1/ledger", params={"cluster": "recorded"}).json()["count"] == 1
     assert client.delete(address).status_code == 204
     assert client.get("/v1/ledger", params={"cluster": "recorded"}).json()["count"] == 0
+
+
+def test_a_batch_soon_after_another_is_predicted_with_its_credit(client: httpx.Client) -> None:
+    """The second batch copies between the same brokers as the first; the third one from another broker."""
+    case = done(client, "credited")
+    assert [batch["seconds"] for batch in case.plan["batches"]] == [10] * 4
+    entry = recorded(case, log_of(case, 1.0, pause_s=4))["ledger"]
+    assert [batch["predicted_seconds"] for batch in entry["batches"]] == pytest.approx([10, 6, 10, 10], abs=1e-3)
 
 
 def test_a_log_of_a_plan_that_is_not_done_is_not_recorded(client: httpx.Client) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -29,26 +30,33 @@ from tests.kafka.vectors import number
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
-SLOW = {"remove_brokers": [5], "batches": {"throttle_bytes_per_s": 100_000, "max_moves_in_per_broker": 1}}
+SLOW: dict[str, Any] = {
+    "remove_brokers": [5],
+    "batches": {"throttle_bytes_per_s": 100_000, "max_moves_in_per_broker": 1},
+}
 """Each batch takes some seconds."""
 QUICK = {"THROTTLE": "5000000"}
 
 
 @pytest.fixture
-def full(topics: Cluster) -> Cluster:
-    """The cluster with more records in a topic, since Kafka copies the first MiB before it throttles."""
-    topics.fill("orders", records=12_000)
-    return topics
+def led(kafka: Cluster) -> Iterator[Cluster]:
+    """The cluster with a topic of which broker 5 leads every partition."""
+    assignment = ",".join(f"5:{each}:{each % 4 + 1}" for each in (1, 2, 3, 4))
+    kafka.tool("kafka-topics", "--create", "--topic", "led", "--replica-assignment", assignment)
+    kafka.fill("led", records=12_000)
+    yield kafka
+    uncordon(kafka)
+    kafka.tool("kafka-topics", "--delete", "--topic", "led")
 
 
-def test_progress_and_drift_in_mid_batch(full: Cluster, client: httpx.Client, tmp_path: Path) -> None:
-    before = full.replicas()
-    plan = planned(client, snapshot(client, full), SLOW)
+def test_progress_and_drift_in_mid_batch(led: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    before = led.replicas()
+    request = SLOW | {"topics": ["led"], "batches": SLOW["batches"] | {"max_partitions": 1}}
+    plan = planned(client, snapshot(client, led), request)
     folder = unpacked(client, plan, tmp_path / "plan")
-    assert len(plan["batches"]) > 2
-    # A small batch may be complete before the script looks.
-    interrupt(started(full, folder, batch="0[2-9]"))
-    found = progress(client, full, plan)
+    assert len(plan["batches"]) >= 4
+    interrupt(started(led, folder, batch="02"))
+    found = progress(client, led, plan)
     states = [batch["state"] for batch in found["batches"]]
     done = states.index("in_progress")
     assert states == [*["done"] * done, "in_progress", *["not_started"] * (len(states) - done - 1)]
@@ -66,31 +74,20 @@ def test_progress_and_drift_in_mid_batch(full: Cluster, client: httpx.Client, tm
         lists for lists in ([broker, *before[drifting][1:]] for broker in elsewhere)
         if {*lists} != {*planned_lists[drifting]}
     )  # fmt: skip
-    full.tool("kafka-configs", "--alter", "--broker", "5", "--delete-config", "cordoned.log.dirs")
-    reassign(full, tmp_path, {drifting: other}, "--additional")
-    found = progress(client, full, plan)
+    led.tool("kafka-configs", "--alter", "--broker", "5", "--delete-config", "cordoned.log.dirs")
+    reassign(led, tmp_path, {drifting: other}, "--additional")
+    found = progress(client, led, plan)
     assert (found["state"], found["drifted_partitions"]) == ("drifted", 1)
     [drift] = found["drift"]
     assert (f"{drift['topic']}-{drift['partition']}", drift["actual"]) == (drifting, other)
-    stopped = run(full, folder, **QUICK)
+    stopped = run(led, folder, **QUICK)
     assert stopped.returncode == 1
     assert f"partition {drifting}" in stopped.stderr
     assert "have changed since" in stopped.stderr
-    back = run(full, folder, "--rollback", **QUICK)
+    back = run(led, folder, "--rollback", **QUICK)
     assert back.returncode == 0, back.stdout + back.stderr
-    assert full.replicas() == before
-    assert throttles(full) == []
-
-
-@pytest.fixture
-def led(kafka: Cluster) -> Iterator[Cluster]:
-    """The cluster with a topic of which broker 5 leads every partition."""
-    assignment = ",".join(f"5:{each}:{each % 4 + 1}" for each in (1, 2, 3, 4))
-    kafka.tool("kafka-topics", "--create", "--topic", "led", "--replica-assignment", assignment)
-    kafka.fill("led", records=12_000)
-    yield kafka
-    uncordon(kafka)
-    kafka.tool("kafka-topics", "--delete", "--topic", "led")
+    assert led.replicas() == before
+    assert throttles(led) == []
 
 
 def test_a_batch_that_is_cancelled_is_begun_again_and_undone(

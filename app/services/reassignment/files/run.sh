@@ -80,10 +80,17 @@ listed() { # a file, or a copy of it without log directories that the plan does 
   echo "$lists/$1"
 }
 
+verified() { # a file: the lines of the tool; if it fails, they have the reason
+  local lines
+  lines=$(reassign "$(listed "$1")" --verify --preserve-throttles) && echo "$lines" && return
+  echo "$lines" >&2
+  return 1
+}
+
 # --verify succeeds whatever it finds: its lines say what state a batch is in.
 state() { # a file
   local lines
-  lines=$(reassign "$(listed "$1")" --verify --preserve-throttles) || return
+  lines=$(verified "$1") || return
   # A replica is named where its log directory is to change.
   if grep -qE '^Reassignment of (partition|replica) [^ ]+ is still in progress' <<<"$lines"; then
     echo in_progress
@@ -140,7 +147,7 @@ check_cluster() {
 
 unlike() { # a file: a line for each partition that has other replicas, with its name first
   local lines
-  lines=$(reassign "$(listed "$1")" --verify --preserve-throttles) || return
+  lines=$(verified "$1") || return
   sed -nE 's/^(There is no active reassignment|Reassignment) of partition ([^ ,]+)(, but| failed)/\2 &/p' <<<"$lines" | awk '
     { # The replicas in another order, as a cancelled reassignment leaves them, are no difference.
       split($0, lists, / replica set is | rather than /)
@@ -165,7 +172,10 @@ check_unchanged() { # the file of a batch, and that of its inverse; Kafka may ha
 
 check_others() { # the file of a batch
   local running
-  running=$(tool kafka-reassign-partitions --list 2>/dev/null) || return 0 # before Kafka 2.6 there is no --list
+  if ! running=$(tool kafka-reassign-partitions --list 2>&1); then
+    if grep -qF 'list is not a recognized option' <<<"$running"; then return; fi # before Kafka 2.6
+    fail "reassignments that run cannot be listed: $running"
+  fi
   running=$(grep -oE '^[^ ]+-[0-9]+: replicas:' <<<"$running" | sed 's/: replicas:$//' |
     grep -vxFf <(partitions_of "$1") || true)
   if [ -n "$running" ] && [ "${#options[@]}" = 0 ]; then
@@ -174,7 +184,9 @@ check_others() { # the file of a batch
 }
 
 described() { # an option that chooses partitions: these, as topic-partition
-  tool kafka-topics --describe "$1" 2>/dev/null | sed -nE 's/.*Topic: ?([^[:space:]]+)[[:space:]]+Partition: ?([0-9]+).*/\1-\2/p'
+  local lines
+  lines=$(tool kafka-topics --describe "--$1-partitions") || fail "$1 partitions cannot be listed: $lines"
+  sed -nE 's/.*Topic: ?([^[:space:]]+)[[:space:]]+Partition: ?([0-9]+).*/\1-\2/p' <<<"$lines"
 }
 
 awaited() { # the partitions that the plan knows to wait for brokers that are down
@@ -185,7 +197,8 @@ awaited() { # the partitions that the plan knows to wait for brokers that are do
 await_brokers() { # the file of a batch that Kafka completes only when brokers are back
   local down leaderless
   down=$(brokers_of "$1" | grep -vxFf <(live_brokers) | paste -sd' ' || true)
-  leaderless=$(described --unavailable-partitions | grep -xFf <(partitions_of "$1") | head -n 5 | paste -sd' ' || true)
+  leaderless=$(described unavailable) || exit
+  leaderless=$(grep -xFf <(partitions_of "$1") <<<"$leaderless" | head -n 5 | paste -sd' ' || true)
   if [ -z "$down$leaderless" ]; then return; fi
   down="$1 waits for brokers that are down${down:+, $down}${leaderless:+; without a leader: $leaderless}"
   if [ -n "$dry_run" ]; then
@@ -198,7 +211,8 @@ await_brokers() { # the file of a batch that Kafka completes only when brokers a
 
 check_replication() {
   local found count moved
-  found=$(described --under-min-isr-partitions | grep -vxFf <(awaited) || true)
+  found=$(described under-min-isr) || exit
+  found=$(grep -vxFf <(awaited) <<<"$found" || true)
   count=$(grep -c . <<<"$found" || true)
   if [ "$count" -gt "${MOST_BELOW_MIN_ISR:-0}" ]; then
     head -n 5 <<<"$found" >&2
@@ -206,7 +220,8 @@ check_replication() {
     fail "$count partitions are below their min.insync.replicas; the plan moves $moved of these, and MOST_BELOW_MIN_ISR=$count lets it"
   fi
   if [ -n "${MOST_UNDER_REPLICATED:-}" ]; then
-    found=$(tool kafka-topics --describe --under-replicated-partitions | grep -cE 'Partition: ' || true)
+    found=$(described under-replicated) || exit
+    found=$(grep -c . <<<"$found" || true)
     if [ "$found" -gt "$MOST_UNDER_REPLICATED" ]; then
       fail "$found partitions are under-replicated; the limit is $MOST_UNDER_REPLICATED"
     fi
@@ -322,7 +337,7 @@ trap 'exit 130' INT TERM HUP
 # --- Steps
 
 run_batch() { # its number, its file, and that of its inverse
-  local now looked moment copied
+  local now looked moment copied printed rejected=
   now=$(state "$2")
   # Kafka never completes a list that is to lose a replica which is still being added, so that what runs is cancelled.
   if [ "$now" = in_progress ] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
@@ -349,7 +364,9 @@ run_batch() { # its number, its file, and that of its inverse
     echo "$2: executing"
     set_throttles "$2" "$3"
     note executing "$2"
-    reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"} | grep -vE '^(\{|$|Current partition|Save this|Successfully)' || true
+    # Kafka may have rejected a part alone: the rest is waited for.
+    printed=$(reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"}) || rejected=yes
+    grep -vE '^(\{|$|Current partition|Save this|Successfully)' <<<"$printed" || true
     note begun "$2"
     now=in_progress
   fi
@@ -370,7 +387,7 @@ run_batch() { # its number, its file, and that of its inverse
   running='' moment=$(date -u +%Y-%m-%dT%H:%M:%SZ) looked=$(($(date +%s) - looked))
   if [ -t 1 ]; then printf '\r\033[K'; fi
   remove_throttles "$2" "$3"
-  if [ "$now" != complete ]; then fail "$2 is neither complete nor in progress"; fi
+  if [ "$now" != complete ]; then fail "$2 is neither complete nor in progress${rejected:+: Kafka has rejected it}"; fi
   if [ "$direction" = execute ]; then read -r copied _ <<<"$(copied_bytes "$1" all || true)"; fi
   # The batch was completed within the last $looked seconds.
   note complete "$2 ${copied:-unknown} bytes $looked s"

@@ -1,7 +1,7 @@
 """The ledger: the execution of a plan against its prediction."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -137,12 +137,18 @@ def _event(line: str) -> tuple[datetime, str, re.Match[str]] | None:
         return None
 
 
-def entry_of(head: PlanHead, executed: Mapping[int, ExecutedBatch]) -> LedgerDocument:
-    """The entry of a plan: its batches, and the relative error of the sums over those that can be compared."""
+def entry_of(head: PlanHead, executed: Mapping[int, ExecutedBatch], credits_s: Sequence[float]) -> LedgerDocument:
+    """The entry of a plan: its batches, and the relative error of the sums over those that can be compared.
+
+    credits_s : by batch, seconds by which it is predicted to be sooner complete than after a pause.
+    """
     request: Any = head.request
     planned: Any = head.answer["batches"]
     throttle = request["batches"]["throttle_bytes_per_s"]
-    batches = [_batch(planned[number - 1], number, executed[number], throttle) for number in sorted(executed)]
+    batches = [
+        _batch(planned[number - 1], number, executed[number], throttle, credits_s[number - 1])
+        for number in sorted(executed)
+    ]
     return LedgerDocument(
         _error((batch.predicted_bytes, batch.actual_bytes) for batch in batches),
         _error((batch.predicted_seconds, batch.actual_seconds) for batch in batches),
@@ -151,15 +157,18 @@ def entry_of(head: PlanHead, executed: Mapping[int, ExecutedBatch]) -> LedgerDoc
     )
 
 
-def _batch(planned: Any, number: int, executed: ExecutedBatch, throttle: int | None) -> LedgerBatchDocument:
+def _batch(
+    planned: Any, number: int, executed: ExecutedBatch, throttle: int | None, credit_s: float
+) -> LedgerBatchDocument:
     """One batch. Bytes of unknown sizes, and seconds at another throttle than the plan's, have no prediction."""
+    seconds = planned.get("seconds") if executed.throttle == throttle else None
     return LedgerBatchDocument.of(
         executed,
         index=number,
         throttle_bytes_per_s=executed.throttle,
         predicted_bytes=None if planned["unknown_size_replicas"] else planned["moved_bytes"],
         actual_bytes=executed.copied_bytes,
-        predicted_seconds=planned.get("seconds") if executed.throttle == throttle else None,
+        predicted_seconds=None if seconds is None else round(max(seconds - credit_s, 0.0), 6),
         actual_seconds=executed.seconds,
     )
 

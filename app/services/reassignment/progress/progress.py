@@ -20,8 +20,17 @@ from app.core.model import (
     Topic,
     cordoned_brokers,
 )
-from app.core.reassignment.batches.execution import BatchCopies, Cordons, batch_durations, execution_steps, throttled
+from app.core.reassignment.batches.execution import (
+    BatchCopies,
+    Cordons,
+    ReplicationRates,
+    batch_durations,
+    execution_steps,
+    throttled,
+)
+from app.core.reassignment.batches.quota_credit import quota_credits
 from app.core.reassignment.progress import BatchCounts, StepProgress, StepState, counts_of_batches, progress_of_steps
+from app.core.replica_lists import not_among
 from app.errors import every as errors
 from app.errors.every import FieldPath, quoted
 from app.formats.kafka_files import reassignment
@@ -36,7 +45,7 @@ from app.services.plans.exports import check_batch
 from app.services.reassignment.exports import require_batch
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.progress.drift import Drift, DriftReport, LocatedPlan, drift_of, locate
-from app.services.reassignment.progress.ledger import entry_of, executed_batches
+from app.services.reassignment.progress.ledger import ExecutedBatch, entry_of, executed_batches
 from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, ExecutedStep, executed_step
 from app.services.reassignment.reports.report import LedgerDocument
 from app.services.reassignment.requests.request import KIND
@@ -231,26 +240,39 @@ class PlanProgress:
 
     def _seconds_left(self) -> Float64s | None:
         """(batches,) float64 at the throttle of the plan, infinite if nothing can be copied; None without one."""
+        left, rates, rows = self._copies(self.step_progress.copies)
+        if rates.throttle_bytes_per_s is None:
+            return None
+        seconds = batch_durations(left, rates, len(self.located.steps))
+        seconds[left.batch[self._has_no_source[rows]]] = np.inf
+        return seconds
+
+    def credits(self, executed: Mapping[int, ExecutedBatch]) -> Float64s:
+        """(batches,) float64 seconds by which batches were sooner complete since others were just before: by quotas."""
+        steps = self.located.steps
+        copies, rates, _ = self._copies(not_among(steps.after, steps.before))
+        if rates.throttle_bytes_per_s is None:
+            return np.zeros(len(steps))
+        began, ended = np.full((2, len(steps)), np.nan)
+        for number, batch in executed.items():
+            began[number - 1] = batch.began_at.timestamp()
+            ended[number - 1] = began[number - 1] + batch.seconds
+        return quota_credits(copies, rates, began, ended)
+
+    def _copies(self, is_copied: Bools) -> tuple[BatchCopies, ReplicationRates, Int64s]:
+        """Replicas of `steps.after`, the limits of the plan without networks, and the partition of each replica."""
         request: Any = self.plan.head.request
         throttle, record_batch = (
             request["batches"].get(name) for name in ("throttle_bytes_per_s", "record_batch_bytes")
         )
-        if throttle is None:
-            return None
-        steps, copies, rows = self.located.steps, self.step_progress.copies, self.located.planned.rows
-        step, column = np.nonzero(copies)
+        steps, now = self.located.steps, self.located.now
+        step, column = np.nonzero(is_copied)
+        rows = self.located.planned.rows[step]
         ids, ends = np.unique(np.concatenate([steps.before[step, 0], steps.after[step, column]]), return_inverse=True)
         source, target = np.split(ends.astype(np.int32), 2)
-        left = BatchCopies(
-            self.located.planned.batch_of[step],
-            source,
-            target,
-            np.maximum(self.located.now.size_bytes[rows[step]], 0),
-            self.located.now.ingress_bytes_per_s[rows[step]],
-        )
-        seconds = batch_durations(left, throttled(throttle, len(ids), record_batch), len(steps))
-        seconds[left.batch[self._has_no_source[rows[step]]]] = np.inf
-        return seconds
+        sizes, rates = np.maximum(now.size_bytes[rows], 0), now.ingress_bytes_per_s[rows]
+        copies = BatchCopies(self.located.planned.batch_of[step], source, target, sizes, rates)
+        return copies, throttled(throttle, len(ids), record_batch), rows
 
     @property
     def _up(self) -> Int32s:
@@ -329,7 +351,7 @@ def with_log(uow: UnitOfWork, progress: PlanProgress, log: str) -> PlanProgressD
     if answer.state != "done" or not executed:
         reason = "it has no complete batch" if answer.state == "done" else f"the plan is {answer.state}"
         return replace(answer, warnings=[*answer.warnings, caution("log_not_recorded", reason=reason)])
-    entry = entry_of(head, executed)
+    entry = entry_of(head, executed, progress.credits(executed).tolist())
     uow.plans.record(head.id, as_json(entry))
     return replace(answer, ledger=entry)
 

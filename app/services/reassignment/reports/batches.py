@@ -252,9 +252,9 @@ class Batch(AnswerRecord, schema="BatchDocument", kw_only=True):
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
-    """Duration by a fluid model of the throttle, the networks and concurrent writes of producers; 0 if nothing is
-    copied; null if it never completes, neither a throttle nor a network is known, or replicas move between log
-    directories without a throttle."""
+    """Duration by a fluid model of the throttle, the networks and concurrent writes of producers, up to 11 s less if it
+    begins within 11 s of the end of another batch; 0 if nothing is copied; null if it never completes, neither a
+    throttle nor a network is known, or replicas move between log directories without a throttle."""
     completes: bool | None
     """Whether the batch completes: false if replicas are copied no faster than producers write to their partitions, or
     if Kafka waits for a broker that is fenced or down (a warning); otherwise null if `seconds` is unknown."""
