@@ -108,6 +108,7 @@ def shares_of(
     brokers: BrokerTable,
     scope: PartitionScope,
     objective: ReplicaObjective,
+    weights: Int64s | None,
     before: Int32s,
     stays: Int32s,
 ) -> tuple[Share, ...]:
@@ -115,29 +116,23 @@ def shares_of(
 
     Parameters
     ----------
+    weights : (brokers,) int64, as of `MovementProblem.share`.
     before : (rows, widest) int32 current brokers. stays : those that may keep their replica; `NO_REPLICA` for others.
     """
+
+    def share(name: str | None, rows: Int64s, inside: Bools) -> Share:
+        here = np.where(inside, objective.base_load, 0)
+        loads, kept = (here + per_broker(lists[rows], len(here), objective.load[rows]) for lists in (before, stays))
+        target, balance = brokers.may_receive & inside, objective.balance
+        if balance.tolerance is not None:
+            target = brokers.balanced(loads, inside, weights, balance.tolerance_below)
+        return Share(name, rows, inside, target, brokers.floor_cap(kept, inside, target))
+
     if not sets.names or not len(before):
-        everything = np.ones(len(brokers.ids), np.bool_)
-        rows = np.arange(len(before))
-        return (Share(None, rows, everything, *_balanced(brokers, objective, before, stays, rows, everything)),)
+        return (share(None, np.arange(len(before)), np.ones(len(brokers.ids), np.bool_)),)
     of_row, shares = sets.of_topic[scope.topic_of], []
     for index in (*range(len(sets.names)), NO_SET):
-        rows, inside = np.flatnonzero(of_row == index), sets.mask(index)
+        rows = np.flatnonzero(of_row == index)
         if len(rows):
-            name = None if index == NO_SET else sets.names[index]
-            shares.append(Share(name, rows, inside, *_balanced(brokers, objective, before, stays, rows, inside)))
+            shares.append(share(None if index == NO_SET else sets.names[index], rows, sets.mask(index)))
     return tuple(shares)
-
-
-def _balanced(
-    brokers: BrokerTable, objective: ReplicaObjective, before: Int32s, stays: Int32s, rows: Int64s, inside: Bools
-) -> tuple[Bools, Int64s | None]:
-    """(brokers,) bool, brokers inside whose loads are balanced (with `keep`, that receive necessary moves); and the
-    capped floors of the others.
-    """
-    here = np.where(inside, objective.base_load, 0)
-    loads, kept = (here + per_broker(lists[rows], len(here), objective.load[rows]) for lists in (before, stays))
-    balances = objective.balance.tolerance is not None
-    target = brokers.balanced(loads, inside) if balances else brokers.may_receive & inside
-    return target, brokers.floor_cap(kept, inside, target)

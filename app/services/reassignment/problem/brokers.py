@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -57,24 +58,25 @@ class BrokerTable:
         closed = self.is_forbidden | self.is_no_receiver | self.is_cordoned
         return ~(self.is_removed | self.is_offline | closed)
 
-    def balanced(self, loads: Int64s, among: Bools) -> Bools:
-        """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those above the mean that may
-        only give. Nothing can fill the others.
+    def balanced(self, loads: Int64s, among: Bools, weights: Int64s | None, below: Fraction) -> Bools:
+        """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those that may only give and
+        are above the lower end of the tolerance. Nothing can fill the others.
 
         Parameters
         ----------
         loads : (brokers,) int64 before the change. among : (brokers,) bool, the brokers that share them.
+        weights : (brokers,) int64 shares of the mean; None is 1 each. below : the tolerance below the mean.
         """
         receives = self.may_receive
+        weight = np.ones(len(loads), np.int64) if weights is None else weights
         stays: Bools = among & ~(self.is_removed | self.is_offline)
         balanced = stays.copy()
         while True:
-            elsewhere = stays & ~balanced
-            mean = (loads.sum() - loads[elsewhere].sum()) / max(1, np.count_nonzero(balanced))
-            below = balanced & ~receives & (loads <= mean)
-            if not below.any():
+            mean = (loads.sum() - loads[stays & ~balanced].sum()) / max(1, weight[balanced].sum())
+            filled = balanced & ~receives & (loads <= weight * (mean * float(1 - below)))
+            if not filled.any():
                 return balanced
-            balanced &= ~below
+            balanced &= ~filled
 
     def floor_cap(self, loads: Int64s, inside: Bools, target: Bools) -> Int64s | None:
         """As of `MovementProblem`: these loads of the brokers inside that stay and are no target."""

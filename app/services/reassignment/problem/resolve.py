@@ -69,7 +69,6 @@ def resolve(
     request = _with_log_dirs(with_recorded_rates(folded, cluster))
     is_ready = scopes.ready_replicas(brokers, scope, before)
     loads = loads_of(request, brokers, scope)
-    shares = shares_of(sets, brokers, scope, loads.replicas, before, _staying(domains, before))
     sizes = loads.sizes
     objectives.require_loads(request, scope, loads)
     resources = resources_of(request, brokers, scope, loads)
@@ -81,6 +80,7 @@ def resolve(
     )
     cost = None if sizes.unknown else requests.bytes_per_replica(folded.minimise)
     weights = objectives.weights_of(request, brokers, resources.capacity)
+    shares = shares_of(sets, brokers, scope, loads.replicas, weights, before, _staying(domains, before))
     movement = MovementProblem(
         broker_ids=brokers.ids,
         rack_of=brokers.rack_of,
