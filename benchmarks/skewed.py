@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment.goals.by_load import place_by_load
-from app.core.reassignment.goals.forced import LoadPlacement
+from app.core.reassignment.goals.by_load import LoadPlacement, place_by_load
 from app.core.reassignment.model import TIGHT, Domain, MovementProblem
 from benchmarks.measure import Result, interleaved
 

@@ -2,10 +2,10 @@
 
 `plan.py` has the verb, `plan(problem)`, and its verifier.
 
-plan.py           the verb `plan`, the plan, `verify`, and what a plan copies and removes
+plan.py           the verb `plan`, the plan, `verify`, what a plan copies and removes; its batches and cordons
 problem.py        the problem of `plan`, as arrays: what moves where, what is balanced, and within which limits;
                   constraints of the problem that conflict; the log directories of all brokers
-stages/           the stages of `plan`: place, lead, choose log directories, cut batches
+stages/           the stages of `plan`: place, lead, choose log directories
 model.py          the movement of replicas as a problem, the balance and the placement; the replica sets of a cluster,
                   and the lists that are on others
 resource_problem.py   several resources: loads, limits, goals, and the placement that answers them; loads of a placement

@@ -10,8 +10,7 @@ from hypothesis import example, given
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
-from app.core.reassignment.goals.by_load import search_by_load
-from app.core.reassignment.goals.forced import LoadPlacement
+from app.core.reassignment.goals.by_load import LoadPlacement, search_by_load
 from app.core.reassignment.model import KEEP, NO_LIMIT, TIGHT, Balance, Band, Domain, MovementProblem
 from app.core.reassignment.rules import load_rules
 from app.core.reassignment.verifier import placement_violations

@@ -16,9 +16,9 @@ from app.core.reassignment.batches.model import Batches, LogDirMoves
 from app.core.reassignment.completion import TOLERATES_KEPT_SINCE, Incomplete
 from app.core.reassignment.log_dirs.placing import PRECISION
 from app.core.reassignment.model import NO_LIMIT
+from app.core.reassignment.plan import Executions
 from app.core.reassignment.problem import LogDirTable
 from app.core.reassignment.resource_problem import NO_CAPACITY
-from app.core.reassignment.stages.cutting import Executions
 from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
 from app.core.replica_lists import not_among, stacked, sums_by
 from app.errors import Json
