@@ -28,7 +28,8 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Searches over resources with a constant cost of each move; models of small problems without a limit in seconds.
     # Models of small problems with large sums are not presolved. Models of regions have whole partitions.
     # Brokers of small problems have configurations; limits go before the leaders that a lowered factor keeps.
-    engine_version = 21
+    # Brokers that may not receive are balanced from the lower end of the tolerance.
+    engine_version = 22
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
