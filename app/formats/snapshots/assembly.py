@@ -108,7 +108,8 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         except MalformedText as malformed:
             rejections.append(malformed)
             continue
-        if best is None or len(found.unknown) < len(best.unknown):
+        # Unknown lines that are only joined with each other say nothing more.
+        if best is None or (len(found.unknown) < len(best.unknown) and found.cluster != best.cluster):
             best = found
         if not best.unknown:
             break
