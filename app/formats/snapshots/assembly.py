@@ -67,6 +67,11 @@ class Assembled:
         """The skipped lines that are neither of a log nor of a shell."""
         return tuple([place for place in self.skipped if place.unknown])
 
+    @property
+    def unknown_characters(self) -> int:
+        """How much of the texts is unknown: unknown lines that are only joined are no fewer."""
+        return sum(len(place.unknown) for place in self.skipped)
+
 
 def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     """Join the texts into one cluster.
@@ -108,8 +113,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         except MalformedText as malformed:
             rejections.append(malformed)
             continue
-        # Unknown lines that are only joined with each other say nothing more.
-        if best is None or (len(found.unknown) < len(best.unknown) and found.cluster != best.cluster):
+        if best is None or found.unknown_characters < best.unknown_characters:
             best = found
         if not best.unknown:
             break

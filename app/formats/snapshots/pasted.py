@@ -210,7 +210,7 @@ def readings(uploads: Iterable[Upload], is_known: Callable[[str], bool] | None =
     """The uploads without what is around their lines; also with lines joined that a terminal or a mail wrapped, or with
     rows apart that a shell joined (`echo $rows`).
 
-    A reader takes the first that it can read with the fewest unknown lines.
+    A reader takes the first that it can read with the least unknown text.
 
     Parameters
     ----------
