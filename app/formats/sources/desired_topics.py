@@ -110,11 +110,14 @@ def read(text: str) -> list[DesiredTopic]:
     """
     try:
         return _read(text)
-    except MalformedText:
+    except MalformedText as malformed:
         bare = prefixes.of_one_host(text, lambda line: _KEY.match(line) is not None)
         if bare == text:
             raise
-        return _read(bare)
+        try:
+            return _read(bare)
+        except MalformedText as within:
+            raise max(malformed, within, key=lambda each: each.line or 0) from None  # what was read further
 
 
 def _read(text: str) -> list[DesiredTopic]:
