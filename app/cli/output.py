@@ -42,19 +42,6 @@ def hand_over(document: bytes, output: Path | None) -> None:
         raise OutputNotWritable(str(error)) from None
 
 
-def deliver(document: bytes, output: Path | None, *, as_json: bool) -> None:
-    """Write a JSON document to a file or print it; on a terminal a summary, unless JSON is required.
-
-    Raises `OutputNotWritable`.
-    """
-    if output is None and not as_json and sys.stdout.isatty():
-        from app.cli import summaries  # noqa: PLC0415 — only people read it
-
-        summaries.show(document)
-    else:
-        hand_over(document, output)
-
-
 def tell(sentence: str, facts: Mapping[str, object], *, as_json: bool) -> None:
     """Print a command's result as a sentence, or as a line of JSON."""
     typer.echo(dumps(facts).decode() if as_json else sentence)

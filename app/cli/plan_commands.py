@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.cli import plan_options, planning, service
-from app.cli.output import deliver
 from app.cli.planning import Inputs
+from app.cli.summaries import deliver
 from app.core.model import Cluster
 
 

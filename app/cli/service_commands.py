@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import typer
 
 from app.cli import service
-from app.cli.output import WRONG_INPUT, deliver, fail, hand_over, read_input, table, tell
+from app.cli.output import WRONG_INPUT, fail, hand_over, read_input, table, tell
+from app.cli.summaries import deliver
 
 _OF_SWEEP = ("id", "kind", "state", "scenarios", "done")
 Found: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]]"

@@ -1,18 +1,31 @@
 """An answer of the API as a person reads it on a terminal: tables and sentences in place of JSON."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
 import typer
 
-from app.cli.output import table
+from app.cli.output import hand_over, table
 from app.errors.quotation import escaped
 from app.formats.syntax.quantities import byte_size, counted
 
 _MOST_ROWS = 40
 """The most rows that a table shows; those that it leaves out are counted below it."""
+
+
+def deliver(document: bytes, output: Path | None, *, as_json: bool) -> None:
+    """Write a JSON document to a file or print it; on a terminal a summary, unless JSON is required.
+
+    Raises `OutputNotWritable`.
+    """
+    if output is None and not as_json and sys.stdout.isatty():
+        show(document)
+    else:
+        hand_over(document, output)
 
 
 def show(document: bytes) -> None:

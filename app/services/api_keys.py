@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from app.errors.every import InvalidField, quoted
 from app.services.callers import OIDC_PREFIX
 from app.store import transaction
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 if TYPE_CHECKING:
     from app.store.api_keys import ApiKey

@@ -21,7 +21,7 @@ from app.services.amounts import AnyBytes
 from app.services.bodies import ItemT, ListOf, Read, RequestRecord
 from app.services.bodies import Request as RequestModel
 from app.services.cautions import Caution
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 INT32_MIN = -(2**31)
 

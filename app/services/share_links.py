@@ -17,7 +17,7 @@ from app.errors.every import PlanNotFound, ShareLinkRejected, SweepNotFound
 from app.services import snapshots
 from app.services.bodies import AnswerRecord
 from app.store import transaction
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 if TYPE_CHECKING:
     from app.store.api_keys import ShareLink

@@ -16,7 +16,7 @@ from uuid import UUID
 from app.errors.every import Json, WebhookNotFound
 from app.services.limits import Limits
 from app.services.outbound import Outbound, resolved
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 — of secrets, and none itself

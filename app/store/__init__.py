@@ -10,6 +10,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
                     class of stores of rows that have an id and a team: ids that sort by time, lists in pages
     tables.py       every table, and the statements of statements.sql
     records.py      records of snapshots and plans, without the database driver
+    unit.py         the unit of work as a type, without it
     snapshots.py    states of clusters
     plans.py        immutable answers, their assignments as one flat int32 array a topic
     jobs.py         requests with `Prefer: respond-async`

@@ -6,17 +6,11 @@ Apart from the stores, so that a plan can be made and written without a database
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from app.core.model import Placement
 from app.errors import Json
-
-if TYPE_CHECKING:
-    from app.store.database import UnitOfWork as UnitOfWork  # noqa: PLC0414 -- exported
-else:
-    UnitOfWork = Any
-    """The unit of work as a type; its module imports the driver of the database."""
 
 MOST_CHANGES = 100
 """Changes that the history of a plan has at most; older ones are dropped."""

@@ -46,7 +46,8 @@ from app.services.reassignment.reports.losses import LossReport, OverLimit
 from app.services.reassignment.requests.parts import Limited, check_resources
 from app.services.replicas import DiffSummary
 from app.services.replicas.answers import AwareMeasures
-from app.store.records import Snapshot, UnitOfWork
+from app.store.records import Snapshot
+from app.store.unit import UnitOfWork
 
 UNSTATED = HealthRequest()
 _UNLIMITED = Allowance(Limits(), is_job=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.services.bodies import ListOf
 from app.services.plans import Difference, Plan, other_plan
 from app.services.plans.answers import DifferencePage
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from app.services.bodies import ListOf, RequestRecord
 from app.services.consumers import series as rate_series
 from app.services.fields import Labels, RequestedRelease, SnapshotFields, TopicName, rfc3339
 from app.services.limits import Limits
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 LONGEST_S = 10 * 366 * 86_400
 """The longest series, in seconds: ten years."""

@@ -17,7 +17,7 @@ from app.services import snapshots
 from app.services.amounts import RENAMED_RATES, InBytes, InSeconds
 from app.services.bodies import ListOf, RequestRecord
 from app.services.fields import Moment, Name, OneOrEach, TopicName, rfc3339
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 if TYPE_CHECKING:
     from uuid import UUID

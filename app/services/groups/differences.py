@@ -17,7 +17,7 @@ from app.services.bodies import ListOf
 from app.services.groups.stored import StoredGroup, member_ids, readers_of_all, stored_group
 from app.services.plans import Difference, Plan, named_plan
 from app.services.plans.answers import DifferencePage
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

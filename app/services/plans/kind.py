@@ -25,7 +25,8 @@ from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswe
 from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write, check_batch
 from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json
 from app.services.plans.status import PROPOSED
-from app.store.records import NewPlan, PlanHead, UnitOfWork
+from app.store.records import NewPlan, PlanHead
+from app.store.unit import UnitOfWork
 
 _AS_A_JOB = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
 

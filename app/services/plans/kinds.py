@@ -6,7 +6,8 @@ from app.deferred import Registry
 from app.errors.every import ConflictingFields
 from app.services import snapshots
 from app.services.plans import Kind, LossSelection, Plan
-from app.store.records import NewPlan, UnitOfWork
+from app.store.records import NewPlan
+from app.store.unit import UnitOfWork
 
 _OF_ALL = LossSelection()
 KINDS = Registry[Kind](

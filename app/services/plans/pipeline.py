@@ -34,7 +34,8 @@ from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.plans import record
 from app.services.plans.kind import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
-from app.store.records import NewPlan, UnitOfWork
+from app.store.records import NewPlan
+from app.store.unit import UnitOfWork
 
 SUCCEEDED = "ok"
 UNEXPECTED = "internal_error"

@@ -16,7 +16,8 @@ from app.core.model import Broker, Cluster, Placement
 from app.errors.every import ConflictingFields, Failure, Json, KafkaRefuses, PlanNotFound
 from app.services import snapshots
 from app.services.bodies import ABSENT, AnswerRecord
-from app.store.records import PlanHead, UnitOfWork
+from app.store.records import PlanHead
+from app.store.unit import UnitOfWork
 
 _RESOLVED = ("kind", "engine_version", "snapshot_content_hash", "previous_snapshot_content_hash")
 """Fields of a stored request that its caller did not state."""

@@ -12,7 +12,8 @@ from uuid import UUID
 
 from app.errors.every import ImpossibleTransition, InvalidField, Json, PlanChanged
 from app.services.fields import MOST_LABELS, rfc3339
-from app.store.records import PlanHead, UnitOfWork
+from app.store.records import PlanHead
+from app.store.unit import UnitOfWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable

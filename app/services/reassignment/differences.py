@@ -18,7 +18,8 @@ from app.services.bodies import AnswerRecord, ListOf
 from app.services.plans import Difference, Plan, named_plan
 from app.services.plans.answers import DifferencePage
 from app.services.replicas import DiffSummary
-from app.store.records import NewPlan, PlanHead, UnitOfWork
+from app.store.records import NewPlan, PlanHead
+from app.store.unit import UnitOfWork
 
 SHOWN_FLOWS = 1_000
 """How many flows a summary lists, the largest first; it counts them all."""

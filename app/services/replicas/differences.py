@@ -10,7 +10,7 @@ from app.services import snapshots
 from app.services.bodies import AnswerRecord, ListOf
 from app.services.plans import Difference, Plan, named_plan
 from app.services.plans.answers import DifferencePage
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 
 class DiffSummary(AnswerRecord):

@@ -21,7 +21,8 @@ from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
 from app.services.snapshots.cautions import of_assembly
-from app.store.records import Snapshot, UnitOfWork
+from app.store.records import Snapshot
+from app.store.unit import UnitOfWork
 
 if TYPE_CHECKING:
     from app.formats.snapshots.assembly import Assembled

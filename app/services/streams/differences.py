@@ -14,7 +14,7 @@ from app.services.plans.answers import DifferencePage
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
 from app.services.streams.threads import read_client, whole_client
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

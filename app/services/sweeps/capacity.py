@@ -19,8 +19,8 @@ from app.services.replicas import ReplicasRequest
 from app.services.sweeps import measured_topics
 from app.services.sweeps.answers import BestDocument, CountsDocument
 from app.services.sweeps.kind import Definition, Ranking, SweepKind
-from app.store.records import UnitOfWork
 from app.store.sweeps import RowFilter, Sweep
+from app.store.unit import UnitOfWork
 
 FEASIBLE = RowFilter({"feasible": True})
 _INTEGERS = ("brokers", "partitions", "first_breaking_month", "restart_waves")

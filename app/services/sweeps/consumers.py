@@ -13,8 +13,8 @@ from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import require_distinct
 from app.services.sweeps.kind import Definition, SweepKind
-from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
+from app.store.unit import UnitOfWork
 
 _WHOLE = ("most_consumers", "lost_bytes_per_s")
 _LISTS = ("capacities_bytes_per_s", "delays_s", "spares")

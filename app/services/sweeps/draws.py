@@ -14,8 +14,8 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.replicas import ReplicasRequest
 from app.services.sweeps.kind import Definition, SweepKind
-from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
+from app.store.unit import UnitOfWork
 
 
 def resolve(uow: UnitOfWork, definition: Definition, limits: Limits) -> Definition:

@@ -21,8 +21,8 @@ from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import require_distinct
 from app.services.sweeps.kind import Definition, SweepKind
-from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
+from app.store.unit import UnitOfWork
 
 AXES = ("group", "assignor", "members_lost", "members_added")
 _LISTS = ("groups", "assignors", "members_lost", "members_added")

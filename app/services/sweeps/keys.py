@@ -10,7 +10,7 @@ from app.formats.tables.scenario_tables import Column
 from app.services.dataset_roots import is_uri, located
 from app.services.limits import Limits
 from app.services.sweeps.kind import Definition, SweepKind
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 
 def resolve(_: UnitOfWork, definition: Definition, limits: Limits) -> Definition:

@@ -10,8 +10,8 @@ from app.formats.tables.scenario_tables import Column
 from app.services.limits import Limits
 from app.services.plans import Planner
 from app.services.sweeps.answers import BestDocument
-from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
+from app.store.unit import UnitOfWork
 
 Definition: TypeAlias = Mapping[str, Any]
 """The stored JSON of a sweep."""

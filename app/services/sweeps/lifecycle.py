@@ -15,8 +15,8 @@ import orjson
 from app.errors.every import ConflictingFields, Failure, Json, LimitExceeded, TooManySweeps, document_of
 from app.services.limits import Limits
 from app.services.sweeps.kinds import KINDS
-from app.store.records import UnitOfWork
 from app.store.sweeps import Progress, Sweep
+from app.store.unit import UnitOfWork
 
 FIRST_SCENARIOS = 32
 """Scenarios of the first chunk, and of the smallest: few, so that there is progress before the cost is known."""

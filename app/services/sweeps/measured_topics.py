@@ -13,7 +13,7 @@ from app.services import snapshots
 from app.services.cautions import Caution, caution
 from app.services.limits import Limits
 from app.services.snapshots import require_distinct
-from app.store.records import UnitOfWork
+from app.store.unit import UnitOfWork
 
 AT: FieldPath = ("base", "measured")
 """The field of a sweep that this module reads."""

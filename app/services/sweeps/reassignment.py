@@ -24,8 +24,8 @@ from app.services.reassignment.problem.resources import resources_of
 from app.services.reassignment.sweep import NUMBERS, SweptRequests, read_sweep
 from app.services.reassignment.sweep.axes import ADD, base_request, resolved_axes
 from app.services.sweeps.kind import Definition, SweepKind
-from app.store.records import UnitOfWork
 from app.store.sweeps import Sweep
+from app.store.unit import UnitOfWork
 
 _FRACTIONS = (
     "gap",

@@ -15,9 +15,9 @@ from app.services.plans import Plan, make_plan
 from app.services.sweeps import answers
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
-from app.store.records import UnitOfWork
 from app.store.sweeps import Order, RowFilter, Sweep
 from app.store.transaction import Page
+from app.store.unit import UnitOfWork
 
 BY_INDEX = "index"
 _READ_ROWS = 5_000

@@ -49,7 +49,8 @@ from app.services.reassignment.progress.ledger import ExecutedBatch, entry_of, e
 from app.services.reassignment.reports.batches import NAMED_IN_WARNINGS, ExecutedStep, executed_step
 from app.services.reassignment.reports.report import LedgerDocument
 from app.services.reassignment.requests.request import KIND
-from app.store.records import PlanHead, Snapshot, UnitOfWork
+from app.store.records import PlanHead, Snapshot
+from app.store.unit import UnitOfWork
 
 
 def with_log_dirs(located: LocatedPlan, progress: StepProgress, cluster: Cluster) -> StepProgress:
