@@ -8,8 +8,10 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 from fastapi.routing import APIRoute
 
@@ -111,6 +113,12 @@ def _registries() -> dict[str, Registry[object]]:
             if "Registry" in members:  # others import the lock alone
                 found |= {f"{name}:{key}": value for key, value in members.items() if isinstance(value, Registry)}
     return found
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """Imports for types alone count, too."""
+    imports = grimp.build_graph("app")
+    TopologicalSorter({file: imports.find_modules_directly_imported_by(file) for file in imports.modules}).prepare()
 
 
 def test_registries_refer_to_what_exists_and_point_down_as_imports_do() -> None:

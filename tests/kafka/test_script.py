@@ -52,7 +52,12 @@ def test_partitions_below_min_isr_stop_it_unless_they_are_allowed(
     assert stopped.returncode == 1
     expected = f"{len(below)} partitions are below their min.insync.replicas; the plan moves {len(below)} of these"
     assert expected in stopped.stderr
-    done = run(without_one, folder, MOST_BELOW_MIN_ISR=str(len(below)))
+    allowed = {"MOST_BELOW_MIN_ISR": str(len(below))}
+    lacking = [name for name, listed in without_one.replicas().items() if 5 in listed]
+    stopped = run(without_one, folder, MOST_UNDER_REPLICATED=str(len(lacking) - 1), **allowed)
+    assert stopped.returncode == 1
+    assert f"{len(lacking)} partitions are under-replicated; the limit is {len(lacking) - 1}" in stopped.stderr
+    done = run(without_one, folder, **allowed)
     assert done.returncode == 0, done.stdout + done.stderr
     assert without_one.replicas() == lists_of(client, plan)
 
