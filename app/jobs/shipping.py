@@ -26,7 +26,7 @@ _SHIPPED = (
     *("__init__.py", "tracing.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py"),
     # A scenario of a reassignment sweep is a request for a plan.
     *("formats/**/*.py", "formats/**/*.sh", "formats/**/*.txt"),
-    *("services/*.py", "services/*.json", "store/__init__.py", "store/records.py"),
+    *("services/*.py", "services/*.json", "store/__init__.py", "store/records.py", "store/unit.py"),
     *(f"services/{kind}/**/*.py" for kind in ("plans", "reassignment", "replicas", "snapshots")),
 )
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of the format: the same content is the same archive
