@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.kafka.cluster import Cluster
+from tests.kafka.cluster import Cluster, wait_for
 from tests.kafka.conftest import release
 from tests.kafka.membership import KINDS, LiveGroup, LiveMember
 from tests.kafka.vectors import number
@@ -64,7 +64,12 @@ def grows(group: LiveGroup, topic: str, partitions: int) -> None:
     before, snapshot = list(group.members.values()), group.snapshot()
     had = len(group.kafka.replicas_of(topic))
     group.kafka.tool("kafka-topics", "--alter", "--topic", topic, "--partitions", str(partitions))
-    event = {
-        "topic_grown": {"topic": topic, "partitions": partitions, "replicas": group.kafka.replicas_of(topic)[had:]}
-    }
+    lists: list[list[int]] = []
+
+    def is_known() -> bool:  # of a broker, any of which may answer
+        lists[:] = group.kafka.replicas_of(topic)
+        return len(lists) == partitions
+
+    wait_for(is_known, within_s=60, what=f"{partitions} partitions of {topic}")
+    event = {"topic_grown": {"topic": topic, "partitions": partitions, "replicas": lists[had:]}}
     group.settles_as(group.predicted(snapshot, event, before), f"{topic} grows")
