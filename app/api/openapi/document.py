@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from inspect import cleandoc
 from itertools import pairwise
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -89,10 +90,15 @@ def of_class(model: type) -> dict[str, str]:
     return found
 
 
+_PARSER = Lock()
+"""CPython counts the depth of syntax trees for all threads together, and fails if two make one at a time."""
+
+
 @cache
 def _of_module(module: ModuleType) -> dict[str, dict[str, str]]:
     """The descriptions of attributes by class; of classes at the top of the module."""
-    body = ast.parse(inspect.getsource(module)).body
+    with _PARSER:
+        body = ast.parse(inspect.getsource(module)).body
     return {node.name: dict(_of_body(node.body)) for node in body if isinstance(node, ast.ClassDef)}
 
 
