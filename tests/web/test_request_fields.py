@@ -96,7 +96,7 @@ usual: st.SearchStrategy[Any] = st.sampled_from(
 
 
 def without_null(value: Any) -> Any:
-    """A list of records without what is null in them: a selection by nothing is none."""
+    """A list of records without what is null in them: a selection without fields selects nothing."""
     is_records = isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
     return [{n: part for n, part in each.items() if part is not None} for each in value] if is_records else value
 

@@ -56,7 +56,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
-            f"A line begins with a moment, such as 2026-11-27T06:00:00Z; {text[:100]!r} is none."
+            f"A line begins with a moment, such as 2026-11-27T06:00:00Z, not with {text[:100]!r}."
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

@@ -26,7 +26,7 @@ def whole(text: str) -> int:
     """A whole number of at most 63 bits. Raises `ValueError`."""
     if text.isascii() and text.isdigit() and len(text) < 20 and int(text) < 2**63:
         return int(text)
-    raise ValueError(f"Enter whole numbers; {text[:100]!r} is none.")
+    raise ValueError(f"Enter whole numbers, not {text[:100]!r}.")
 
 
 def decimal(text: str, unit: float = 1) -> float:
@@ -40,7 +40,7 @@ def decimal(text: str, unit: float = 1) -> float:
         value = nan
     if isfinite(value):
         return json_number(value)
-    raise ValueError(f"Enter a number; {text[:100]!r} is none.")
+    raise ValueError(f"Enter a number, not {text[:100]!r}.")
 
 
 def commas(text: str) -> list[str]:

@@ -165,8 +165,8 @@ def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidateP
     """A lower bound on the largest load of placements with forced moves alone: the best mean over some groups of
     brokers.
 
-    Moves cost so much more than loads that every row chooses among its sets of fewest moves. The groups are all target
-    brokers, those of a rack, those of a rack that receive something, and the most loaded one.
+    A move costs more than any difference of loads, so that every row chooses among its sets of fewest moves. The
+    groups are all target brokers, those of a rack, those of a rack that receive something, and the most loaded one.
     """
     if not rules.target.any() or not len(rules.load):
         return int(base_load[rules.target].max(initial=0))
