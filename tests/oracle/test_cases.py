@@ -129,3 +129,16 @@ def test_bands_of_weights_are_at_feasible_levels(
     answer = plan(*one_replica_each([[100] * count for count in counts], weights))
     rows = answer.document["balance"]["replicas"]["weights"]
     assert [(row["low"], row["high"]) for row in rows] == bands
+
+
+def test_a_planned_cluster_with_a_broker_that_may_not_receive_moves_nothing() -> None:
+    """It gives 29 and is below the mean then, but within the tolerance: still one of those that are balanced."""
+    loads = [[90_500], [105_000, 5_000], [80_000], [29_000, 31_000, 60_000]]
+    request = {"forbid_brokers": [4], "balance": {"replicas_by": "bytes", "replicas": {"tolerance": 0.1}}}
+    snapshot, _ = one_replica_each(loads, [1] * 4)
+    planned = plan(snapshot, request).document
+    assert planned["certificate"]["moved_bytes"] == 29_000
+    [topic] = planned["topics"]
+    for partition, replicas in zip(snapshot["topics"][0]["partitions"], topic["replicas"], strict=True):
+        partition |= {"replicas": replicas, "leader": replicas[0]}
+    assert plan(snapshot, request).document["certificate"]["moved_bytes"] == 0
