@@ -15,6 +15,7 @@ from app.core.model import Broker, Cluster, unpadded
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
+from app.services.reassignment.problem.brokers import brokers_of
 from tests.profiles import seeds
 from tests.services.reassignments import topic
 
@@ -149,6 +150,57 @@ def test_a_closed_broker_never_falls_below_its_count_or_the_floor(
         for broker in ids:
             low = floors.get(1 + broker % 2, 0) if floors else of_kind["low"] or 0
             assert counts[broker] >= (min(before[broker], low) if broker in closed else low)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("replicas", ["tight", Tolerance(0.05), Tolerance(0.2)], ids=str)
+def test_the_planned_cluster_moves_nothing(replicas: Any, weighted: bool, seed: int) -> None:
+    """A closed broker that has given down to its floor is still balanced, so that the mean of the others stays."""
+    rng = np.random.default_rng(seed)
+    ids = list(range(int(rng.integers(3, 7))))
+    brokers, lists = tuple(Broker(each) for each in ids), rng.integers(0, len(ids), (int(rng.integers(5, 25)), 1))
+    weights = {str(each): int(rng.integers(1, 4)) for each in ids} if weighted else None
+    closed = _some(rng, ids[1:], "forbid_brokers")
+    sizes = rng.integers(1, 13, len(lists)).tolist()
+    request = replace(
+        _closed(CLOSING[seed % 3], Cluster("c", brokers, ()), closed), balance=BalanceRequest(replicas, weights=weights)
+    )
+    after, _ = _planned(Cluster("c", brokers, (topic("t", lists.tolist(), sizes),)), request)
+    _, again = _planned(Cluster("c", brokers, (topic("t", after, sizes),)), request)
+    assert again["certificate"]["moved_replicas"] == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_closed_brokers_are_balanced_from_the_floor_of_the_others_on(seed: int) -> None:
+    """Those with a load and at least their floor by the mean of the balanced ones; sums are beyond exact floats."""
+    rng = np.random.default_rng(seed)
+    ids = list(range(int(rng.integers(2, 9))))
+    cluster = Cluster("c", tuple(Broker(each) for each in ids), ())
+    closed = _some(rng, ids, "forbid_brokers")
+    table = brokers_of(_closed("forbid_brokers", cluster, closed), cluster)
+    unit = int(rng.choice([1, 10, 2**55 + 1]))
+    loads, weights = unit * rng.integers(0, 6, len(ids)), rng.integers(1, 4, len(ids))
+    below = Fraction(int(rng.integers(0, 11)), 10)
+    balanced = table.balanced(loads, np.ones(len(ids), np.bool_), weights, below)
+    shared = sum(load for load, is_balanced in zip(loads.tolist(), balanced.tolist(), strict=True) if is_balanced)
+    mean = Fraction(shared, max(1, int(weights[balanced].sum())))
+    for broker, load, weight in zip(ids, loads.tolist(), weights.tolist(), strict=True):
+        least = min(floor(weight * mean), ceil(weight * mean * (1 - below)))
+        assert balanced[broker] == (broker not in closed or (load > 0 and load >= least))
+
+
+def test_a_closed_broker_at_the_lower_end_is_balanced() -> None:
+    """It gives 11 of 106 and has 95, the lower end of 5 % below 100; the others then have 95 at least, and not 97."""
+    cluster = Cluster("c", tuple(map(Broker, (1, 2, 3, 4))), ())
+    balance = BalanceRequest(Tolerance(0.05), replicas_by="bytes")
+    lists, sizes = [[1], [2], [3], [3], [4], [4]], [94, 96, 103, 1, 95, 11]
+    moved = []
+    for _ in range(2):
+        placed = replace(cluster, topics=(topic("t", lists, sizes),))
+        lists, answer = _planned(placed, replace(_closed("forbid_brokers", cluster, [4]), balance=balance))
+        moved.append(answer["certificate"]["moved_bytes"])
+    assert moved == [11, 0]
 
 
 def _bands_of_topic(before: Mapping[int, int], closed: Sequence[int]) -> Mapping[int, tuple[int, int]]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
 
@@ -60,23 +61,25 @@ class BrokerTable:
 
     def balanced(self, loads: Int64s, among: Bools, weights: Int64s | None, below: Fraction) -> Bools:
         """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those that may only give and
-        are above the lower end of the tolerance. Nothing can fill the others.
+        are not below the lower end of the tolerance in whole loads, nor empty. Nothing can fill the others.
 
         Parameters
         ----------
         loads : (brokers,) int64 before the change. among : (brokers,) bool, the brokers that share them.
         weights : (brokers,) int64 shares of the mean; None is 1 each. below : the tolerance below the mean.
         """
-        receives = self.may_receive
-        weight = np.ones(len(loads), np.int64) if weights is None else weights
         stays: Bools = among & ~(self.is_removed | self.is_offline)
-        balanced = stays.copy()
+        weight = np.ones_like(loads) if weights is None else weights
+        gives, balanced = np.flatnonzero(stays & ~self.may_receive), stays.copy()
         while True:
-            mean = (loads.sum() - loads[stays & ~balanced].sum()) / max(1, weight[balanced].sum())
-            filled = balanced & ~receives & (loads <= weight * (mean * float(1 - below)))
-            if not filled.any():
+            shared = int(loads.sum() - loads[stays & ~balanced].sum())
+            mean = Fraction(shared, max(1, int(weight[balanced].sum())))
+            shares = [int(each) * mean for each in weight[gives]]
+            floors = np.array([max(1, min(floor(each), ceil(each * (1 - below)))) for each in shares], np.int64)
+            filled = gives[loads[gives] < floors]
+            if not balanced[filled].any():
                 return balanced
-            balanced &= ~filled
+            balanced[filled] = False
 
     def floor_cap(self, loads: Int64s, inside: Bools, target: Bools) -> Int64s | None:
         """As of `MovementProblem`: these loads of the brokers inside that stay and are no target."""
