@@ -153,6 +153,15 @@ def test_a_successor_takes_over_the_sets_of_the_broker_that_it_replaces() -> Non
     assert sets_after(made) == {frozenset({2, 3})}
 
 
+def test_a_factor_above_all_sets_takes_a_broker_without_any() -> None:
+    """No known set has three brokers; only a set with broker 4, which is on none, opens no set."""
+    topics = (topic("t", [[1, 2]], [1]), topic("u", [[2, 3]], [1]))
+    of = Cluster("c", tuple(map(Broker, (1, 2, 3, 4))), topics)
+    made = plan(of, {"replication_factor": {"t": 3}, "remove_brokers": [2], "copysets": "no_new"})
+    assert sets_after(made) == {frozenset({1, 3, 4}), frozenset({3, 4})}
+    assert not opened(made, of)
+
+
 def test_pins_open_sets() -> None:
     of = Cluster("c", tuple(Broker(broker) for broker in (1, 2, 3)), (topic("t", [[1, 2], [2, 3]], [5, 5]),))
     made = plan(of, {"pins": [{"topic": "t", "partition": 0, "replicas": [1, 3]}], "copysets": "no_new"})

@@ -280,7 +280,9 @@ class SetChoice:
         found = np.unique(np.concatenate([known.with_brokers(each, domain.factor) for each in kept]))
         opening = [[*each, broker] for each in kept if len(each) == domain.factor - 1 for broker in known.unused]
         of_unused = np.array(opening, np.int32).reshape(-1, domain.factor)
-        sets = np.concatenate([known.sets[found, : domain.factor], of_unused])
+        # If the factor is above all known sets, none is found, and these are narrower.
+        of_known = known.sets[found, : domain.factor].reshape(-1, domain.factor)
+        sets = np.concatenate([of_known, of_unused])
         stays = np.isin(sets, current)
         in_racks = (problem.rack_of[sets][:, :, None] == np.arange(problem.racks)).sum(axis=1)
         is_legal = np.where(stays, domain.may_keep[sets], domain.may_receive[sets]).all(axis=1)
