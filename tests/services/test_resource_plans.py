@@ -16,6 +16,7 @@ from app.services.reassignment import PLANNER, BalanceRequest, BatchesRequest, R
 from app.services.reassignment.problem.resolve import resolve
 from app.services.reassignment.requests.parts import (
     CapacityRequest,
+    GoalName,
     GoalRequest,
     GoalsRequest,
     Limit,
@@ -226,6 +227,25 @@ SMALL = Cluster(
     (topic("large", [[1], [1], [2]], [300, 210, 100]), topic("small", [[1]] * 40, [5] * 40)),
 )
 """Broker 1 stores 710 bytes, of which 200 are 40 small replicas. Below 51 % of its disk, 200 bytes have to go."""
+
+
+@pytest.mark.parametrize("goals", [("disk",), ("disk", "replicas"), ("replicas", "disk")], ids="+".join)
+@pytest.mark.parametrize("balance", ["keep", None], ids=str)
+def test_a_broker_that_may_not_receive_shares_the_loads_that_it_has(goals: tuple[GoalName, ...], balance: Any) -> None:
+    """Broker 3 has 700 of 900 bytes in 3 of 9 replicas: it gives 200 to each of the others, whatever its count is.
+
+    The planned cluster then moves nothing.
+    """
+    sizes, lists = [200, 200, 300, 34, 33, 33, 34, 33, 33], [[3], [3], [3], [1], [1], [1], [2], [2], [2]]
+    objective = GoalsRequest([GoalRequest(goal, 0.8 if goal == "replicas" else 0) for goal in goals])
+    for least in (400, 0):
+        cluster = Cluster("c", tuple(map(Broker, (1, 2, 3))), (topic("t", lists, sizes),))
+        plan = planned(cluster, forbid_brokers=[3], objective=objective, balance=BalanceRequest(balance))
+        answer: Any = plan.answer
+        assert answer["certificate"]["moved_bytes"] == least
+        [disk] = [row for row in answer["balance"]["resources"] if row["goal"] == "disk"]
+        assert (disk["smallest"], disk["largest"], disk["largest_bound"]) == (1, 1, 1)
+        lists = [row for placement in plan.placements for row in placement.replicas.tolist()]
 
 
 def moved(**fields: Any) -> dict[str, Any]:

@@ -7,6 +7,8 @@ of those of the parts, and so is the lower bound. Each part has its own band.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +18,7 @@ from app.core.model import NO_REPLICA, Bools, Int64s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
+    RESOURCES,
     TOPIC_REPLICAS,
     BalancedGoal,
     Excess,
@@ -45,6 +48,27 @@ class Share:
     brokers: Bools = field(repr=False)
     target: Bools = field(repr=False)
     floor_cap: Int64s | None = field(repr=False)
+
+
+def balanced(loads: Int64s, stays: Bools, may_receive: Bools, weight: Int64s, below: Fraction) -> Bools:
+    """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those that may only give and are
+    not below the lower end of the tolerance in whole loads, nor empty. Nothing can fill the others.
+
+    Parameters
+    ----------
+    loads : (brokers,) int64 before the change. stays : (brokers,) bool, the brokers that may share them.
+    weight : (brokers,) int64 shares of the mean. below : the tolerance below the mean.
+    """
+    gives, shares_load = np.flatnonzero(stays & ~may_receive), stays.copy()
+    while True:
+        shared = int(loads.sum() - loads[stays & ~shares_load].sum())
+        mean = Fraction(shared, max(1, int(weight[shares_load].sum())))
+        shares = [int(each) * mean for each in weight[gives]]
+        floors = np.array([max(1, min(floor(each), ceil(each * (1 - below)))) for each in shares], np.int64)
+        filled = gives[loads[gives] < floors]
+        if not shares_load[filled].any():
+            return shares_load
+        shares_load[filled] = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +236,7 @@ def _worst(goals: Sequence[BalancedGoal], parts: Sequence[PlacedPart]) -> Balanc
     else:
         ceiling, floor = np.full_like(goals[0].ceiling, NO_LIMIT), np.zeros_like(goals[0].floor)
         for goal, part in zip(goals, parts, strict=True):
-            target = part.problem.movement.target
+            target = part.problem.targets[:, RESOURCES.index(goal.goal.name)]
             ceiling[target], floor[target] = goal.ceiling[target], goal.floor[target]
     smallest = min(goal.smallest for goal in goals)
     return BalancedGoal(goals[0].goal, replace(largest, lower_bound=bound), smallest, ceiling, floor)

@@ -106,6 +106,7 @@ class ResourceProblem:
     topic_of : (rows,) int32 index of the topic, for the goal `TOPIC_REPLICAS`; None if the goal is not requested.
     is_ready : (rows, widest) bool, current brokers whose replica Kafka can elect; None is all. One of them leads if the
         partition keeps any or receives a new replica, and they are kept before others at equal movement.
+    sharing : (brokers, resources) bool, brokers that share the load of each resource; None is `target` for all.
     """
 
     movement: MovementProblem
@@ -115,6 +116,7 @@ class ResourceProblem:
     may_lead: Bools
     topic_of: Int32s | None = field(default=None, repr=False)
     is_ready: Bools | None = field(default=None, repr=False)
+    sharing: Bools | None = field(default=None, repr=False)
 
     @classmethod
     def of_one_load(
@@ -126,6 +128,18 @@ class ResourceProblem:
         loads = ResourceLoads(leader, follower, of_base, np.zeros_like(of_base))
         no_leader, every = np.full(len(leader), NO_LEADER, np.int32), np.ones(brokers, np.bool_)
         return cls(movement, loads, Limits.none(brokers), no_leader, every)
+
+    @property
+    def targets(self) -> Bools:
+        """(brokers, resources) bool, brokers that share the load of each resource."""
+        if self.sharing is not None:
+            return self.sharing
+        return np.repeat(self.movement.target[:, None], len(RESOURCES), axis=1)
+
+    @property
+    def weights(self) -> Int64s:
+        """(brokers, resources) int64 > 0 for brokers that share, 0 for others: as of `capacity_weights`."""
+        return capacity_weights(self.loads, self.targets)
 
     @property
     def behind(self) -> Int32s:
@@ -389,22 +403,22 @@ def _served(reads: FollowerReads, rack_of: Int32s, replicas: Int32s, leaders: In
     return served
 
 
-def ideal_loads(loads: ResourceLoads, target: Bools, total: Int64s) -> Float64s:
-    """(brokers, resources) float64: each target broker's share of the total by capacity; 0 for the others.
+def ideal_loads(weight: Int64s, total: Int64s) -> Float64s:
+    """(brokers, resources) float64: each broker's share of the total by its weight.
 
     Parameters
     ----------
-    total : (resources,) int64 load of target brokers.
+    weight : (brokers, resources) int64, 0 for brokers that do not share. total : (resources,) int64 shared load.
     """
-    weight = capacity_weights(loads, target)
     return np.asarray(weight / np.maximum(weight.sum(axis=0), 1) * total, np.float64)
 
 
-def capacity_weights(loads: ResourceLoads, target: Bools) -> Int64s:
-    """(brokers, resources) int64 > 0 for target brokers, 0 for others: capacities, or 1 if one of them is unknown."""
-    capacity = np.where(target[:, None], loads.capacity, 0)
-    unknown = (capacity[target] <= NO_CAPACITY).any(axis=0)
-    return np.asarray(np.where(target[:, None], np.where(unknown, 1, capacity), 0), np.int64)
+def capacity_weights(loads: ResourceLoads, targets: Bools) -> Int64s:
+    """(brokers, resources) int64 > 0 for targets, (brokers, resources) bool, 0 for others: capacities, or 1 if that of
+    a target is unknown.
+    """
+    unknown = (targets & (loads.capacity <= NO_CAPACITY)).any(axis=0)
+    return np.asarray(np.where(targets, np.where(unknown, 1, loads.capacity), 0), np.int64)
 
 
 def excess_of(loads: Int64s, upper: Int64s) -> Fraction:

@@ -165,8 +165,9 @@ def _of_goal(problem: ResourceProblem, answer: ResourcePlacement, reached: Balan
     name, violations = reached.goal.name, []
     if name == TOPIC_REPLICAS:
         return _of_topics(problem, answer, reached)
-    load = answer.loads[:, RESOURCES.index(name)]
-    outside = problem.movement.target & ((load > reached.ceiling) | (load < reached.floor))
+    column = RESOURCES.index(name)
+    load = answer.loads[:, column]
+    outside = problem.targets[:, column] & ((load > reached.ceiling) | (load < reached.floor))
     violations += [
         f"broker {problem.movement.broker_ids[broker]} has {load[broker]} of {name}, "
         f"not {reached.floor[broker]} to {reached.ceiling[broker]}"

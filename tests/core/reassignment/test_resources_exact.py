@@ -19,7 +19,6 @@ from app.core.reassignment.resource_problem import (
     RESOURCES,
     Goal,
     ResourceProblem,
-    capacity_weights,
     loads_of,
 )
 from app.core.reassignment.verifier import resource_violations
@@ -43,8 +42,8 @@ def without_reads(problem: ResourceProblem) -> ResourceProblem:
 
 def value_of(problem: ResourceProblem, goal: Goal, loads: Int64s) -> Fraction:
     """The largest load over the ideal load; with a tolerance the largest distance from 1, if that is larger."""
-    column, target = RESOURCES.index(goal.name), problem.movement.target
-    weights = capacity_weights(problem.loads, target)[:, column]
+    column = RESOURCES.index(goal.name)
+    weights = problem.weights[:, column]
     total = int(totals_of(problem)[column])
     if not total or not weights.any():
         return goal.tolerance
@@ -85,9 +84,16 @@ def reached(problem: ResourceProblem, goals: list[Goal]) -> tuple[Fraction | int
     resource_problems(),
     st.lists(st.sampled_from(RESOURCES), max_size=2, unique=True),
     st.lists(st.integers(0, 3), min_size=2, max_size=2),
+    st.none() | st.lists(st.integers(0, 2 ** len(RESOURCES) - 1), min_size=5, max_size=5),
 )
-def test_no_placement_is_better(problem: ResourceProblem, names: list[str], tenths: list[int]) -> None:
+def test_no_placement_is_better(
+    problem: ResourceProblem, names: list[str], tenths: list[int], sharing: list[int] | None
+) -> None:
+    """Also if each resource is shared by brokers of its own."""
     problem = without_reads(problem)
+    if sharing is not None:
+        of_brokers = np.array(sharing[: len(problem.may_lead)])[:, None] >> np.arange(len(RESOURCES)) & 1
+        problem = replace(problem, sharing=of_brokers.astype(np.bool_))
     goals = [Goal(name, Fraction(tenth, 10)) for name, tenth in zip(names, tenths, strict=False)]
     assert reached(problem, goals) == min(values(problem, goals))
 

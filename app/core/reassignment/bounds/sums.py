@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import Bools, Int64s
-from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem, capacity_weights
+from app.core.reassignment.resource_problem import NO_LIMIT, RESOURCES, LimitConflict, ResourceProblem
 from app.core.replica_lists import sums_by
 
 COUNTS = RESOURCES.index("replicas")
@@ -70,15 +70,16 @@ def sets_of(problem: ResourceProblem, brokers: Bools) -> Iterator[Bools]:
 
 def share_bounds(problem: ResourceProblem, totals: Int64s) -> list[Fraction]:
     """For each resource, a lower bound on the largest load of a target broker over its ideal load."""
-    target = problem.movement.target
-    weights = capacity_weights(problem.loads, target)
+    weights, targets, least = problem.weights, problem.targets, LeastLoads(problem)
     bounds = [Fraction(0)] * len(RESOURCES)
-    if not target.any():
-        return bounds
-    least = LeastLoads(problem)
-    for chosen in sets_of(problem, target):
+    kinds, kind_of = np.unique(targets, axis=1, return_inverse=True)
+    for chosen, columns in (
+        (chosen, np.flatnonzero(kind_of.ravel() == kind))
+        for kind, target in enumerate(kinds.T)
+        for chosen in sets_of(problem, target)
+    ):
         loads = least.in_set(chosen)
-        for column in range(len(RESOURCES)):
+        for column in columns.tolist():
             of_all, of_set = int(weights[:, column].sum()), int(weights[chosen, column].sum())
             if totals[column] > 0:
                 share = Fraction(int(loads[column]) * of_all, of_set * int(totals[column]))
@@ -89,7 +90,7 @@ def share_bounds(problem: ResourceProblem, totals: Int64s) -> list[Fraction]:
     for column in range(len(RESOURCES)):
         if totals[column] > 0:
             unit = Fraction(int(weights[:, column].sum()), int(totals[column]))
-            bounds[column] = max(bounds[column], _of_heaviest(problem, least, column, weights[target, column]) * unit)
+            bounds[column] = max(bounds[column], _of_heaviest(problem, least, column, weights[:, column]) * unit)
     return bounds
 
 
@@ -117,16 +118,15 @@ def _of_whole(count: int, weights: Int64s, unit: Fraction) -> Fraction:
 
 def _of_heaviest(problem: ResourceProblem, least: LeastLoads, column: int, weights: Int64s) -> Fraction:
     """Of the heaviest k · n + 1 replicas that n brokers must have, some broker has k + 1; for the largest weight."""
-    movement, loads = problem.movement, problem.loads
-    fewest = np.array([least.fewest(number, movement.target) for number in range(len(movement.domains))], np.int64)
+    movement, loads, target = problem.movement, problem.loads, problem.targets[:, column]
+    fewest = np.array([least.fewest(number, target) for number in range(len(movement.domains))], np.int64)
     per_row = fewest[movement.domain_of]
     all_inside = (per_row == movement.factors) & (per_row > 0)
     lighter = np.minimum(loads.of_leader[:, column], loads.of_follower[:, column])
     followers = np.where(all_inside, loads.of_follower[:, column], lighter)
     followers = np.repeat(followers, np.where(all_inside, per_row - 1, per_row))
     heaviest = np.sort(np.append(followers, loads.of_leader[all_inside, column]))[::-1]
-    brokers = len(weights)
-    each = heaviest[::brokers]
+    each = heaviest[:: max(1, np.count_nonzero(target))]
     sums = each * np.arange(1, len(each) + 1)
     return Fraction(int(sums.max(initial=0)), max(1, int(weights.max())))
 

@@ -18,7 +18,6 @@ from app.core.reassignment.resource_problem import (
     Goal,
     ResourcePlacement,
     ResourceProblem,
-    capacity_weights,
     excess_of,
     largest_share,
     loads_of,
@@ -50,15 +49,15 @@ class GoalRange:
 
 
 def totals_of(problem: ResourceProblem) -> Int64s:
-    """(resources,) int64: the load that target brokers share.
+    """(resources,) int64: the load that brokers share.
 
-    What stays on brokers that are no targets is in it as well, so that it does not depend on the placement.
+    What stays on brokers that share none is in it as well, so that it does not depend on the placement.
     """
     loads, factors = problem.loads, problem.movement.factors
     total = loads.of_leader.sum(axis=0) + (loads.of_follower * (factors - 1)[:, None]).sum(axis=0)
     if loads.reads is not None:
         total = total + loads.reads.load.sum(axis=0)
-    return np.asarray(total + loads.base[problem.movement.target].sum(axis=0), np.int64)
+    return np.asarray(total + (loads.base * problem.targets).sum(axis=0), np.int64)
 
 
 def topic_counts(problem: ResourceProblem, at: Int32s) -> Int64s:
@@ -142,8 +141,8 @@ def _forced_changes(problem: ResourceProblem, rules: LoadRules) -> int:
 
 
 def _reached(problem: ResourceProblem, at: Int32s, loads: Int64s, of: GoalRange) -> BalancedGoal:
-    target = problem.movement.target
     if of.goal.name == TOPIC_REPLICAS:
+        target = problem.movement.target
         counts = topic_counts(problem, at)[:, target]
         totals = np.maximum(counts.sum(axis=1), 1)
         brokers = max(1, int(np.count_nonzero(target)))
@@ -152,8 +151,8 @@ def _reached(problem: ResourceProblem, at: Int32s, loads: Int64s, of: GoalRange)
         largest, smallest = max(most, default=Fraction(0)), min(least, default=Fraction(0))
     else:
         column = RESOURCES.index(of.goal.name)
-        weight = capacity_weights(problem.loads, target)[:, column]
-        largest, smallest = largest_share(loads[:, column], weight, int(totals_of(problem)[column]))
+        weight, total = problem.weights[:, column], int(totals_of(problem)[column])
+        largest, smallest = largest_share(loads[:, column], weight, total)
     certificate = Certificate(
         f"largest {of.goal.name} over its ideal share", largest, min(largest, of.bound), SOLVER, LEGAL
     )

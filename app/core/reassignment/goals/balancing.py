@@ -106,7 +106,7 @@ class _Aims:
     def __init__(self, problem: ResourceProblem, rules: LoadRules, start: Int32s) -> None:
         self._problem, self._rules, self._start = problem, rules, start
         totals = totals_of(problem)
-        self._ideal = ideal_loads(problem.loads, problem.movement.target, totals)
+        self._ideal = ideal_loads(problem.weights, totals)
         self._shares = share_bounds(problem, totals)
         self._counts = topic_counts(problem, start)
 
@@ -189,10 +189,10 @@ class _Aims:
 
     def range_of(self, goal: Goal) -> GoalRange:
         """What a goal aims at."""
-        target = self._problem.movement.target
         if goal.name == TOPIC_REPLICAS:
             return topic_range(self._problem, goal, self._counts)
         column = RESOURCES.index(goal.name)
+        target = self._problem.targets[:, column]
         bound, ideal = self._shares[column], self._ideal[:, column]
         top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.has_floor else Fraction(0)))
         ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
@@ -221,13 +221,14 @@ class _Aims:
 
     def widened(self, aimed: GoalRange, placement: SearchedPlacement) -> GoalRange:
         """A range that holds what was reached: the same share of every broker's ideal load."""
-        target = self._problem.movement.target
         if aimed.goal.name == TOPIC_REPLICAS:
+            target = self._problem.movement.target
             counts = placement.counts if len(placement.counts) else topic_counts(self._problem, placement.at)
             high = counts[:, target].max(axis=1, initial=0)
             low = counts[:, target].min(axis=1, initial=NO_LIMIT)
             return replace(aimed, ceiling=np.maximum(aimed.ceiling, high), floor=np.minimum(aimed.floor, low))
         column = RESOURCES.index(aimed.goal.name)
+        target = self._problem.targets[:, column]
         load, ideal = placement.loads[:, column], self._ideal[:, column]
         ceiling, floor = aimed.ceiling.copy(), aimed.floor.copy()
         counted = target & (ideal > 0)
@@ -248,7 +249,7 @@ class _Aims:
     def bounds(self, earlier: Sequence[GoalRange], present: Sequence[GoalRange]) -> Bounds:
         """The bounds of goals that were reached and of those of the present priority, for the search."""
         bounds = Bounds.none(self._problem)
-        target = self._problem.movement.target
+        targets = self._problem.targets
         for weight, ranges in ((EARLIER, earlier), (1.0, present)):
             for each in ranges:
                 if each.goal.name == TOPIC_REPLICAS:
@@ -257,5 +258,5 @@ class _Aims:
                     continue
                 column = RESOURCES.index(each.goal.name)
                 bounds.ceiling[:, column], bounds.floor[:, column] = each.ceiling, each.floor
-                bounds.unit[:, column] = np.where(target, weight / np.maximum(self._ideal[:, column], 1), 0)
+                bounds.unit[:, column] = weight / np.maximum(self._ideal[:, column], 1) * targets[:, column]
         return bounds

@@ -27,7 +27,6 @@ from app.core.reassignment.resource_problem import (
     LimitConflict,
     ResourcePlacement,
     ResourceProblem,
-    capacity_weights,
     excess_of,
     loads_of,
 )
@@ -305,8 +304,7 @@ class Stages:
         rules, problem, brokers = self.rules, self.problem, np.arange(len(self.upper))
         lists = rules.current, problem.behind, rules.must_keep[:, None]
         current, behind, must = ((each[:, :, None] == brokers).any(axis=1) for each in lists)
-        weights = capacity_weights(problem.loads, problem.movement.target)
-        loads = problem.loads.base.T, weights.T, self.lower.T, self.upper.T
+        loads = problem.loads.base.T, problem.weights.T, self.lower.T, self.upper.T
         of_rows = current | rules.may_receive[rules.domain_of], behind, must
         kinds = np.vstack([*of_rows, *loads, rules.rack_of, problem.may_lead])
         kind = np.unique(kinds, axis=1, return_inverse=True)[1].ravel()

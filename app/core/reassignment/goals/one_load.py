@@ -170,13 +170,14 @@ def highest_level(problem: ResourceProblem, column: int, ideal: Float64s, level:
 
 
 def _of_column(problem: ResourceProblem, column: int) -> tuple[LoadRules, Bools, Int64s]:
-    movement = problem.movement
-    return load_rules(movement, problem.loads.of_follower[:, column]), movement.target, problem.loads.base[:, column]
+    target = problem.targets[:, column]
+    rules = load_rules(replace(problem.movement, target=target), problem.loads.of_follower[:, column])
+    return rules, target, problem.loads.base[:, column]
 
 
 def is_one_load(problem: ResourceProblem, name: str) -> bool:
-    """Whether only the load of a resource counts, and no leader changes it."""
-    if name not in RESOURCES or (problem.limits.upper < NO_LIMIT).any():
+    """Whether only the load of a resource counts, `target` brokers share it, and no leader changes it."""
+    if name not in RESOURCES or problem.sharing is not None or (problem.limits.upper < NO_LIMIT).any():
         return False
     loads, column = problem.loads, RESOURCES.index(name)
     return np.array_equal(loads.of_leader[:, column], loads.of_follower[:, column]) and (

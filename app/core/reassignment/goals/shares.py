@@ -8,7 +8,7 @@ from math import ceil, floor, gcd, lcm
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, capacity_weights
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem
 from app.core.reassignment.solvers.exact.placement_model import LARGEST_SUM, PlacementModel, Sum
 
 UNIT = 1 << 30
@@ -38,7 +38,7 @@ class Share:
     def of(cls, problem: ResourceProblem, goal: Goal, totals: Int64s, largest: int) -> "Share":
         """Shares in whole numbers if none of them exceeds `largest`."""
         column = RESOURCES.index(goal.name)
-        weights, total = capacity_weights(problem.loads, problem.movement.target)[:, column], int(totals[column])
+        weights, total = problem.weights[:, column], int(totals[column])
         mean = Fraction(total, max(1, int(weights.sum())))
         ideal = {broker: int(weights[broker]) * mean for broker in np.flatnonzero(weights).tolist() if mean}
         whole = Fraction(lcm(*(each.numerator for each in ideal.values())))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from app.core.reassignment.parts import (
     Pinned,
     PlacedPart,
     ProblemPart,
+    balanced,
     joined_resources,
     part_of,
     part_of_resources,
@@ -36,6 +38,7 @@ from app.core.reassignment.resource_problem import (
     ResourceLoads,
     ResourcePlacement,
     ResourceProblem,
+    capacity_weights,
     loads_of,
 )
 from app.core.reassignment.solvers.exact.limit_model import limits_conflict
@@ -128,7 +131,7 @@ def place_resources(problem: Problem, objective: ResourceObjective) -> tuple[Res
     while True:
         is_kept = keeps_leader[:, None] & (resources.movement.current == leaders[:, None])
         resources, solves = replace(resources, is_ready=is_ready | is_kept), solves + 1
-        split = [_split(resources, part, pinned) for part in problem.parts]
+        split = [_shared(problem, objective, part, *_split(resources, part, pinned)) for part in problem.parts]
         placements, conflicts = _reached(problem, objective, [each for _, each in split], pinned)
         if problem.max_moved_bytes is None:
             within = [_within_limits(problem, objective, *each) for each in zip(split, placements, strict=True)]
@@ -267,6 +270,31 @@ def _split(resources: ResourceProblem, part: ProblemPart, pinned: Pinned | None)
     if len(rows) == len(resources.leader):
         return rows, resources
     return rows, part_of_resources(resources, rows, part.movement.target, part.share.brokers)
+
+
+def _shared(
+    problem: Problem, objective: ResourceObjective, part: ProblemPart, rows: Int64s, resources: ResourceProblem
+) -> tuple[Int64s, ResourceProblem]:
+    """A part in which brokers that may not receive share the loads of goals by which they are balanced."""
+    inside, movement = part.share.brokers, resources.movement
+    stays, targets = inside & ~(problem.is_removed | problem.is_offline), resources.targets
+    goals = [goal for group in objective.priorities for goal in group if goal.name != TOPIC_REPLICAS]
+    if not (stays & ~problem.may_receive).any() or not goals:
+        return rows, resources
+    of_part = replace(resources.loads, base=np.where(inside[:, None], resources.loads.base, 0))
+    before = loads_of(of_part, movement.rack_of, movement.current, resources.leader)
+    weights = capacity_weights(resources.loads, np.repeat(stays[:, None], len(RESOURCES), axis=1))
+    for goal in goals:
+        # The targets of the movement are those of this balance.
+        if goal.name != GOAL_OF[problem.replicas.by] or problem.replicas.balance.tolerance is None:
+            column = RESOURCES.index(goal.name)
+            # Without a floor, a broker that has little lowers no bound of the others, although nothing fills it.
+            below = goal.tolerance if goal.has_floor else Fraction(1)
+            targets[:, column] = balanced(before[:, column], stays, problem.may_receive, weights[:, column], below)
+    if [len(group) for group in objective.priorities] == [1] and goals:
+        column = RESOURCES.index(goals[0].name)
+        return rows, replace(resources, movement=replace(movement, target=targets[:, column]))
+    return rows, replace(resources, sharing=targets)
 
 
 def _pinned(problem: Problem) -> Pinned | None:

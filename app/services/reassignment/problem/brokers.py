@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor
 
 import numpy as np
 
 from app.core.model import Bools, Broker, Cluster, Int32s, Int64s, cordoned_brokers
+from app.core.reassignment.parts import balanced
 from app.core.replicas.options import RackMode, brokers_without_rack
 from app.errors import every as errors
 from app.errors.every import FieldPath, suggestion
@@ -60,26 +60,14 @@ class BrokerTable:
         return ~(self.is_removed | self.is_offline | closed)
 
     def balanced(self, loads: Int64s, among: Bools, weights: Int64s | None, below: Fraction) -> Bools:
-        """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those that may only give and
-        are not below the lower end of the tolerance in whole loads, nor empty. Nothing can fill the others.
+        """(brokers,) bool, as of `parts.balanced`: those whose loads are balanced among some brokers.
 
         Parameters
         ----------
-        loads : (brokers,) int64 before the change. among : (brokers,) bool, the brokers that share them.
-        weights : (brokers,) int64 shares of the mean; None is 1 each. below : the tolerance below the mean.
+        among : (brokers,) bool. weights : (brokers,) int64; None is 1 each.
         """
-        stays: Bools = among & ~(self.is_removed | self.is_offline)
         weight = np.ones_like(loads) if weights is None else weights
-        gives, balanced = np.flatnonzero(stays & ~self.may_receive), stays.copy()
-        while True:
-            shared = int(loads.sum() - loads[stays & ~balanced].sum())
-            mean = Fraction(shared, max(1, int(weight[balanced].sum())))
-            shares = [int(each) * mean for each in weight[gives]]
-            floors = np.array([max(1, min(floor(each), ceil(each * (1 - below)))) for each in shares], np.int64)
-            filled = gives[loads[gives] < floors]
-            if not balanced[filled].any():
-                return balanced
-            balanced[filled] = False
+        return balanced(loads, among & ~(self.is_removed | self.is_offline), self.may_receive, weight, below)
 
     def floor_cap(self, loads: Int64s, inside: Bools, target: Bools) -> Int64s | None:
         """As of `MovementProblem`: these loads of the brokers inside that stay and are no target."""
