@@ -22,7 +22,8 @@
      [{"Partition": 0, "newestOffset": 9, "consumerOffset": 7, "Lag": 2}]}], "Members": [{"clientHost": "/h",
      "clientId": "c", "assignedPartitions": [{"Name": "orders", "Partitions": [0]}]}]}       kafkactl
 
-Burrow and kafkactl know a member's client and host, which stand for its id, as `OWNER` does in tables of Kafka 0.9.
+What Java's client printed has the keys of its fields (printed_records.py). Burrow and kafkactl know a member's client
+and host, which stand for its id, as `OWNER` does in tables of Kafka 0.9.
 Burrow's `status` lists the partitions that lag alone, and `lag` all of them.
 
 Source: the sources of KafkaJS 2, rpk 25, Burrow 1, AKHQ 0.2x and kafkactl 5; the reference of Confluent's REST API v3.
@@ -123,11 +124,14 @@ class GroupAnswers:
     def _take_member(self, group: str, member: LooseObject) -> None:
         member_id = member.text("memberid", "id") or _client_and_host(member.text("clientid"), _host(member)) or ""
         self._add(group, member_id, member)
-        for assigned in member.each("topicpartitions", "assignments"):
+        of = member.child("assignment") if member.get("assignment")[1] is not None else member
+        if of.has("topicpartitions", "assignments", "assignedpartitions"):
+            self._assigned.setdefault((group, member_id), [])
+        for assigned in of.each("topicpartitions", "assignments"):
             self._assign(group, member_id, assigned)
-        for assigned in member.each("assignedpartitions"):
+        for assigned in of.each("assignedpartitions"):
             partitions = TopicPartitions(assigned.required_topic("name"), assigned.numbers("partitions"))
-            self._assigned.setdefault((group, member_id), []).append(partitions)
+            self._assigned[group, member_id].append(partitions)
 
     def _take_rest(self, item: LooseObject) -> None:
         group, member = described_groups.name_of(item, "consumergroupid"), item.text("consumerid")
@@ -152,7 +156,7 @@ class GroupAnswers:
             self.described.append(DescribedGroup(group, "", "", (), error))
 
     def _add(self, group: str, member_id: str, item: LooseObject) -> None:
-        client, instance = item.text("clientid") or "", item.text("instanceid")
+        client, instance = item.text("clientid") or "", item.text("instanceid", "groupinstanceid")
         member = GroupMember(member_id, _host(item) or "", client, None, group, instance)
         self._members[group, member_id] = self._line, member
 
@@ -174,7 +178,7 @@ def owns(document: object) -> bool:
         return isinstance(first, dict) and ("groupId" in first or owns(first))
     is_of_burrow = document.get("error") is False and isinstance(status, dict) and "group" in status
     if isinstance(document.get("groupId"), str):
-        return isinstance(document.get("partitions"), list)
+        return "isSimpleConsumerGroup" in document or isinstance(document.get("partitions"), list)
     is_of_kafkactl = isinstance(document.get("Group"), dict) and "State" in document
     is_of_akhq = {"id", "state", "members", "offsets"} <= document.keys()
     return is_of_burrow or is_of_kafkactl or is_of_akhq or str(document.get("kind")).startswith("KafkaConsumer")
@@ -182,7 +186,7 @@ def owns(document: object) -> bool:
 
 def _state(group: LooseObject) -> str:
     """The state as Kafka's tools print it."""
-    state = group.text("state") or ""
+    state = group.text("groupstate", "state") or ""
     return state.replace("_", " ").title().replace(" ", "") if state.isupper() else state
 
 
