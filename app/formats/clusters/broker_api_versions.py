@@ -56,13 +56,12 @@ def read(text: str) -> tuple[Broker, ...]:
     ------
     MalformedText
         A line is neither header, row nor API line, an id is negative (a bootstrap address, not a broker) or comes
-        twice, a row is a controller's, there is no broker at all.
+        twice with another rack or state, a row is a controller's, there is no broker at all.
     """
     brokers: dict[int, Broker] = {}
     for line, broker in _brokers(text):
-        if broker.id in brokers:
-            raise rejection(line, expected="each broker once", actual=f"broker {broker.id} again")
-        brokers[broker.id] = broker
+        if brokers.setdefault(broker.id, broker) != broker:
+            raise rejection(line, expected="each broker once, or alike", actual=f"broker {broker.id} again")
     if not brokers:
         raise rejection(last_line(text), expected=_EXPECTED, actual="no broker")
     return tuple(brokers.values())
