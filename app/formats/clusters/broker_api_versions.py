@@ -26,6 +26,7 @@ Source: `BrokerApiVersionsCommand` and, since 4.4, `ClusterTool` (KAFKA-19663), 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from app.core.model import CONTROLS, Broker
@@ -56,12 +57,17 @@ def read(text: str) -> tuple[Broker, ...]:
     ------
     MalformedText
         A line is neither header, row nor API line, an id is negative (a bootstrap address, not a broker) or comes
-        twice with another rack or state, a row is a controller's, there is no broker at all.
+        twice with another rack or state, or more often than others, a row is a controller's, there is no broker at all.
     """
-    brokers: dict[int, Broker] = {}
+    brokers, times = dict[int, Broker](), Counter[int]()
     for line, broker in _brokers(text):
         if brokers.setdefault(broker.id, broker) != broker:
             raise rejection(line, expected="each broker once, or alike", actual=f"broker {broker.id} again")
+        times[broker.id] += 1
+    if len(set(times.values())) > 1:
+        most, least = times.most_common(1)[0][0], min(times, key=times.__getitem__)
+        expected, actual = "each broker once, or in each answer", f"broker {most} again, and not broker {least}"
+        raise rejection(last_line(text), expected=expected, actual=actual)
     if not brokers:
         raise rejection(last_line(text), expected=_EXPECTED, actual="no broker")
     return tuple(brokers.values())

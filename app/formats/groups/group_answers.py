@@ -30,7 +30,7 @@ Source: the sources of KafkaJS 2, rpk 25, Burrow 1, AKHQ 0.2x and kafkactl 5; th
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from app.core.recorded import TopicPartitions
@@ -39,6 +39,7 @@ from app.formats.groups.consumer_groups import GroupMember, GroupState, Partitio
 from app.formats.groups.described_groups import DescribedGroup
 from app.formats.groups.group_cells import Record, Section
 from app.formats.syntax.documents import Document
+from app.formats.syntax.lines import shown
 from app.formats.syntax.loose_objects import LooseObject
 
 _UNCOUNTED = -1
@@ -50,6 +51,7 @@ class GroupAnswers:
 
     described: list[DescribedGroup] = field(default_factory=list)
     _line: int = 1
+    _groups: dict[str, Mapping[str, object]] = field(default_factory=dict)
     _offsets: list[tuple[int, PartitionOffsets]] = field(default_factory=list)
     _states: list[tuple[int, GroupState]] = field(default_factory=list)
     _members: dict[tuple[str, str], tuple[int, GroupMember]] = field(default_factory=dict)
@@ -104,6 +106,11 @@ class GroupAnswers:
         """Take a group with its members and offsets; the number of members may stand for them."""
         of = group.child("group") if group.has("group") else group
         name = described_groups.name_of(of, "groupname", "groupid", "name", "id")
+        if (known := self._groups.setdefault(name, group.members)) is not group.members:
+            if known != group.members:
+                actual = f"{shown(name)} again"
+                raise group.document.reject(group.path, expected="each group once, or alike", actual=actual)
+            return
         path, coordinator = group.get("coordinatornode", "coordinator")
         if isinstance(coordinator, dict):
             coordinator = coordinator.get("id")

@@ -129,20 +129,23 @@ class _Sources:
 
 
 def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
-    """Each row with its group; `name` says what there is to be only once, or alike as of a command that ran twice."""
-    seen: dict[tuple[str, str], Row] = {}
+    """Each row with its group; `name` says what there is to be only once. A table that is there twice counts once."""
+    seen: set[tuple[str, str]] = set()
+    before: list[Section[Row]] = []
     for section in sections:
         for line, row in zip(section.lines, section.rows, strict=True):
             if row.group is None:
                 expected = "the column GROUP, printed since 2.3, or a line `--group NAME` before the table"
                 raise rejection(line, expected=expected, actual="a table without it")
             what = (row.group, name(row))
-            if what not in seen:
-                seen[what] = row
-                yield row.group, row
-            elif seen[what] != row:
+            if what in seen:
+                if any(section.rows == one.rows for one in before):
+                    break
                 actual = f"{what[1]} of group {shown(row.group)} again"
                 raise rejection(line, expected="each state, member and partition of a group once", actual=actual)
+            seen.add(what)
+            yield row.group, row
+        before.append(section)
 
 
 def _each_once(sections: Sequence[Section[GroupMember]]) -> Iterator[Section[GroupMember]]:
