@@ -43,7 +43,8 @@ def is_heading(line: str) -> bool:
 
 def as_rows(text: str) -> str:
     """The text with each row below such a heading as `kafka-topics` prints it."""
-    if _MAY_BE_HEADING.search(text) is None:
+    # Rows of groups have no such word, and a search through the lines takes a tenth of the time of reading them.
+    if not ("eplica" in text or "EPLICA" in text) or _MAY_BE_HEADING.search(text) is None:
         return text
     lines = text.split("\n")
     table: _Table | None = None

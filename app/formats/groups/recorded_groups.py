@@ -71,7 +71,7 @@ def join(texts: GroupTexts) -> JoinedGroups:
     of = defaultdict(_Sources, {group.group_id: _Sources(group) for group in texts.described if group.error is None})
     for name, state in _rows(texts.states, lambda _: "the state"):
         of[name].state = state
-    for name, member in _rows(_each_once(texts.members), lambda row: f"member {shown(row.consumer_id)}"):
+    for name, member in _rows(_each_once(texts.members), lambda row: f"member {row.consumer_id!r:.100}"):
         of[name].listed.append(member)
     for name, task_member in _rows(texts.streams_members, lambda row: f"member {shown(row.member_id)}"):
         of[name].streams.append(task_member)
@@ -282,7 +282,7 @@ def _ascending(listed: Iterable[tuple[str, tuple[int, ...]]]) -> tuple[TopicPart
     by_topic: dict[str, list[int]] = {}
     for topic, partitions in listed:
         by_topic.setdefault(topic, []).extend(partitions)
-    return tuple([TopicPartitions(topic, tuple(sorted(by_topic[topic]))) for topic in sorted(by_topic)])
+    return tuple([TopicPartitions(topic, tuple(sorted(numbers))) for topic, numbers in sorted(by_topic.items())])
 
 
 def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture]:
