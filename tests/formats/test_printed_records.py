@@ -118,6 +118,11 @@ def test_brokers_of_python_have_racks() -> None:
     )
 
 
+def test_partitions_without_a_topic_are_rejected_with_what_is_missing() -> None:
+    rows = [f"(partition={i}, leader={NODES[1]}, replicas={NODES[1]}, isr={NODES[1]})" for i in range(2)]
+    assert "expected the topic of the partitions" in rejected(joined, "\n".join(rows)).detail
+
+
 @given(st.data())
 def test_a_record_that_is_cut_off_is_no_smaller_one(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([of_java({"orders": [([1, 2], 2, True)]}), GROUP, NEWER]))

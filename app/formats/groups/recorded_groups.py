@@ -71,7 +71,7 @@ def join(texts: GroupTexts) -> JoinedGroups:
     of = defaultdict(_Sources, {group.group_id: _Sources(group) for group in texts.described if group.error is None})
     for name, state in _rows(texts.states, lambda _: "the state"):
         of[name].state = state
-    for name, member in _rows(_each_once(texts.members), lambda row: f"member {row.consumer_id!r:.100}"):
+    for name, member in _rows(_each_once(texts.members), lambda row: f"member {shown(row.consumer_id)}"):
         of[name].listed.append(member)
     for name, task_member in _rows(texts.streams_members, lambda row: f"member {shown(row.member_id)}"):
         of[name].streams.append(task_member)

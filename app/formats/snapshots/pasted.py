@@ -324,8 +324,9 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
-    texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    for rewrite in (older_tables.with_groups, as_rows, with_topics, printed_records.as_json, printed_objects.as_json):
+    # Of a line with records nothing else is read, whatever is before them.
+    texts, prefix = without_prefixes(printed_records.as_json(characters.plain(upload.text)), is_known)
+    for rewrite in (older_tables.with_groups, as_rows, with_topics, printed_objects.as_json):
         texts = list(map(rewrite, texts))
     return [replace(upload, text=one, prefix=prefix) for one in texts]
 
