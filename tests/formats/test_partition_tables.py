@@ -137,4 +137,5 @@ def test_a_table_without_topics_is_of_the_one_that_was_named_before() -> None:
     assembled = joined(f"{KAF}$ kaf topic describe payments\n{KAF.replace('orders', 'payments')}")
     assert [topic.name for topic in assembled.cluster.topics] == ["orders", "payments"]
     rejected(joined, KAF.partition("Partitions:\n")[2])
+    rejected(joined, KAF.replace("[", "").replace("]", ""))
     assert "Config:" in [place.unknown for place in assembled.unknown]

@@ -12,7 +12,7 @@ from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.formats.syntax.printed_records import as_json
 from tests.formats.strategies import rejected
-from tests.formats.test_sources import joined
+from tests.formats.test_sources import codes, joined
 
 NODES = {1: "k-1.x:9092 (id: 1 rack: a)", 2: "10.0.0.2:9092 (id: 2 rack: b)", 3: "k3:9092 (id: 3 rack: null)"}
 RACKS = {1: "a", 2: "b", 3: None}
@@ -121,6 +121,21 @@ def test_brokers_of_python_have_racks() -> None:
 def test_partitions_without_a_topic_are_rejected_with_what_is_missing() -> None:
     rows = [f"(partition={i}, leader={NODES[1]}, replicas={NODES[1]}, isr={NODES[1]})" for i in range(2)]
     assert "expected the topic of the partitions" in rejected(joined, "\n".join(rows)).detail
+
+
+def test_topics_and_groups_on_one_line_are_rejected() -> None:
+    topics = of_java({"orders": [([1, 2], 2, True)]})
+    assert "topics and groups on one line" in rejected(joined, f"{topics} {GROUP}").detail
+    assert [len(found) for found in (joined(topics, GROUP).cluster.topics, joined(topics, GROUP).cluster.groups)] == [
+        1,
+        1,
+    ]
+
+
+def test_another_state_in_a_later_record_has_a_warning() -> None:
+    texts = [of_java({"orders": [([1, 2], in_sync, True)]}) for in_sync in (2, 1)]
+    assert "texts_disagree" in codes(joined("\n".join(texts)))
+    assert "texts_disagree" not in codes(joined(texts[0] + "\n" + texts[0]))
 
 
 @given(st.data())

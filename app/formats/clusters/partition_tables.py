@@ -93,8 +93,8 @@ class _Table(NamedTuple):
     def row(self, line: str) -> str | None:
         """The line as `kafka-topics` prints such a row; None if it is not a row of the table."""
         cells = _cells(line, self.mark)
-        if len(cells) == self.width + 1 and self.mark in ("", "\t") and cells[0].strip().isdigit():
-            cells = cells[1:]
+        is_numbered = self.places[0] >= 0 and self.mark in ("", "\t") and cells[0].strip().isdigit()
+        cells = cells[1:] if len(cells) == self.width + 1 and is_numbered else cells
         if len(cells) == self.width:
             values = [cells[place].strip() if place >= 0 else self.topic for place in self.places]
             return _row(values) if self.places[0] >= 0 or values[1].isdigit() else None

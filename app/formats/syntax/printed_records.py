@@ -11,8 +11,8 @@
     BrokerMetadata(nodeId=1, host='k1', port=9092, rack='a')                                          kafka-python
 
 What is around the records of a line, such as a list, a map or a log's prefix, is dropped. A line whose last record has
-no end stays as it is. A value that has a comma, an equals sign or a bracket is not the text that a reader expects, and
-is rejected there.
+no end, or that has both groups and topics, stays as it is. A value that has a comma, an equals sign or a bracket is not
+the text that a reader expects, and is rejected there.
 
 Source: `toString` of these classes of Apache Kafka 1.0 to 4.1; `structs.py` of kafka-python 2.
 """
@@ -59,6 +59,8 @@ def _as_json(line: str) -> str:
     except ValueError:
         return line
     groups = answer.pop("results")  # the nodes beside them are coordinators
+    if groups and (answer["topics"] or answer["partitions"]):
+        return line
     return json.dumps({"results": groups} if groups else {name: listed for name, listed in answer.items() if listed})
 
 
