@@ -140,8 +140,9 @@ def test_another_state_in_a_later_record_has_a_warning() -> None:
 
 @given(st.data())
 def test_a_record_that_is_cut_off_is_no_smaller_one(data: st.DataObject) -> None:
-    text = data.draw(st.sampled_from([of_java({"orders": [([1, 2], 2, True)]}), GROUP, NEWER]))
-    rejected(lambda one: assemble("c", [Upload(one)]), text[: data.draw(st.integers(1, text.rindex(")") - 1))])
+    described = {"orders": [([1, 2], 2, True)], "payments": [([2], 1, True), ([1], 0, True)]}
+    text = data.draw(st.sampled_from([of_java(described), of_consumer(described), of_python(described), GROUP, NEWER]))
+    rejected(lambda one: assemble("c", [Upload(one)]), text[: data.draw(st.integers(1, len(text) - 1))])
 
 
 @given(st.text("(){}[]=, '-:ab1\n", max_size=60))

@@ -33,7 +33,13 @@ _RECORD = re.compile(
 _LISTS = ("partitions", "members", "replicas", "isr")
 _KINDS = {"groupId": "results", "name": "topics", "partition": "partitions"}
 """By a field of a record, the list of an answer that it is of; the others are brokers."""
-_OF_PARTITION = {"partition", "leader", "replicas", "isr"}
+_REQUIRED = {
+    "partition": {"leader", "replicas", "isr"},
+    "memberId": {"clientId", "host", "assignment"},
+    "groupId": {"members", "partitionAssignor", "coordinator"},
+    "internal": {"name", "partitions"},
+}
+"""By a field of a record, the others that it has in every release."""
 _NUMBERS = ("partition", "leader", "replicas", "isr", "nodeId", "node_id", "port")
 _OPTIONAL = ("leader", "rack", "groupInstanceId", "coordinator")
 _DEEPEST = 5
@@ -48,6 +54,9 @@ def as_json(text: str) -> str:
 
 
 def _as_json(line: str) -> str:
+    # A list or a map that is cut off between two of its records has fewer closing brackets.
+    if sum(map(line.count, "([{")) != sum(map(line.count, ")]}")):
+        return line
     tokens = _TOKEN.finditer(line)
     starts = (token for token in tokens if token["open"] and _RECORD.match(line, token.start()))
     nodes = [_node(token) for token in _TOKEN.finditer(line) if token["id"]]
@@ -67,12 +76,12 @@ def _as_json(line: str) -> str:
 def _contents(tokens: Iterator[re.Match[str]], levels: int) -> Any:
     """The values up to a closing bracket, by name if they have names.
 
-    Raises `ValueError` without the bracket, and if a partition lacks a field.
+    Raises `ValueError` without the bracket, and if a record lacks a field.
     """
     named: dict[str, list[Any]] = {}
     key, values = "", list[Any]()
     for token in tokens:
-        if token["close"] and "partition" in named and not named.keys() >= _OF_PARTITION:
+        if token["close"] and any(key in named and not named.keys() >= others for key, others in _REQUIRED.items()):
             break
         if token["close"]:
             return {name: _field(name, found) for name, found in named.items()} if named else values
