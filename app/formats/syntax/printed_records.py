@@ -54,23 +54,29 @@ def as_json(text: str) -> str:
 
 
 def _as_json(line: str) -> str:
-    # A list or a map that is cut off between two of its records has fewer closing brackets.
-    if sum(map(line.count, "([{")) != sum(map(line.count, ")]}")):
-        return line
-    tokens = _TOKEN.finditer(line)
-    starts = (token for token in tokens if token["open"] and _RECORD.match(line, token.start()))
-    nodes = [_node(token) for token in _TOKEN.finditer(line) if token["id"]]
-    answer: dict[str, list[Any]] = {"results": [], "brokers": list(filter(None, nodes)), "topics": [], "partitions": []}
     try:
-        for _ in starts:
-            record = _contents(tokens, _DEEPEST)
-            answer[next((name for key, name in _KINDS.items() if key in record), "brokers")].append(record)
+        return json.dumps(_answer(line))
     except ValueError:
         return line
-    groups = answer.pop("results")  # the nodes beside them are coordinators
-    if groups and (answer["topics"] or answer["partitions"]):
-        return line
-    return json.dumps({"results": groups} if groups else {name: listed for name, listed in answer.items() if listed})
+
+
+def _answer(line: str) -> dict[str, list[Any]]:
+    """The records of a line as a client's answer. Raises `ValueError` if one is broken, or if groups are not alone."""
+    # A list or a map that is cut off between two of its records has fewer closing brackets.
+    if sum(map(line.count, "([{")) != sum(map(line.count, ")]}")):
+        raise ValueError
+    nodes = [_node(token) for token in _TOKEN.finditer(line) if token["id"]]
+    answer: dict[str, list[Any]] = {"results": [], "brokers": list(filter(None, nodes)), "topics": [], "partitions": []}
+    tokens = _TOKEN.finditer(line)
+    for token in tokens:
+        if token["open"] and _RECORD.match(line, token.start()):
+            record = _contents(tokens, _DEEPEST)
+            answer[next((name for key, name in _KINDS.items() if key in record), "brokers")].append(record)
+    if not answer["results"]:
+        return {name: listed for name, listed in answer.items() if listed}
+    if answer["topics"] or answer["partitions"]:
+        raise ValueError
+    return {"results": answer["results"]}  # the nodes beside them are coordinators
 
 
 def _contents(tokens: Iterator[re.Match[str]], levels: int) -> Any:
@@ -81,10 +87,8 @@ def _contents(tokens: Iterator[re.Match[str]], levels: int) -> Any:
     named: dict[str, list[Any]] = {}
     key, values = "", list[Any]()
     for token in tokens:
-        if token["close"] and any(key in named and not named.keys() >= others for key, others in _REQUIRED.items()):
-            break
         if token["close"]:
-            return {name: _field(name, found) for name, found in named.items()} if named else values
+            return _record(named) if named else values
         if token["key"]:
             key, values = token["key"], []
             named[key] = values
@@ -99,6 +103,12 @@ def _contents(tokens: Iterator[re.Match[str]], levels: int) -> Any:
     raise ValueError
 
 
+def _record(named: dict[str, list[Any]]) -> dict[str, Any]:
+    if any(key in named and not named.keys() >= others for key, others in _REQUIRED.items()):
+        raise ValueError
+    return {name: _field(name, values) for name, values in named.items()}
+
+
 def _field(name: str, values: list[Any]) -> Any:
     """The value of a field, of which Java prints one, several without brackets, or a list in brackets."""
     listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
@@ -106,8 +116,7 @@ def _field(name: str, values: list[Any]) -> Any:
         parts = [str(one).rpartition("-") for one in listed]
         return [{"topic": topic, "partition": _scalar("partition", number)} for topic, _, number in parts]
     if name in _LISTS:
-        numbers = listed if name in _NUMBERS else ()
-        return [int(one) if isinstance(one, str) and one.isdecimal() else one for one in numbers] or listed
+        return [_scalar(name, one) if isinstance(one, str) else one for one in listed]
     return values[0] if len(values) == 1 else values or None
 
 
@@ -119,7 +128,6 @@ def _scalar(key: str, text: str) -> Any:
 
 def _node(token: re.Match[str]) -> dict[str, Any] | None:
     """A broker; None of the one that stands for none."""
-    number, rack = int(token["id"]), token["rack"]
-    node = {"id": number, "host": token["host"], "port": int(token["port"])}
-    node |= {"rack": None if rack == "null" else rack, "isFenced": token["fenced"] == "true"}
-    return None if number < 0 else node
+    rack, is_fenced = _scalar("rack", token["rack"]), token["fenced"] == "true"
+    node = {"id": int(token["id"]), "host": token["host"], "rack": rack, "isFenced": is_fenced}
+    return None if token["id"].startswith("-") else node
