@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.formats.snapshots import snapshot_json
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.printed_objects import as_json
 from tests.formats.strategies import rejected, sample
 
@@ -114,6 +115,12 @@ def test_a_prefix_of_lines_of_which_few_are_known_is_removed(prefix: str) -> Non
     ranges = [f"\tRequest{i}({i}): 0 to {i} [usable: {i}]," for i in range(60)]
     lines = [prefix + line for broker in BROKERS if "(id: " in broker for line in (broker, *ranges)]
     assert read("\n".join(lines)) == read("\n".join(BROKERS))
+
+
+def test_an_indent_of_most_lines_is_no_prefix() -> None:
+    """YAML would mean something else without it, whichever lines are known alone."""
+    text = "b:\n  a: 1\n  a: 2\n" * 20
+    assert without_prefixes(text, lambda line: line.startswith("a: ")) == ([text], "")
 
 
 def test_windows_may_write_no_byte_order_mark() -> None:
