@@ -248,7 +248,9 @@ def _shared(lines: Sequence[str]) -> list[Prefix]:
     shapes = sorted([_DIGIT.sub("0", line[:_LONGEST_SHARED]) for line in lines])
     first, last = (shapes[len(lines) // 3], shapes[2 * len(lines) // 3]) if len(lines) > 1 else ("", "")
     beginnings = [first[: mark.end()] for mark in _MARK.finditer(first)]
-    return [(re.compile(re.escape(one).replace("0", r"\d")),) for one in beginnings if one.strip() and last.startswith(one)]
+    return [
+        (re.compile(re.escape(one).replace("0", r"\d")),) for one in beginnings if one.strip() and last.startswith(one)
+    ]
 
 
 def _best(prefixes: Sequence[Prefix], lines: Sequence[str], is_known: Callable[[str], bool], known: int) -> Prefix:
