@@ -78,12 +78,16 @@ def test_brokers_come_by_id_with_their_racks() -> None:
 ONE = "kafka-1:9092 (id: 1 rack: a) -> (\n"
 
 
+def test_a_command_that_ran_twice_says_no_more() -> None:
+    assert read(ONE + ONE) == read(ONE)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
         ("", 1, "found no broker"),
         ("\n\n", 1, "found no broker"),
-        ("\n" + ONE + ONE, 3, "broker 1 again"),
+        ("\n" + ONE + ONE.replace("rack: a", "rack: b"), 3, "broker 1 again"),
         (ONE + "kafka-2:9092 (id: -1 rack: null) -> (", 2, "a broker id from 0"),
         (ONE + "kafka-2:9092 (id: 2147483648 rack: null) -> (", 2, "a broker id from 0"),
         (ONE + "kafka-2:7000000 (id: 2 rack: null) -> (", 2, "a broker's header"),

@@ -74,7 +74,7 @@ HEAD = SAMPLE.split("\n", 1)[0] + "\n"
         ("", 1, "no broker"),
         (HEAD, 1, "no broker"),
         ("1 k 9092 a unfenced broker\n" + HEAD, 1, "a broker's header"),
-        (HEAD + "1 k 9092 a unfenced broker\n1 k 9092 a unfenced broker", 3, "broker 1 again"),
+        (HEAD + "1 k 9092 a unfenced broker\n1 k 9092 b unfenced broker", 3, "broker 1 again"),
         (HEAD + "-1 k 9092 a unfenced broker", 2, "a broker id from 0"),
         (HEAD + "1 k 9o92 a unfenced broker", 2, "a broker's row"),
         (HEAD + "1 k 9092 a broker", 2, "a broker's row"),

@@ -200,6 +200,12 @@ def _answer(partition: str) -> str:
     return "\n".join(lines)
 
 
+def test_answers_of_one_broker_each_are_joined() -> None:
+    one, other = (f'{{"version":1,"brokers":[{{"broker":{i},"logDirs":[]}}]}}\n' for i in (1, 2))
+    (first,), (second,) = read(one).brokers, read(other).brokers
+    assert read(one + other + one).brokers == (first, second)
+
+
 PLACE = "brokers/0/logDirs/0/partitions/1"
 
 
@@ -231,9 +237,13 @@ def test_a_replica_is_rejected_by_its_place_and_line(partition: str, says: str) 
     [
         ("", 1, "the log directories as JSON"),
         (sample(CAPTURE)[:-40], 3, "the log directories as JSON"),
-        (sample(CAPTURE) + "{}", 4, "the log directories as JSON"),
+        (sample(CAPTURE) + "{}", 4, "expected the key 'brokers'"),
         ('{"version":2,"brokers":[]}', 1, "version: expected version 1"),
-        ('{"brokers":[{"broker":1,"logDirs":[]},\n{"broker":1,"logDirs":[]}]}', 2, "brokers/1/broker: expected each"),
+        (
+            '{"brokers":[{"broker":1,"logDirs":[]},\n{"broker":1,"logDirs":[{"logDir":"/d","partitions":[]}]}]}',
+            2,
+            "brokers/1/broker: expected each",
+        ),
         ('{"brokers":[{"broker":-1,"logDirs":[]}]}', 1, "brokers/0/broker: expected a whole number"),
         ('{"brokers":[{"broker":1,"logDirs":null}]}', 1, "brokers/0/logDirs: expected an array, found null"),
         (

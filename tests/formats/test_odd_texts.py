@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.formats.snapshots import snapshot_json
 from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
+from app.formats.syntax.prefixes import without_prefixes
 from app.formats.syntax.printed_objects import as_json
 from tests.formats.strategies import rejected, sample
 
@@ -77,6 +78,12 @@ def html_row(cells: tuple[object, ...], cell: str) -> str:
         pytest.param(each(lambda line: f"{MOMENT}+00:00 app[kafka.1]: {line}"), id="heroku"),
         pytest.param(each(lambda line: json.dumps({"MESSAGE": line, "_PID": "7"})), id="journald"),
         pytest.param('"_time","_raw",host\n' + each(lambda line: f'"{MOMENT}","{line}",h1'), id="Splunk"),
+        pytest.param(
+            "Date,Host,Service,Message\n" + each(lambda line: f'"{MOMENT}Z","h","kafka","{line}"'),
+            id="four quoted columns",
+        ),
+        pytest.param(each(lambda line: f'level=info pod=k-0 msg={json.dumps(line)} host="h"'), id="logfmt"),
+        pytest.param(each(lambda line: f"I1127 10:00:00.123456       1 main.go:12] {line}"), id="klog"),
         pytest.param("timestamp,message\n" + each(lambda line: f'1700000000000,"{line}"'), id="CloudWatch"),
         pytest.param("Date,Host,Message\n" + each(lambda line: f'"{MOMENT}Z","h","{line}"'), id="Datadog"),
         pytest.param(f"[Pipeline] sh\n+ kafka-topics.sh --describe\n{PLAIN}[Pipeline] }}\n", id="Jenkins"),
@@ -95,6 +102,29 @@ def html_row(cells: tuple[object, ...], cell: str) -> str:
 )
 def test_a_description_with_something_around_it_is_read_alike(text: str) -> None:
     assert read(text) == read(PLAIN)
+
+
+BROKERS = sample("kafka-broker-api-versions.txt").rstrip("\n").split("\n")
+
+
+@pytest.mark.parametrize(
+    "prefix", ["Notice: /Stage[main]/Exec[kafka]/returns: ", "10:00:00.123 [main] INFO  c.e.Tool - STDOUT: "]
+)
+def test_a_prefix_of_lines_of_which_few_are_known_is_removed(prefix: str) -> None:
+    """Of a broker a line says the id and the rack, and sixty lines the versions of its requests."""
+    ranges = [f"\tRequest{i}({i}): 0 to {i} [usable: {i}]," for i in range(60)]
+    lines = [prefix + line for broker in BROKERS if "(id: " in broker for line in (broker, *ranges)]
+    assert read("\n".join(lines)) == read("\n".join(BROKERS))
+
+
+def test_an_indent_of_most_lines_is_no_prefix() -> None:
+    """YAML would mean something else without it, whichever lines are known alone."""
+    text = "b:\n  a: 1\n  a: 2\n" * 20
+    assert without_prefixes(text, lambda line: line.startswith("a: ")) == ([text], "")
+
+
+def test_windows_may_write_no_byte_order_mark() -> None:
+    assert Upload.of(PLAIN.encode("utf-16-le"), "topics") == Upload(PLAIN, "topics")
 
 
 @pytest.mark.parametrize(
@@ -148,6 +178,14 @@ def test_what_is_no_json_in_any_language_is_rejected(wrong: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
+        ("Broker\t\tSocket\n1\t\t10.0.0.1:9092\n", "brokers without racks of kafkat or kaf"),
+        ("ID  ADDRESS       CONTROLLER\n1   kafka-1:9092  true\n", "brokers without racks of kafkat or kaf"),
+        ("Valid replica already elected for partitions payments-0\n", "kafka-leader-election"),
+        ("Successfully cancelled partition reassignments for: orders-0\n", "a cancelled reassignment"),
+        ('{"name": "s", "connector": {"state": "RUNNING"}, "tasks": []}', "connectors"),
+        ('{"version": 4, "terraform_version": "1.9.0", "resources": []}', "Terraform's file"),
+        ("PARTITION  ISR  SIZE  EARLIEST_OFFSET\n0  3  7  0\n", "an answer of Aiven"),
+        ("(groupId=billing, isSimpleConsumerGroup=false, members=(memberId=m", "an object of Java"),
         ("Partition\tFirst Offset\tLast Offset\tSize\n0\t0\t7\t7\n", "a page of one topic"),
         ("Partition Information\nPartition\tLatest Offset\tLeader\n0\t7\t1\n", "a page of one topic"),
         ("(name=orders, internal=false, partitions=(partition=0, leader=k1:9092))", "an object of Java"),

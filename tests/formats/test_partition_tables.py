@@ -96,3 +96,46 @@ def test_a_broken_row_is_rejected_with_its_line(rows: str, line: int, words: str
 
 def test_a_table_without_a_column_is_named() -> None:
     assert "without a column that is needed" in rejected(joined, "Topic,Partition,Leader,Replicas\nt,0,1,1;2\n").detail
+
+
+KAF = """Name:        orders
+Internal:    false
+Partitions:
+  Partition  High Watermark  Leader  Replicas   ISR
+  ---------  --------------  ------  --------   ---
+  0          100             1       [1 2]      [1 2]
+  1          7               2       [2 3]      [2]
+Config:
+  Name            Value    ReadOnly  Sensitive
+  ----            -----    --------  ---------
+  retention.ms    1000     false     false
+"""
+KAFKAT = (
+    "Topic\t\tPartition\tLeader\t\tReplicas\t\t\tISRs\n"
+    "orders\t\t0\t\t1\t\t[1, 2]\t\t\t[1, 2]\norders\t\t1\t\t2\t\t[2, 3]\t\t\t[2]\n"
+)
+CONFLUENT = """Topic: orders PartitionCount: 2 ReplicationFactor: 2
+  Topic  | Partition | Leader | Replicas | ISR
++--------+-----------+--------+----------+--------+
+  orders |         0 |      1 | [1 2]    | [1 2]
+  orders |         1 |      2 | [2 3]    | [2]
+
+Configuration
+"""
+
+
+@pytest.mark.parametrize("text", [KAF, KAFKAT, KAFKAT.expandtabs(), CONFLUENT])
+def test_tables_of_command_lines_are_read(text: str) -> None:
+    (topic,) = joined(text).cluster.topics
+    assert topic.name == "orders"
+    assert topic.replicas.tolist() == [[1, 2], [2, 3]]
+    assert [[one for one in isr if one >= 0] for isr in topic.isr.tolist()] == [[1, 2], [2]]
+    assert topic.leaders.tolist() == [1, 2]
+
+
+def test_a_table_without_topics_is_of_the_one_that_was_named_before() -> None:
+    assembled = joined(f"{KAF}$ kaf topic describe payments\n{KAF.replace('orders', 'payments')}")
+    assert [topic.name for topic in assembled.cluster.topics] == ["orders", "payments"]
+    rejected(joined, KAF.partition("Partitions:\n")[2])
+    rejected(joined, KAF.replace("[", "").replace("]", ""))
+    assert "Config:" in [place.unknown for place in assembled.unknown]

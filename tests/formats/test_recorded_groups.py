@@ -280,6 +280,10 @@ class TestJoining:
 class TestRejections:
     """A malformed text names its line."""
 
+    def test_a_command_that_ran_twice_says_no_more(self) -> None:
+        for text in (OFFSETS, STATES, MEMBERS):
+            assert joined(text + text) == joined(text)
+
     def test_nothing_is_no_group(self) -> None:
         for text in ("", "\nConsumer group 'g' has no active members.\n", "{}"):
             assert joined(text) == JoinedGroups()
@@ -292,9 +296,17 @@ class TestRejections:
             (OFFSETS + STATES + "and so on\n", LINES[OFFSETS] + LINES[STATES] + 1, "and so on"),
             (OFFSETS + MEMBERS.replace(" 12 ", " xx ", 1), LINES[OFFSETS] + 3, "under #PARTITIONS"),
             (STATES + OFFSETS.replace(" 1550 ", " 15x0 ", 1), LINES[STATES] + 3, "under CURRENT-OFFSET"),
-            (OFFSETS + OFFSETS, LINES[OFFSETS] + 3, "partition orders-23 of group 'billing' again"),
-            (STATES + STATES, LINES[STATES] + 3, "the state of group 'billing' again"),
-            (MEMBERS + MEMBERS, LINES[MEMBERS] + 3, "d50f4adbc9d7' of group 'billing' again"),
+            (
+                OFFSETS + OFFSETS.replace(" 1550 ", " 1551 ", 1),
+                LINES[OFFSETS] + 3,
+                "partition orders-23 of group 'billing' again",
+            ),
+            (STATES + STATES.replace("Stable", "Empty "), LINES[STATES] + 3, "the state of group 'billing' again"),
+            (
+                MEMBERS + MEMBERS.replace("/127.0.0.1", "/127.0.0.2"),
+                LINES[MEMBERS] + 3,
+                "d50f4adbc9d7' of group 'billing' again",
+            ),
             (STATES + '{"brokers":[{"broker":1,"logDirs":[]}]}\n', LINES[STATES] + 1, "brokers: expected an object"),
             (STATES + DESCRIBED + DESCRIBED, LINES[STATES] + LINES[DESCRIBED] + 1, "'billing' again"),
             (STATES + DESCRIBED[:2000], LINES[STATES] + DESCRIBED.count("\n", 0, 2000) + 1, "described groups as JSON"),

@@ -122,7 +122,7 @@ def test_prose_and_log_lines_around_the_tables() -> None:
     [
         (MEMBERS_PLAIN.replace("orders:0,1", "orders:0,x"), 3, "`orders:0,1;payments:2` under ASSIGNMENT"),
         (MEMBERS_PLAIN.replace("orders:0,1", "orders"), 3, "`orders:0,1;payments:2` under ASSIGNMENT"),
-        (MEMBERS_PLAIN + MEMBERS_PLAIN, 6, "member 'c-1' of group 'alerts' again"),
+        (MEMBERS_PLAIN + MEMBERS_PLAIN.replace("/10.0.0.1", "/10.0.0.2"), 6, "member 'c-1' of group 'alerts' again"),
         (OFFSETS_4_1.replace("orders", "or/er "), 3, "a topic name"),
         (OFFSETS_4_1.replace(" -\n", " x\n"), 3, "a number of 64 bits"),
         (STATE_PLAIN.replace("10.0.0.1:9092  (1)", "10.0.0.1"), 3, "`host:port  (id)`"),

@@ -279,6 +279,31 @@ def test_rows_without_a_header_are_part_of_their_topic(rows: list[str]) -> None:
     assert set(read(of_another + "".join(rows))) == {alone, *read(of_another)}
 
 
+OTHER = (
+    "Topic: u\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
+    "\tTopic: u\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+)
+
+
+@given(st.sampled_from([ROW_0, ROW_1]), st.sampled_from(["none", "1", "2"]), st.sampled_from(["", "1", "2", "1,2"]))
+def test_of_a_state_that_is_printed_twice_the_last_one_counts(row: str, leader: str, isr: str) -> None:
+    """As a description, and `--under-replicated-partitions` some seconds later, print it."""
+    start, _, rest = row.partition("Leader: ")
+    replicas = rest.split("\t")[1]
+    later = f"{start}Leader: {leader}\t{replicas}\tIsr: {isr}\n"
+    described = HEADER + ROW_0 + ROW_1
+    (expected,) = read(described.replace(row, later))
+    (first,) = read(described)
+    for text in (described + later, described.replace(row, later) + row, described + described.replace(row, later)):
+        (topic,) = [one for one in read(text) if one.name == "t"]
+        is_last = later if not text.endswith(row) or later == row else row
+        assert topic.partitions == (expected.partitions if is_last == later else first.partitions)
+        assert (topic.changed is None) == (later == row)
+    for text, counts in ((described + OTHER + later, expected), (later + OTHER + described, first)):
+        (topic,) = [one for one in read(text) if one.name == "t"]
+        assert topic.partitions == counts.partitions
+
+
 class TestRejections:
     def test_the_text_they_start_from_is_read(self) -> None:
         assert len(read(HEADER + ROW_0 + ROW_1)[0].partitions) == 2
@@ -288,15 +313,21 @@ class TestRejections:
         [
             ("hello", 1, "a topic's header"),
             ("\n\nTopic t does not exist", 3, "a topic's header"),
-            (ROW_0 + ROW_0.replace("Isr: 1,2", "Isr: 1"), 2, "partition 0 again"),
-            (HEADER + ROW_0 + ROW_1 + ROW_1.replace("Isr: 1", "Isr: 2"), 4, "partition 1 again"),
+            (ROW_0 + ROW_0.replace(": 1,2", ": 1,3"), 2, "partition 0 again"),
+            (HEADER + ROW_0 + ROW_1 + ROW_1.replace("Replicas: 2,1", "Replicas: 1,2"), 4, "partition 1 again"),
             (HEADER, 1, "--topics-with-overrides"),
             (HEADER + ROW_0, 2, "rows for 2 partitions of topic 't', found 1: the text is cut off"),
             (HEADER, 1, "found 0: the text is cut off"),
             (HEADER + ROW_0 + HEADER.replace("t\t", "u\t", 1) + ROW_1, 2, "rows for 2 partitions of topic 't'"),
             (HEADER + ROW_0 + ROW_1 + ROW_1.replace("1\tL", "2\tL"), 4, "no more than 2 partitions"),
             (HEADER + ROW_0 + ROW_0, 3, "partition 0 again"),
-            (HEADER + ROW_0 + ROW_1 + HEADER + ROW_0 + ROW_1.replace("Isr: 1", "Isr: 2"), 4, "topic 't' again"),
+            (
+                HEADER + ROW_0 + ROW_1 + HEADER + ROW_0 + ROW_1.replace("Replicas: 2,1", "Replicas: 1,2"),
+                4,
+                "partition 1",
+            ),
+            (HEADER + ROW_0 + ROW_1 + HEADER.replace("Configs: ", "Configs: a=b") + ROW_0 + ROW_1, 4, "'t' again"),
+            (HEADER + ROW_0 + ROW_1 + OTHER + ROW_0 + ROW_1.replace("Partition: 1", "Partition: 2"), 6, "partition 2"),
             (HEADER + ROW_0 + ROW_1.replace("Topic: t", "Topic: u"), 3, "a row of topic 't'"),
             (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,2,1"), 2, "broker 1 twice"),
             (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,1"), 2, "broker 1 twice"),

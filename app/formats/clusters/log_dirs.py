@@ -31,8 +31,8 @@ import numpy as np
 from app.core.model import INT64_MAX, NO_LOG_DIR, NO_REPLICA, Cordon, Int32s, LogDirectory, Topic
 from app.errors import FieldPath
 from app.formats.clusters.stated_configs import ALL_LOG_DIRS, StatedConfigs, split
-from app.formats.syntax.documents import Document
-from app.formats.syntax.lines import LOG_LINE, first_repeated, is_topic_name, shown, whole_number, whole_numbers
+from app.formats.syntax.documents import Document, each_document
+from app.formats.syntax.lines import LOG_LINE, is_topic_name, shown, whole_number, whole_numbers
 from app.formats.syntax.loose_objects import LooseObject
 
 _PROSE = re.compile(r"Querying brokers for log directories information|Received log directory information from brokers")
@@ -45,6 +45,9 @@ class LogDirReplica(NamedTuple):
     partition: int
     size_bytes: int
     is_future: bool = False
+
+
+_WHAT = "the log directories"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,13 @@ class LogDirs:
 
 
 def read(text: str) -> LogDirs:
-    """Read the tool's answer.
+    """Read the tool's answers, one after another, as of one broker each.
 
     Raises
     ------
     MalformedText
-        The text holds no JSON document, another version of it or a broken one, a broker twice, a replica twice on a
-        broker, a negative size, a partition without number.
+        The text holds no JSON document, another version of it or a broken one, a broker twice that differs, a replica
+        twice on a broker, a negative size, a partition without number.
     """
     document_text, configs = split(text)
     document_text = "\n".join(
@@ -102,16 +105,15 @@ def read(text: str) -> LogDirs:
     )
     if configs != StatedConfigs() and not document_text.strip():
         return LogDirs((), configs)
-    document = Document.parse(document_text, "the log directories")
-    answer = LooseObject.of(document, document.root, ())
-    document.version_one(document.mapping(document.root, ()))
-    names: set[str] = set()
-    items = answer.required_each("brokers")
-    brokers = tuple([_broker(item, names) for item in items])
-    if (again := first_repeated(broker.broker for broker in brokers)) is not None:
-        place = [item for item, broker in zip(items, brokers, strict=True) if broker.broker == again][1]
-        raise document.reject((*place.path, "broker"), expected="each broker once", actual=f"broker {again} again")
-    return LogDirs(brokers, configs)
+    names, brokers = set[str](), dict[int, BrokerLogDirs]()
+    for document in [*each_document(document_text, _WHAT)] or [Document.parse(document_text, _WHAT)]:
+        document.version_one(document.mapping(document.root, ()))
+        for item in LooseObject.of(document, document.root, ()).required_each("brokers"):
+            broker = _broker(item, names)
+            if brokers.setdefault(broker.broker, broker) != broker:
+                place, actual = (*item.path, "broker"), f"broker {broker.broker} again"
+                raise document.reject(place, expected="each broker once, or alike", actual=actual)
+    return LogDirs(tuple(brokers.values()), configs)
 
 
 def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:

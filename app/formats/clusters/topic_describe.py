@@ -46,6 +46,7 @@ class TopicDescription:
     ----------
     configs : the value of `Configs` verbatim, `name=value` pairs with commas between and within them.
     is_whole : False of rows without a header, beside which there may be further ones.
+    changed : a partition that was printed twice, and whose leader or in-sync replicas are those that came last.
     """
 
     name: str
@@ -54,6 +55,7 @@ class TopicDescription:
     configs: str = ""
     topic_id: str | None = None
     is_whole: bool = True
+    changed: int | None = None
 
 
 def read(text: str) -> tuple[TopicDescription, ...]:
@@ -63,7 +65,7 @@ def read(text: str) -> tuple[TopicDescription, ...]:
     ------
     MalformedText
         A line is neither header nor row or lacks a column, a topic has another number of rows than its header says
-        (the text was cut off), a topic or partition comes twice, a replica comes twice in a row.
+        (the text was cut off), a topic comes twice with other replicas, a replica comes twice in a row.
     """
     reader = _Reader()
     lines = text.split("\n")
@@ -132,11 +134,29 @@ class _Section:
         return len(self.rows) == self.partition_count
 
 
+def _joined(line: int, known_line: int, described: TopicDescription, known: TopicDescription) -> TopicDescription:
+    """A topic that two commands printed, the second perhaps in part, with the state of each partition that came last.
+
+    An in-sync replica and a leader change in seconds; other replicas are a contradiction, which is rejected.
+    """
+    rows, others = ({row.partition: row for row in one.partitions} for one in (known, described))
+    header = replace(described, partitions=known.partitions, changed=known.changed)
+    expected, again = "each topic once, or alike", f"topic {described.name!r} again"
+    if described.is_whole and (header != known or others.keys() != rows.keys()):
+        raise rejection(line, expected=expected, actual=f"{again}, with other rows")
+    for partition, row in others.items():
+        if partition not in rows or rows[partition].replicas != row.replicas:
+            raise rejection(line, expected=expected, actual=f"{again}, with other replicas of partition {partition}")
+    changed = next((one for one in others if rows[one] != others[one]), known.changed)
+    last = {**rows, **others} if line > known_line else rows
+    return replace(known, partitions=tuple(last.values()), changed=changed)
+
+
 class _Reader:
     """Takes one line after the other; knows the topic that is open and what the rows so far had in common."""
 
     def __init__(self) -> None:
-        self._done: dict[str, TopicDescription] = {}
+        self._done: dict[str, tuple[int, TopicDescription]] = {}
         self._open: _Section | None = None
         self._without_header: dict[str, _Section] = {}
         self._is_table = False
@@ -181,7 +201,7 @@ class _Reader:
         for topic in self._without_header.values():
             self._open = topic
             self._close(line)
-        return tuple(self._done.values())
+        return tuple([topic for _, topic in self._done.values()])
 
     def _section(self, line: int, name: str) -> _Section:
         """The topic of a row: the open one, or that of this name in a table or of rows without a header."""
@@ -207,11 +227,9 @@ class _Reader:
             actual = f"{len(topic.rows)}: the text is cut off{alone}"
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         described = replace(topic.header, partitions=tuple(topic.rows.values()))
-        known = self._done.setdefault(topic.name, described)
-        is_part = not described.is_whole and {*described.partitions} <= {*known.partitions}
-        if known != described and not is_part:
-            actual = f"topic {topic.name!r} again, with other rows"
-            raise rejection(topic.line, expected="each topic once, or alike", actual=actual)
+        known_line, known = self._done.setdefault(topic.name, (topic.line, described))
+        if known is not described:
+            self._done[topic.name] = max(topic.line, known_line), _joined(topic.line, known_line, described, known)
 
     def _header(self, line: int, values: Values) -> _Section:
         require(line, values, ("ReplicationFactor", "Configs"), of=HEADER)
@@ -233,8 +251,12 @@ class _Reader:
 
     def _add(self, line: int, topic: _Section, row: PartitionDescription) -> None:
         if row.partition in topic.rows:
-            if topic.rows[row.partition] == row and (topic.has_all or not topic.header.is_whole):
-                return  # as another command prints it again
+            known = topic.rows[row.partition]
+            if row.replicas == known.replicas and (topic.has_all or not topic.header.is_whole):
+                topic.rows[row.partition] = row  # as another command prints it later
+                if row != known:
+                    topic.header = replace(topic.header, changed=row.partition)
+                return
             raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
         if topic.has_all:
             raise rejection(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")

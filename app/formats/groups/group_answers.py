@@ -22,14 +22,15 @@
      [{"Partition": 0, "newestOffset": 9, "consumerOffset": 7, "Lag": 2}]}], "Members": [{"clientHost": "/h",
      "clientId": "c", "assignedPartitions": [{"Name": "orders", "Partitions": [0]}]}]}       kafkactl
 
-Burrow and kafkactl know a member's client and host, which stand for its id, as `OWNER` does in tables of Kafka 0.9.
+What Java's client printed has the keys of its fields (printed_records.py). Burrow and kafkactl know a member's client
+and host, which stand for its id, as `OWNER` does in tables of Kafka 0.9.
 Burrow's `status` lists the partitions that lag alone, and `lag` all of them.
 
 Source: the sources of KafkaJS 2, rpk 25, Burrow 1, AKHQ 0.2x and kafkactl 5; the reference of Confluent's REST API v3.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from app.core.recorded import TopicPartitions
@@ -38,6 +39,7 @@ from app.formats.groups.consumer_groups import GroupMember, GroupState, Partitio
 from app.formats.groups.described_groups import DescribedGroup
 from app.formats.groups.group_cells import Record, Section
 from app.formats.syntax.documents import Document
+from app.formats.syntax.lines import shown
 from app.formats.syntax.loose_objects import LooseObject
 
 _UNCOUNTED = -1
@@ -49,6 +51,7 @@ class GroupAnswers:
 
     described: list[DescribedGroup] = field(default_factory=list)
     _line: int = 1
+    _groups: dict[str, Mapping[str, object]] = field(default_factory=dict)
     _offsets: list[tuple[int, PartitionOffsets]] = field(default_factory=list)
     _states: list[tuple[int, GroupState]] = field(default_factory=list)
     _members: dict[tuple[str, str], tuple[int, GroupMember]] = field(default_factory=dict)
@@ -103,6 +106,11 @@ class GroupAnswers:
         """Take a group with its members and offsets; the number of members may stand for them."""
         of = group.child("group") if group.has("group") else group
         name = described_groups.name_of(of, "groupname", "groupid", "name", "id")
+        if (known := self._groups.setdefault(name, group.members)) is not group.members:
+            if known != group.members:
+                actual = f"{shown(name)} again"
+                raise group.document.reject(group.path, expected="each group once, or alike", actual=actual)
+            return
         path, coordinator = group.get("coordinatornode", "coordinator")
         if isinstance(coordinator, dict):
             coordinator = coordinator.get("id")
@@ -123,11 +131,14 @@ class GroupAnswers:
     def _take_member(self, group: str, member: LooseObject) -> None:
         member_id = member.text("memberid", "id") or _client_and_host(member.text("clientid"), _host(member)) or ""
         self._add(group, member_id, member)
-        for assigned in member.each("topicpartitions", "assignments"):
+        of = member.child("assignment") if member.get("assignment")[1] is not None else member
+        if of.has("topicpartitions", "assignments", "assignedpartitions"):
+            self._assigned.setdefault((group, member_id), [])
+        for assigned in of.each("topicpartitions", "assignments"):
             self._assign(group, member_id, assigned)
-        for assigned in member.each("assignedpartitions"):
+        for assigned in of.each("assignedpartitions"):
             partitions = TopicPartitions(assigned.required_topic("name"), assigned.numbers("partitions"))
-            self._assigned.setdefault((group, member_id), []).append(partitions)
+            self._assigned[group, member_id].append(partitions)
 
     def _take_rest(self, item: LooseObject) -> None:
         group, member = described_groups.name_of(item, "consumergroupid"), item.text("consumerid")
@@ -152,7 +163,7 @@ class GroupAnswers:
             self.described.append(DescribedGroup(group, "", "", (), error))
 
     def _add(self, group: str, member_id: str, item: LooseObject) -> None:
-        client, instance = item.text("clientid") or "", item.text("instanceid")
+        client, instance = item.text("clientid") or "", item.text("instanceid", "groupinstanceid")
         member = GroupMember(member_id, _host(item) or "", client, None, group, instance)
         self._members[group, member_id] = self._line, member
 
@@ -174,7 +185,7 @@ def owns(document: object) -> bool:
         return isinstance(first, dict) and ("groupId" in first or owns(first))
     is_of_burrow = document.get("error") is False and isinstance(status, dict) and "group" in status
     if isinstance(document.get("groupId"), str):
-        return isinstance(document.get("partitions"), list)
+        return "isSimpleConsumerGroup" in document or isinstance(document.get("partitions"), list)
     is_of_kafkactl = isinstance(document.get("Group"), dict) and "State" in document
     is_of_akhq = {"id", "state", "members", "offsets"} <= document.keys()
     return is_of_burrow or is_of_kafkactl or is_of_akhq or str(document.get("kind")).startswith("KafkaConsumer")
@@ -182,7 +193,7 @@ def owns(document: object) -> bool:
 
 def _state(group: LooseObject) -> str:
     """The state as Kafka's tools print it."""
-    state = group.text("state") or ""
+    state = group.text("groupstate", "state") or ""
     return state.replace("_", " ").title().replace(" ", "") if state.isupper() else state
 
 

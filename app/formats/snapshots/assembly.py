@@ -175,7 +175,7 @@ def _contents(texts: Pasted) -> Iterator[Contents]:
     """What Kafka's own tools say of brokers and topics, then what each other tool says."""
     topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
     brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
-    yield Contents(brokers, topics=topics, notes=tuple(_other_factors(topics)))
+    yield Contents(brokers, topics=topics, notes=(*_other_factors(topics), *_changed(topics)))
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents = SOURCES[source].read(text)
@@ -189,6 +189,15 @@ def _other_factors(topics: Sequence[TopicDescription]) -> Iterator[Note]:
         if factors and topic.replication_factor not in factors:
             detail = f"ReplicationFactor of topic {topic.name} is {topic.replication_factor}, that of no partition"
             yield Note("texts_disagree", detail)
+            return
+
+
+def _changed(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """The first partition that was printed twice, with another state."""
+    for topic in topics:
+        if topic.changed is not None:
+            detail = f"{topic.name}-{topic.changed} has two leaders or sets of in-sync replicas; the last row counts"
+            yield Note("texts_disagree", f"texts differ: {detail}")
             return
 
 

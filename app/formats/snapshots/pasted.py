@@ -35,7 +35,7 @@ from app.formats.snapshots import unrecognized
 from app.formats.sources.client_answers import with_topics
 from app.formats.sources.contents import Note
 from app.formats.sources.sources import SOURCES
-from app.formats.syntax import characters
+from app.formats.syntax import characters, printed_objects, printed_records
 from app.formats.syntax.lines import (
     LOG_LINE,
     MAX_DECOMPRESSED_BYTES,
@@ -46,7 +46,6 @@ from app.formats.syntax.lines import (
     shown,
 )
 from app.formats.syntax.prefixes import without_prefixes
-from app.formats.syntax.printed_objects import as_json
 from app.formats.syntax.split_text import UNKNOWN, Mark, Split, split, starts_document
 from app.formats.syntax.wire import detect
 from app.formats.syntax.wire_formats import ByteEncoding
@@ -325,8 +324,9 @@ def _place(uploads: Sequence[Upload], line: int) -> Place:
 
 def _plain(upload: Upload, is_known: Callable[[str], bool]) -> list[Upload]:
     """The upload, or its part of each host, with plain characters and without prefixes of lines."""
-    texts, prefix = without_prefixes(characters.plain(upload.text), is_known)
-    for rewrite in (older_tables.with_groups, as_rows, with_topics, as_json):
+    # Of a line with records nothing else is read, whatever is before them.
+    texts, prefix = without_prefixes(printed_records.as_json(characters.plain(upload.text)), is_known)
+    for rewrite in (older_tables.with_groups, as_rows, with_topics, printed_objects.as_json):
         texts = list(map(rewrite, texts))
     return [replace(upload, text=one, prefix=prefix) for one in texts]
 

@@ -159,8 +159,9 @@ class Answers:
         if known != row and first.document is item.document:
             actual = f"partition {row.partition} of topic {name!r} again"
             raise item.document.reject(item.path, expected="each partition once", actual=actual)
-        if not self.differing and {*known.replicas} != {*row.replicas}:
-            self.differing = f"{name}-{row.partition} has other replicas"
+        if not self.differing and known != row:
+            others = "replicas" if {*known.replicas} != {*row.replicas} else "leaders, in-sync replicas or an order"
+            self.differing = f"{name}-{row.partition} has other {others}"
         for one in item.each("logdir"):
             path, size = one.get("size")
             if one.get("future")[1] is not True:

@@ -33,6 +33,8 @@ LOG_LINE = re.compile("|".join(alternatives(files(__package__) / "log_lines.txt"
 MAX_DECOMPRESSED_BYTES = 64 * 2**20
 """Upper limit on the bytes of compressed uploads after decompression."""
 _GZIP = b"\x1f\x8b"
+_UTF16_LE = re.compile(rb"(?:[\t\n\r -~]\x00){8}")
+"""The start of a text of Windows without a byte order mark."""
 _NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 # 22 digits of 6 bits are 4 bits more than 16 bytes; those are 0 in the last digit.
@@ -42,7 +44,8 @@ Id = TypeVar("Id", int, str)
 
 
 def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES, errors: str = "strict") -> str:
-    """An uploaded text's bytes as text: UTF-8, or UTF-16 after a byte order mark, perhaps compressed by gzip.
+    """An uploaded text's bytes as text: UTF-8, or UTF-16 of Windows or after a byte order mark, perhaps
+    compressed by gzip.
 
     A byte order mark at the start is dropped.
 
@@ -60,6 +63,7 @@ def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES
     if content.startswith(_GZIP):
         content = _decompressed(content, name, max_bytes)
     encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
+    encoding = "utf-16-le" if _UTF16_LE.match(content) else encoding
     try:
         return content.decode(encoding, errors).removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -12,6 +12,7 @@
     {"log":"Topic: orders …\\n","stream":…}      docker's log files; "message": "Topic: orders …" of others
     ["1768000000000000000", "Topic: orders …"]  Loki, also the newest line first
     - "Topic: orders …"                         lists of YAML
+    level=info msg="Topic: orders …"            logfmt
     | Topic: orders | Partition: 0 | …          tables of Markdown and Jira, boxes; "Topic: orders …", likewise
     kafka-1 | CHANGED | rc=0 >>                 Ansible ad hoc, before the lines of a host
 
@@ -53,6 +54,7 @@ _STRING_OF_LINES = re.compile(
     rf'(?:"\w{{0,40}}(?:stdout|output|content|log|message|msg|line|payload)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>{_STRING})',
     re.IGNORECASE,
 )
+_MESSAGE = re.compile(rf"(?:^|\s)(?:msg|message|line|log|output)=(?P<line>{_STRING})")
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
@@ -134,12 +136,13 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
     if text.lstrip().startswith(("{", "[")) or len(lines) < _LEAST_FRAMED:
         return text, ""
     if _are_quoted(lines, is_known):
-        return _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"'), '"…"'
+        plain = _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"')
+        return plain.replace('""', '"') if '","{""' in plain else plain, '"…"'  # JSON in a column of CSV
     if sum(line.rstrip().endswith(("|", "│", "┐", "┘", "┤")) for line in lines) >= _LEAST_SHARE * len(lines):
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
     known = sum(map(is_known, lines))
     columns = range(_MOST_COLUMNS if any('"' in line for line in lines) else 0)
-    reads: list[Callable[[str], str]] = [_with_tabs, *[partial(_cell, at) for at in columns]]
+    reads: list[Callable[[str], str]] = [_message, _with_tabs, *[partial(_cell, at) for at in columns]]
     for read in reads:
         if sum(is_known(read(line[:1000])) for line in lines) > known:
             return "\n".join(map(read, text.split("\n"))), '…,"…"'
@@ -182,7 +185,13 @@ def _with_tabs(line: str) -> str:
 
 def _cell(at: int, line: str) -> str:
     """A cell of several words in a line of CSV, as of a log's messages; a line without it as it is."""
-    return next((cell for cell in _cells(line)[at : at + 1] if len(cell.split()) > 1), line)
+    return next((cell for cell in _cells(line)[at : at + 1] if " " in cell.strip() or cell.startswith('{"')), line)
+
+
+def _message(line: str) -> str:
+    """The message of a line of logfmt; another line as it is."""
+    message = _MESSAGE.search(line)
+    return line if message is None else json.loads(message["line"], strict=False)
 
 
 def _unboxed(line: str) -> str:
@@ -224,10 +233,13 @@ def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> Pre
         return ()
     common = [(one,) for one in _PREFIXES if 2 * sum(bool(one.match(line)) for line in lines) >= len(lines)]
     pairs = [(*first, second) for first in common for second in _PREFIXES]
+    shared = _shared(lines)
+    of_nearly_all = [one for one in shared if sum(bool(_end(one, line)) for line in lines) >= _LEAST_SHARE * len(lines)]
     return (
         _best(common, lines, is_known, known)
         or _best(pairs, lines, is_known, known)
-        or _best(_shared(lines), lines, is_known, max(known, len(lines) // 2))
+        or _best(of_nearly_all, lines, is_known, known)
+        or _best(shared, lines, is_known, max(known, len(lines) // 2))
     )
 
 
@@ -236,7 +248,9 @@ def _shared(lines: Sequence[str]) -> list[Prefix]:
     shapes = sorted([_DIGIT.sub("0", line[:_LONGEST_SHARED]) for line in lines])
     first, last = (shapes[len(lines) // 3], shapes[2 * len(lines) // 3]) if len(lines) > 1 else ("", "")
     beginnings = [first[: mark.end()] for mark in _MARK.finditer(first)]
-    return [(re.compile(re.escape(one).replace("0", r"\d")),) for one in beginnings if last.startswith(one)]
+    return [
+        (re.compile(re.escape(one).replace("0", r"\d")),) for one in beginnings if one.strip() and last.startswith(one)
+    ]
 
 
 def _best(prefixes: Sequence[Prefix], lines: Sequence[str], is_known: Callable[[str], bool], known: int) -> Prefix:
