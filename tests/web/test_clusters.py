@@ -262,10 +262,11 @@ def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, datab
     assert browser.ask("GET", "/pictures/cluster-map.png?cluster=none").status_code == 404
 
 
-def test_snapshots_of_the_history_state_their_zone(browser: Browser, database: Database) -> None:
+def test_the_history_states_its_zone_and_counts_its_snapshots(browser: Browser, database: Database) -> None:
     keep(database, small())
     page = browser.get("/clusters/small/history")
     assert re.search(r"<td><a [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</a>", page.source)
+    assert "1 snapshot." in page.text
 
 
 @pytest.mark.long
