@@ -41,6 +41,35 @@ def test_keys_are_created_used_and_revoked(client: httpx.Client, database: Datab
 
 
 @pytest.mark.parametrize(
+    ("days", "state"),
+    [("1", "ends within a day"), ("2", "ends in 1 day"), ("14", "ends in 13 days"), ("15", "valid"), ("", "valid")],
+)
+def test_a_key_that_ends_within_two_weeks_says_so(client: httpx.Client, days: str, state: str) -> None:
+    """Days are whole ones that remain, so that a key of two days, a moment later, ends in one."""
+    made = SECRET.search(client.post("/keys", data={"name": "first", "scope": "admin", "days": days}).text)
+    assert made is not None
+    listed = client.get("/keys", auth=("", made[1])).text
+    assert re.findall(r'<span class="pill (?:warning|good)">([^<]*)</span>', listed) == [state]
+
+
+def test_a_name_in_the_audit_log_filters_it(client: httpx.Client) -> None:
+    """The link of a name leads to the entries of that name alone, also if a URL has to escape it."""
+    made = SECRET.search(client.post("/keys", data={"name": "first", "scope": "admin"}).text)
+    assert made is not None
+    first = ("", made[1])
+    other = SECRET.search(client.post("/keys", data={"name": "R&D + ü", "scope": "admin"}, auth=first).text)
+    assert other is not None
+    client.post("/keys", data={"name": "third", "scope": "read"}, auth=("", other[1]))
+    names = re.compile(r'href="(/audit\?name=[^"]*)"><bdi>([^<]*)</bdi>')
+    links = {name: address for address, name in names.findall(client.get("/audit", auth=first).text)}
+    assert set(links) == {"first", "R&amp;D + ü"}
+    for name, address in links.items():
+        found = names.findall(client.get(address, auth=first).text)
+        assert found
+        assert {by for _, by in found} == {name}
+
+
+@pytest.mark.parametrize(
     ("typed", "words"),
     [
         ({"name": "", "scope": "admin"}, "1 to 100 printable characters"),

@@ -1,5 +1,6 @@
 """The pages of clusters: adding one, its health, the map, and the state after a loss."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -259,6 +260,13 @@ def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, datab
     png = browser.ask("GET", "/pictures/cluster-map.png?cluster=small")
     assert png.content.startswith(b"\x89PNG")
     assert browser.ask("GET", "/pictures/cluster-map.png?cluster=none").status_code == 404
+
+
+def test_the_history_states_its_zone_and_counts_its_snapshots(browser: Browser, database: Database) -> None:
+    keep(database, small())
+    page = browser.get("/clusters/small/history")
+    assert re.search(r"<td><a [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</a>", page.source)
+    assert "1 snapshot." in page.text
 
 
 @pytest.mark.long
