@@ -187,9 +187,7 @@ OPTIONS = OptionSet(
             choices=tuple(policy.value for policy in Policy),
         ),
         Option(
-            "attributes",
-            "names",
-            "The broker attributes to spread over, the most important first; `rack` by default.",
+            "attributes", "names", "The broker attributes to spread over, the most important first; `rack` by default."
         ),
         Option(
             "forced",
