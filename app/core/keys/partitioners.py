@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -233,7 +234,23 @@ def _partitioner(row: Mapping[str, Any]) -> Partitioner:
 
 
 _TABLES = json.loads(files("app.core.keys").joinpath("partitioners.json").read_bytes())
-PARTITIONERS: Mapping[str, Partitioner] = {row["name"]: _partitioner(row) for row in _TABLES["partitioners"]}
+_REGISTERED = {row["name"]: _partitioner(row) for row in _TABLES["partitioners"]}
+PARTITIONERS: Mapping[str, Partitioner] = MappingProxyType(_REGISTERED)
+
+
+def register(partitioner: Partitioner) -> None:
+    """Add a partitioner before the service starts.
+
+    Raises
+    ------
+    ValueError
+        The name exists, or the policy for records without key is not in `NULL_KEY_POLICIES`.
+    """
+    if partitioner.name in _REGISTERED:
+        raise ValueError(f"there is a partitioner {partitioner.name!r} already")
+    if partitioner.null_keys is not None and partitioner.null_keys not in NULL_KEY_POLICIES:
+        raise ValueError(f"{partitioner.null_keys!r} is none of {', '.join(NULL_KEY_POLICIES)}")
+    _REGISTERED[partitioner.name] = partitioner
 
 
 PartitionsByName: TypeAlias = dict[str, Int32s]

@@ -1,5 +1,9 @@
 """Folds and partitioners: every answer is a partition, and the clients' differences are reproduced."""
 
+import subprocess
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +12,15 @@ from hypothesis import strategies as st
 from app.core.keys import hashes, partitioners
 from app.core.keys.model import Keys, keys_of
 from app.core.keys.null_keys import NULL_KEY_POLICIES
-from app.core.keys.partitioners import CLIENTS, PARTITIONERS, WITHOUT_KEY, Partitioner, disagreements, partition
+from app.core.keys.partitioners import (
+    CLIENTS,
+    PARTITIONERS,
+    WITHOUT_KEY,
+    Partitioner,
+    disagreements,
+    partition,
+    register,
+)
 from app.core.model import INT32_MAX, Int32s
 from app.errors.kafka import InvalidPartitions
 
@@ -95,6 +107,31 @@ class TestPartitioners:
             assert name == partitioner.name
             assert partitioner.summary
             assert partitioner.null_keys is None or partitioner.null_keys in NULL_KEY_POLICIES
+
+
+class TestRegistration:
+    """A partitioner of one's own."""
+
+    PROGRAM = """
+from app.core.keys.model import keys_of
+from app.core.keys.partitioners import PARTITIONERS, Partitioner, partition, register
+register(Partitioner("by_length", "the key's length", lambda keys, n: keys.lengths % n, "random"))
+print(partition(PARTITIONERS["by_length"], keys_of([b"abcde", None]), 3).tolist())
+"""
+
+    def test_it_is_found_by_its_name(self) -> None:
+        """In a process of its own, since the registry is one for all."""
+        ran = subprocess.run([sys.executable, "-c", self.PROGRAM], capture_output=True, text=True, check=True)
+        assert ran.stdout.strip() == f"[2, {WITHOUT_KEY}]"
+
+    def test_a_name_is_taken_once(self) -> None:
+        with pytest.raises(ValueError, match="already"):
+            register(PARTITIONERS["murmur2"])
+
+    def test_a_policy_has_to_be_known(self) -> None:
+        with pytest.raises(ValueError, match="round_robin"):
+            register(replace(PARTITIONERS["murmur2"], name="mine", null_keys="whatever"))
+        assert "mine" not in PARTITIONERS
 
     def test_it_has_to_answer_for_every_key(self) -> None:
         def forgetful(_: Keys, __: int) -> Int32s:
