@@ -8,14 +8,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    Field,
-    FilePath,
-    ModelWrapValidatorHandler,
-    StringConstraints,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, FilePath, ModelWrapValidatorHandler, StringConstraints, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 

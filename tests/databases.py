@@ -10,13 +10,13 @@ from secrets import token_hex
 
 import sqlalchemy as sa
 
+from app.store import tables
 from app.store.database import Database
-from app.store.tables import metadata
 
 TEMPLATE = "rackplan_template"
 """The database that others are copies of: migrated, without rows."""
 TABLES = (
-    *(table.name for table in metadata.sorted_tables),
+    *tables.TABLES,
     *("procrastinate_workers", "procrastinate_jobs", "procrastinate_periodic_defers", "procrastinate_events"),
 )
 """Every table that has rows; the migrations' own is not one."""

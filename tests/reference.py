@@ -13,9 +13,7 @@ from app import cli
 from app.api.openapi.document import of_class
 from app.api.problems.codes import OF_HTTP
 from app.api.problems.responses import status_of
-from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
 from app.core.measures.violations import VIOLATIONS
-from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS
 from app.errors import Failure
 from app.errors.crossing import FAILURES
 from app.formats.syntax.wire_formats import WireFormat
@@ -130,9 +128,9 @@ TABLES = (
     (SETTINGS, ("variable", "default", "what"), settings),
     (PROBLEMS, ("code", "status", "meaning"), problems),
     (PROBLEMS, ("code of a warning", "meaning"), meanings(CAUTIONS)),
-    (PROBLEMS, ("code of a violation of a placement", "meaning"), meanings(VIOLATIONS)),
-    (PROBLEMS, ("code of a violation of a group's assignment", "meaning"), meanings(GROUP_VIOLATIONS)),
-    (PROBLEMS, ("code of a violation of a task assignment", "meaning"), meanings(TASK_VIOLATIONS)),
+    (PROBLEMS, ("code of a violation of a placement", "meaning"), meanings(VIOLATIONS["placement"])),
+    (PROBLEMS, ("code of a violation of a group's assignment", "meaning"), meanings(VIOLATIONS["group"])),
+    (PROBLEMS, ("code of a violation of a task assignment", "meaning"), meanings(VIOLATIONS["tasks"])),
     (COMMANDS, ("command", "what it does"), commands),
     (AUTOMATION, ("measure", "what it is"), measures),
     (FORMATS_PAGE, ("format", "what it contains"), wire_formats),

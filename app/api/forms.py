@@ -5,7 +5,6 @@ Pages and the API do not import each other; the application hands this to the pa
 
 import json
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -37,28 +36,24 @@ SWEEP = "sweep"
 _CHECK = TypeAdapter(CheckRequest)
 _CHANGES = TypeAdapter(ChangesRequest)
 _KEYS = TypeAdapter(keys.KeysRequest)
-_MODELS: Mapping[str, TypeAdapter[Any]] = MappingProxyType(
-    {
-        "replicas": TypeAdapter(PlaceRequest),
-        "reassignment": reassignment.READER,
-        "group": TypeAdapter(PlanGroupRequest),
-        "streams": TypeAdapter(PlanStreamsRequest),
-        "restart": restarts.READER,
-        "consumers": consumers.READER,
-        SWEEP: TypeAdapter(SweepSubmission),
-    }
-)
-EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "replicas": examples.PLACE_REQUEST,
-        "reassignment": examples.REASSIGNMENT_REQUEST,
-        "group": examples.GROUP_REQUEST,
-        "streams": examples.STREAMS_REQUEST,
-        "restart": examples.RESTART_REQUEST,
-        "consumers": examples.CONSUMERS_REQUEST,
-        SWEEP: examples.SWEEP_REQUEST,
-    }
-)
+_MODELS: Mapping[str, TypeAdapter[Any]] = {
+    "replicas": TypeAdapter(PlaceRequest),
+    "reassignment": reassignment.READER,
+    "group": TypeAdapter(PlanGroupRequest),
+    "streams": TypeAdapter(PlanStreamsRequest),
+    "restart": restarts.READER,
+    "consumers": consumers.READER,
+    SWEEP: TypeAdapter(SweepSubmission),
+}
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "replicas": examples.PLACE_REQUEST,
+    "reassignment": examples.REASSIGNMENT_REQUEST,
+    "group": examples.GROUP_REQUEST,
+    "streams": examples.STREAMS_REQUEST,
+    "restart": examples.RESTART_REQUEST,
+    "consumers": examples.CONSUMERS_REQUEST,
+    SWEEP: examples.SWEEP_REQUEST,
+}
 """The example bodies of each kind, as OpenAPI has them."""
 
 

@@ -75,7 +75,7 @@ def sarif(
             yield result(caution.code, "note", caution.detail)
 
     listed = list(results())
-    meanings = dict(MEASURES) | dict(VIOLATIONS)
+    meanings = dict(MEASURES) | dict(VIOLATIONS["placement"])
     rules: list[Json] = [
         {"id": rule, "shortDescription": {"text": meanings.get(rule, rule)}}
         for rule in sorted({str(each["ruleId"]) for each in listed})

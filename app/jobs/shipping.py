@@ -24,6 +24,7 @@ from app.jobs.kernels.loop import Payload
 _PACKAGE = Path(app.__file__).parent
 _SHIPPED = (
     *("__init__.py", "tracing.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py"),
+    "core/**/*.json",
     # A scenario of a reassignment sweep is a request for a plan.
     *("formats/**/*.py", "formats/**/*.sh", "formats/**/*.txt"),
     *("services/*.py", "services/*.json", "store/__init__.py", "store/records.py", "store/unit.py"),

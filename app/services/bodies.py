@@ -6,7 +6,8 @@ A request is a frozen dataclass. Only pydantic checks its fields, so that Python
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from dataclasses import Field as DataclassField
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast, dataclass_transform, get_args
 
 import pydantic_core
@@ -178,11 +179,12 @@ def _subclasses(base: Any) -> Iterator[Any]:
         yield from _subclasses(subclass)
 
 
-def by_only_field(events: Sequence[type[BaseModel]]) -> Discriminator:
-    """The discriminator of a union of models with one field each, whose name is the tag."""
-    names = ", ".join(name for event in events for name in event.model_fields)
-    message = f"An event is an object of one field, which names it: {names}"
-    return Discriminator(_only_field, custom_error_type="event", custom_error_message=message)
+def one_event_of(*events: type[BaseModel]) -> Any:
+    """The type of an event: one of these models, each of which has one field, whose name is its tag."""
+    tagged = {name: Annotated[event, Tag(name)] for event in events for name in event.model_fields}
+    message = f"An event is an object of one field, which names it: {', '.join(tagged)}"
+    known = Discriminator(_only_field, custom_error_type="event", custom_error_message=message)
+    return Annotated[reduce(or_, tagged.values()), known]
 
 
 def _only_field(value: object) -> str | None:

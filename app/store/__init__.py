@@ -8,7 +8,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
     transaction.py  takes a connection with its first statement; the base class of the stores; the role of requests,
                     from which policies hide the rows of other teams; the team that a request or job acts for; the base
                     class of stores of rows that have an id and a team: ids that sort by time, lists in pages
-    tables.py       every table, and the statements of statements.sql
+    tables.py       the tables of tables.sql, and the statements of statements.sql
     records.py      records of snapshots and plans, without the database driver
     unit.py         the unit of work as a type, without it
     snapshots.py    states of clusters

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
-from app.core.groups.server.uniform_homogeneous import Remainder
+from app.core.groups.server.uniform import Remainder
 from app.core.kafka_versions import MEASURED, KafkaRange
 from app.core.replicas import admin_utils, striped
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs

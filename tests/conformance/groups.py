@@ -15,7 +15,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned,
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.group import SubscriptionType, set_order, type_of
-from app.core.groups.server.uniform_homogeneous import Remainder
+from app.core.groups.server.uniform import Remainder
 from app.core.model import padded
 from tests.conformance.jvm import kafka_uuid
 from tests.conformance.topic_hash import group_hash, topic_hash

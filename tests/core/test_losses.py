@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.measures import losses as measured
-from app.core.measures.log_dir_losses import log_dir_losses
 from app.core.measures.losses import LossCounts, Losses, ReplicaStates
-from app.core.measures.partition_table import PartitionTable
+from app.core.measures.partition_table import PartitionTable, log_dir_losses
 from app.core.measures.placement import measure
 from app.core.measures.tally import BrokerArrays, tally
 from app.core.model import NO_LEADER, NO_LOG_DIR, Broker, Cluster, LogDirectory, Topic

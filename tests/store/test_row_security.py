@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from app.store import transaction
 from app.store.database import Database
 from app.store.records import PlanFilter
-from app.store.tables import metadata
+from app.store.tables import TABLES
 from app.store.transaction import uuid7
 from tests import databases
 
 OF_WORKERS = {"job_turns"}
-OF_TEAMS = sorted(table.name for table in metadata.sorted_tables if "team" in table.c and table.name not in OF_WORKERS)
+OF_TEAMS = sorted(name for name, table in TABLES.items() if "team" in table.c and name not in OF_WORKERS)
 PARTS = ["plan_topics", "sweep_chunks", "sweep_rows", "webhook_deliveries"]
 GRANTED = sorted(set(OF_TEAMS) | set(PARTS))
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, Tag
+from pydantic import Field
 
 from app.api.models.clusters import PartitionRequest
 from app.errors.requests import ConflictingFields
-from app.services.bodies import ListOf, by_only_field
+from app.services.bodies import ListOf, one_event_of
 from app.services.bodies import Request as RequestModel
 from app.services.fields import GroupString, Rack, TopicId, TopicName
 from app.services.groups import GroupEvent, GroupRequest, GroupTopic, MemberRequest
@@ -85,23 +85,9 @@ class ReplicaRacksChangedRequest(RequestModel):
     """The brokers and topics that change."""
 
 
-_SINGLE_EVENTS = (
-    JoinRequest,
-    LeaveRequest,
-    ReplaceRequest,
-    LoseRackRequest,
-    TopicGrownRequest,
-    ReplicaRacksChangedRequest,
+SingleEventRequest = one_event_of(
+    *(JoinRequest, LeaveRequest, ReplaceRequest, LoseRackRequest, TopicGrownRequest, ReplicaRacksChangedRequest)
 )
-SingleEventRequest = Annotated[
-    Annotated[JoinRequest, Tag("join")]
-    | Annotated[LeaveRequest, Tag("leave")]
-    | Annotated[ReplaceRequest, Tag("replace")]
-    | Annotated[LoseRackRequest, Tag("lose_rack")]
-    | Annotated[TopicGrownRequest, Tag("topic_grown")]
-    | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")],
-    by_only_field(_SINGLE_EVENTS),
-]
 
 
 class BurstRequest(RequestModel):
@@ -109,22 +95,14 @@ class BurstRequest(RequestModel):
     before, and for the assignors of the classic protocol.
     """
 
-    burst: Annotated[list[SingleEventRequest], Field(min_length=1)]
+    burst: Annotated[list[SingleEventRequest], Field(min_length=1)]  # type: ignore[valid-type] # made by `one_event_of`
     """Events that one assignment takes in together, in order."""
 
 
-_EVENTS = (*_SINGLE_EVENTS, RollingRestartRequest, BurstRequest)
-EventRequest = Annotated[
-    Annotated[JoinRequest, Tag("join")]
-    | Annotated[LeaveRequest, Tag("leave")]
-    | Annotated[ReplaceRequest, Tag("replace")]
-    | Annotated[RollingRestartRequest, Tag("rolling_restart")]
-    | Annotated[LoseRackRequest, Tag("lose_rack")]
-    | Annotated[TopicGrownRequest, Tag("topic_grown")]
-    | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")]
-    | Annotated[BurstRequest, Tag("burst")],
-    by_only_field(_EVENTS),
-]
+EventRequest = one_event_of(
+    *(JoinRequest, LeaveRequest, ReplaceRequest, RollingRestartRequest, LoseRackRequest, TopicGrownRequest),
+    *(ReplicaRacksChangedRequest, BurstRequest),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +111,7 @@ class PlanGroupRequest(GroupRequest):
 
     topics: ListOf[GroupTopicRequest] | None = None  # type: ignore[assignment] # replicas are part of a partition
     """Topics of the subscriptions; null if a snapshot has them."""
-    events: ListOf[EventRequest] = field(default_factory=list)  # type: ignore[assignment] # a class for each event
+    events: ListOf[EventRequest] = field(default_factory=list)  # type: ignore[valid-type] # made by `one_event_of`
     """Events of the group, in order."""
 
     def service(self) -> GroupRequest:

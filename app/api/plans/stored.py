@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import Body, Header, Query, Request, Response, Security
@@ -93,16 +92,14 @@ class PlanResource(NamedTuple):
     difference: type[DifferencePage]
 
 
-PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
-    {
-        "replicas": PlanResource(PlanDocument, DiffDocument),
-        "reassignment": PlanResource(ReassignmentPlanDocument, ReassignmentDiffDocument),
-        "group": PlanResource(GroupPlanDocument, GroupDiffDocument),
-        "streams": PlanResource(StreamsPlanDocument, StreamsDiffDocument),
-        "restart": PlanResource(RestartPlanDocument, RestartDiffDocument),
-        "consumers": PlanResource(ConsumersPlanDocument, ConsumersDiffDocument),
-    }
-)
+PLAN_RESOURCES: Mapping[str, PlanResource] = {
+    "replicas": PlanResource(PlanDocument, DiffDocument),
+    "reassignment": PlanResource(ReassignmentPlanDocument, ReassignmentDiffDocument),
+    "group": PlanResource(GroupPlanDocument, GroupDiffDocument),
+    "streams": PlanResource(StreamsPlanDocument, StreamsDiffDocument),
+    "restart": PlanResource(RestartPlanDocument, RestartDiffDocument),
+    "consumers": PlanResource(ConsumersPlanDocument, ConsumersDiffDocument),
+}
 """Every kind of `KINDS`, in its order; the documents of `/v1/plans` are made of it."""
 
 

@@ -4,50 +4,28 @@ import json
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Any
 
 from app.errors import Failure
 from app.errors import every as errors
 from app.errors.crossing import FAILURES
 
-_CHALLENGES = 'Bearer realm="rackplan", Basic realm="rackplan"'
 
-STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
-    {
-        errors.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NotFound: HTTPStatus.NOT_FOUND,
-        errors.Conflict: HTTPStatus.CONFLICT,
-        errors.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
-        errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
-        errors.Forbidden: HTTPStatus.FORBIDDEN,
-        errors.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
-        errors.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
-        errors.PlanChanged: HTTPStatus.PRECONDITION_FAILED,
-        errors.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        errors.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        errors.TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
-        errors.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
-        errors.QuotaExceeded: HTTPStatus.FORBIDDEN,
-    }
-)
+def _table(name: str) -> Any:
+    return json.loads(files("app.api.problems").joinpath(name).read_bytes())
 
-HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
-    {
-        errors.Unauthenticated: {"WWW-Authenticate": _CHALLENGES},
-        errors.ApiKeyExpired: {"WWW-Authenticate": _CHALLENGES},
-        errors.TokenRejected: {"WWW-Authenticate": 'Bearer realm="rackplan", error="invalid_token"'},
-        errors.IssuerUnavailable: {"Retry-After": "10"},
-        errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
-        errors.TooManyRequests: {"Retry-After": "1"},  # at least; `retry_after_s` of the failure states it
-        errors.TooManySweeps: {"Retry-After": "30"},
-        errors.ServiceBusy: {"Retry-After": "1"},  # the same
-        errors.ServiceStopping: {"Retry-After": "5"},
-        errors.DatabaseUnavailable: {"Retry-After": "2"},
-        errors.ProcessLost: {"Retry-After": "1"},
-        errors.StorageFull: {"Retry-After": "30"},
-    }
-)
+
+TABLES: Mapping[str, Any] = _table("problems.json")
+"""By name or category of failures their status and headers; problems that are no failures; failures of all operations.
+
+`Retry-After` of `TooManyRequests` and `ServiceBusy` is the least: `retry_after_s` of the failure states it.
+"""
+STATUS: Mapping[type[Failure], HTTPStatus] = {
+    getattr(errors, name): HTTPStatus(status) for name, status in TABLES["status"].items()
+}
+HEADERS: Mapping[type[Failure], Mapping[str, str]] = {
+    getattr(errors, name): headers for name, headers in TABLES["headers"].items()
+}
 
 
 def status_of(kind: type[Failure]) -> HTTPStatus | None:
@@ -59,26 +37,13 @@ def status_of(kind: type[Failure]) -> HTTPStatus | None:
 
 
 MEDIA_TYPE = "application/problem+json"
-_OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
-    errors.Unauthenticated,
-    errors.TokenRejected,
-    errors.Forbidden,
-    errors.InvalidField,
-    errors.LimitExceeded,  # of time and of memory
-    errors.TooManyRequests,
-    errors.ServiceBusy,
-    errors.ServiceStopping,
-    errors.DatabaseUnavailable,
-    errors.IssuerUnavailable,
-)
 _IMPLIED: Mapping[type[Failure], Sequence[type[Failure]]] = {
     errors.IdempotencyKeyInFlight: (errors.IdempotencyKeyReused, errors.QuotaExceeded)
 }
 """Failures of operations that have another one: with an Idempotency-Key, whose answer is stored."""
 
 
-_TABLE = files("app.api.problems").joinpath("failures.json").read_bytes()
-OF_OPERATIONS: Mapping[str, Sequence[str]] = json.loads(_TABLE)
+OF_OPERATIONS: Mapping[str, Sequence[str]] = _table("failures.json")
 """The codes of the failures of each operation by its id, besides those of every operation."""
 
 
@@ -96,7 +61,7 @@ def responses(operation_id: str, others: Mapping[int, Mapping[str, Any]] | None)
     }
     failures = [FAILURES[code] for code in OF_OPERATIONS.get(operation_id, ())]
     implied = (also for cause, others in _IMPLIED.items() if cause in failures for also in others)
-    for kind in (*_OF_EVERY_OPERATION, *implied, *failures):
+    for kind in (*(FAILURES[code] for code in TABLES["of_every_operation"]), *implied, *failures):
         status = status_of(kind)
         if status is not None:
             by_status.setdefault(status.value, {})[kind.code] = kind.title

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import Field, Tag
+from pydantic import Field
 
 from app.api.groups import GroupTopicRequest
 from app.errors.requests import ConflictingFields
-from app.services.bodies import ListOf, by_only_field
+from app.services.bodies import ListOf, one_event_of
 from app.services.bodies import Request as RequestModel
 from app.services.fields import GroupString, Rack
 from app.services.streams import StreamsRequest
@@ -71,25 +71,10 @@ class ScaleInRequest(RequestModel):
     """Process ids of the clients that are removed."""
 
 
-_EVENTS = (
-    RollingDeployRequest,
-    DeployAtOnceRequest,
-    LoseClientRequest,
-    LoseTagRequest,
-    LoseClientsRackRequest,
-    ScaleOutRequest,
-    ScaleInRequest,
+StreamsEventRequest = one_event_of(
+    *(RollingDeployRequest, DeployAtOnceRequest, LoseClientRequest, LoseTagRequest, LoseClientsRackRequest),
+    *(ScaleOutRequest, ScaleInRequest),
 )
-StreamsEventRequest = Annotated[
-    Annotated[RollingDeployRequest, Tag("rolling_deploy")]
-    | Annotated[DeployAtOnceRequest, Tag("deploy_at_once")]
-    | Annotated[LoseClientRequest, Tag("lose_client")]
-    | Annotated[LoseTagRequest, Tag("lose_tag")]
-    | Annotated[LoseClientsRackRequest, Tag("lose_rack")]
-    | Annotated[ScaleOutRequest, Tag("scale_out")]
-    | Annotated[ScaleInRequest, Tag("scale_in")],
-    by_only_field(_EVENTS),
-]
 
 
 def event_of(event: RequestModel) -> StreamsEvent:
@@ -107,7 +92,7 @@ class PlanStreamsRequest(StreamsRequest):
     """Source and changelog topics; null if a snapshot has them."""
     clients: ListOf[ClientRequest] | None = None  # type: ignore[assignment] # null, if a group has them
     """Instances of the application; null if `group` names a recorded group."""
-    events: ListOf[StreamsEventRequest] = field(default_factory=list)  # type: ignore[assignment] # a class for each
+    events: ListOf[StreamsEventRequest] = field(default_factory=list)  # type: ignore[valid-type] # made by `one_event_of`
     """Events after the plan has been applied, in order."""
 
     def service(self) -> StreamsRequest:

@@ -29,20 +29,8 @@ _VCPU = ("bytes_per_s_per_vcpu",)
 _PEAK = ("peak_ingress_bytes_per_s",)
 _MEASURED = (*_PEAK, "partitions", "replication_factor", "ingress_bytes_per_s")
 """Fields of a topic that a snapshot or measurements may have."""
-_TRAITS = (
-    "replication_factor",
-    "min_insync_replicas",
-    "retention_s",
-    "retention_bytes",
-    "remote_storage",
-    "local_retention_s",
-    "local_retention_bytes",
-    "segment_bytes",
-    "disk_headroom",
-    "consumer_groups",
-    "lagging_share",
-)
-"""Fields of a topic that can be stated once for all: those besides its name, partitions, traffic and retained bytes."""
+_OF_ONE_TOPIC = (*_PEAK, "partitions", "ingress_bytes_per_s", "retained_bytes")
+"""Fields of a topic that cannot be stated once for all: partitions, traffic and retained bytes."""
 
 
 class TopologyRequest(RequestModel):
@@ -83,7 +71,7 @@ class MeasuredTopicRequest(TopicDetails, model_of(scenario.TopicLoad, optional=_
     """Values that override a measured topic's; or a planned topic, with all that a topic needs."""
 
 
-class EveryTopicRequest(model_of(scenario.TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # made by `model_of`
+class EveryTopicRequest(model_of(scenario.TopicLoad, optional=_MEASURED, without=_OF_ONE_TOPIC)):  # type: ignore[misc] # made by `model_of`
     """Values of every topic, unless its own entry overrides them."""
 
 

@@ -52,7 +52,7 @@ _CONSTRAINTS = {"minimum": "ge", "maximum": "le", "above": "gt"}
 
 
 def model_of(
-    record: type[Record], *, optional: Collection[str] = (), only: Collection[str] | None = None
+    record: type[Record], *, optional: Collection[str] = (), without: Collection[str] = ()
 ) -> type[RequestModel]:
     """A model of a record of the core: the fields, with the types, limits, defaults and descriptions declared there.
 
@@ -60,12 +60,12 @@ def model_of(
 
     Parameters
     ----------
-    optional : fields that may be null, which is their default. only : the fields that the model has; None for all.
+    optional : fields that may be null, which is their default. without : fields that the model does not have.
     """
     models: dict[str, Any] = {}
     for field in fields(record):
         schema: Declared = field.metadata[DECLARED]
-        if schema.json_type is None or (only is not None and field.name not in only):
+        if schema.json_type is None or field.name in without:
             continue
         limits: dict[str, Any] = {_CONSTRAINTS[name]: limit for name, limit in schema.limits.items()}
         if schema.json_type is float:

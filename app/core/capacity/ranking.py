@@ -19,19 +19,22 @@ from app.errors import Json
 
 Columns: TypeAlias = Mapping[str, NDArray[np.float64]]
 
-NUMBERS = (
-    "monthly_cost",
-    "headroom",
-    "cross_rack_bytes_per_s",
-    "first_breaking_month",
-    "brokers",
-    "partitions",
-    "partitions_offline",
-    "partitions_under_min_isr",
-    "partitions_not_rack_safe",
-    "remote_bytes",
-    "restart_waves",
-)
+_COLUMNS: Mapping[str, tuple[int, str]] = {
+    "monthly_cost": (1, "max"),
+    "headroom": (-1, "min"),
+    "cross_rack_bytes_per_s": (1, "max"),
+    "first_breaking_month": (-1, "min"),
+    "brokers": (1, "max"),
+    "partitions": (0, ""),
+    "partitions_offline": (0, "max"),
+    "partitions_under_min_isr": (0, "max"),
+    "partitions_not_rack_safe": (0, "max"),
+    "remote_bytes": (0, ""),
+    "restart_waves": (0, "max"),
+}
+"""By column, 1 if the smallest value is the best, −1 if the largest is, 0 if it is no objective; and the bound that a
+constraint sets: `min`, `max` or none."""
+NUMBERS = tuple(_COLUMNS)
 """The columns of objectives and constraints; the document of a scored scenario has a number of each name."""
 _WITHOUT_LIMIT = ("headroom", "first_breaking_month")
 """Null in a document means unlimited."""
@@ -49,27 +52,13 @@ class Constraint:
         return np.greater_equal(numbers, bound) if self.is_minimum else np.less_equal(numbers, bound)
 
 
-OBJECTIVES: Mapping[str, int] = {
-    "monthly_cost": 1,
-    "headroom": -1,
-    "cross_rack_bytes_per_s": 1,
-    "first_breaking_month": -1,
-    "brokers": 1,
-}
+OBJECTIVES: Mapping[str, int] = {column: sign for column, (sign, _) in _COLUMNS.items() if sign}
 """The columns that can be optimised: 1 if the smallest value is the best, −1 if the largest is."""
-_LARGE_ENOUGH = ("headroom", "first_breaking_month")
-_SMALL_ENOUGH = (
-    "monthly_cost",
-    "cross_rack_bytes_per_s",
-    "brokers",
-    "partitions_offline",
-    "partitions_under_min_isr",
-    "partitions_not_rack_safe",
-    "restart_waves",
-)
 CONSTRAINTS: Mapping[str, Constraint] = {
-    **{f"min_{column}": Constraint(column, is_minimum=True) for column in _LARGE_ENOUGH},
-    **{f"max_{column}": Constraint(column) for column in _SMALL_ENOUGH},
+    f"{kind}_{column}": Constraint(column, is_minimum=kind == "min")
+    for kind in ("min", "max")
+    for column, (_, bound) in _COLUMNS.items()
+    if bound == kind
 }
 
 

@@ -7,7 +7,6 @@ and `ConflictingFields` for values that contradict each other, with a path that 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -187,7 +186,7 @@ _SECTIONS = {
 }
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = {name: each.fields for name, each in _SECTIONS.items()}
 """Every section of a scenario and its fields; none if the section is not an object."""
-READERS = MappingProxyType({name: each.read for name, each in _SECTIONS.items()})
+READERS: Mapping[str, Callable[[Json], Any]] = {name: each.read for name, each in _SECTIONS.items()}
 """The reader of each section."""
 
 CONTRADICTING = ("topology", "topics", "partitions_multiplier", "clients", "restart")

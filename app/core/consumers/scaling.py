@@ -328,11 +328,7 @@ def _intervals(
         total = int(costs[previous != NO_CONSUMER].sum())
         previous = _named(moves.owners, names)
         yield Interval(
-            count,
-            max(packing.lower_bound, problem.least),
-            previous,
-            total - moves.kept,
-            total - moves.kept_bound,
+            count, max(packing.lower_bound, problem.least), previous, total - moves.kept, total - moves.kept_bound
         )
 
 

@@ -1,7 +1,7 @@
 """Consumer groups: the assignment after the next rebalance. One assignor a file, one `assign` verb, one registry.
 
 model.py          input and output of an assignor
-registry.py       every assignor by name: where it runs, whether it uses racks, its rebalance protocol
+registry.py       every assignor by name: where it runs, whether it uses racks, its protocol; assignors.json has them
 sweep.py          every group under every assignor, with members lost and added: the scenarios of a sweep
 classic/          the classic client's assignors, rack-aware if KIP-881 made them so
 kafka_python/     assignors of kafka-python that decide otherwise

@@ -1,9 +1,12 @@
 """Every assignor by name, with one signature: the source of the API's enum, the docs and comparisons."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +24,7 @@ from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.group import by_name
 from app.core.groups.server.share_group import Assignable
+from app.core.groups.server.uniform import Remainder
 from app.core.kafka_versions import NEWEST, KafkaVersion, Replayed, ReplayedLibrary
 from app.errors import FieldPath
 from app.errors.requests import AssignorUnavailable
@@ -96,142 +100,47 @@ def _weighted_optimum(worth: Weights | None, load: Weights | None) -> Assign:
     return assign
 
 
-ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
-    Assignor(
-        "range",
-        "the classic client's default: a range of each topic to each member, rack-aware since KIP-881",
-        classic_range.assign,
-        Protocol.EAGER,
-        "leader",
-        is_rack_aware=True,
-        replays=classic_range.REPLAYS,
-    ),
-    Assignor(
-        "roundrobin",
-        "the classic round-robin over all partitions",
-        roundrobin.assign,
-        Protocol.EAGER,
-        "leader",
-        replays=roundrobin.REPLAYS,
-    ),
-    Assignor(
-        "sticky",
-        "the classic sticky assignor: even, then as it was; all is given up before it is handed out",
-        _assign_sticky,
-        Protocol.EAGER,
-        "leader",
-        is_rack_aware=True,
-        owned_in=OwnedIn.USER_DATA,
-        replays=sticky.REPLAYS,
-    ),
-    Assignor(
-        "cooperative-sticky",
-        "the sticky assignor in two phases: only partitions that move are given up",
-        cooperative_sticky.assign,
-        Protocol.COOPERATIVE,
-        "leader",
-        is_rack_aware=True,
-        owned_in=OwnedIn.SUBSCRIPTION,
-        replays=cooperative_sticky.REPLAYS,
-    ),
-    *(
-        Assignor(
-            "uniform",
-            "the coordinator's default under KIP-848: even, then as it was; ignores racks",
-            by_name(partial(uniform.assign, remainder=remainder)),
-            Protocol.RECONCILED,
-            "coordinator",
-            owned_in=OwnedIn.TARGET,
-            replays=replays,
-        )
-        for remainder, replays in uniform.REPLAYS.items()
-    ),
-    Assignor(
-        "server-range",
-        "the coordinator's range under KIP-848; ignores racks",
-        by_name(server_range.assign, depends_on_order=False),
-        Protocol.RECONCILED,
-        "coordinator",
-        replays=server_range.REPLAYS,
-    ),
-    Assignor(
-        "simple",
-        "share groups, as Kafka 4.0 has it: every member gets every partition of what it reads",
-        by_name(simple.assign, depends_on_order=False),
-        Protocol.RECONCILED,
-        "coordinator",
-        is_exclusive=False,
-        replays=simple.REPLAYS,
-    ),
-    Assignor(
-        "simple",
-        "share groups, as Kafka 4.1 has it: members are hashed to partitions, the others stay or are dealt in turn",
-        by_name(simple_hashed.assign),
-        Protocol.RECONCILED,
-        "coordinator",
-        owned_in=OwnedIn.TARGET,
-        is_exclusive=False,
-        replays=simple_hashed.REPLAYS,
-        restricted=lambda assignable: by_name(partial(simple_hashed.assign, assignable=assignable)),
-    ),
-    Assignor(
-        "simple",
-        "share groups since Kafka 4.2: as many members a partition and partitions a member as can be, then as it was",
-        by_name(simple_shared.assign),
-        Protocol.RECONCILED,
-        "coordinator",
-        owned_in=OwnedIn.TARGET,
-        is_exclusive=False,
-        replays=simple_shared.REPLAYS,
-        restricted=lambda assignable: by_name(partial(simple_shared.assign, assignable=assignable)),
-    ),
-    Assignor(
-        "optimal",
-        "none of Kafka's: balanced, then read in rack, then moved least, with its proof",
-        optimal.assign,
-        Protocol.RECONCILED,
-        "nowhere",
-        is_rack_aware=True,
-        owned_in=OwnedIn.TARGET,
-        weighted=_weighted_optimum,
-    ),
-)
-"""Every assignor, of each release that decides otherwise. To add one: a file with an `assign`, an entry here, tests and
-vectors."""
+def _by_shares(assign: Callable[..., GroupAssignment]) -> tuple[Assign, Callable[[Assignable], Assign]]:
+    """The assignor of a share group, of all partitions and of those that may be assigned."""
+    return by_name(assign), lambda assignable: by_name(partial(assign, assignable=assignable))
 
 
+_BY_HASH, _BY_HASH_OF_SOME = _by_shares(simple_hashed.assign)
+_SHARED, _SHARED_OF_SOME = _by_shares(simple_shared.assign)
+_CODE: Mapping[str, Mapping[str, Any]] = {
+    "range": {"assign": classic_range.assign, "replays": classic_range.REPLAYS},
+    "roundrobin": {"assign": roundrobin.assign, "replays": roundrobin.REPLAYS},
+    "sticky": {"assign": _assign_sticky, "replays": sticky.REPLAYS},
+    "cooperative-sticky": {"assign": cooperative_sticky.assign, "replays": cooperative_sticky.REPLAYS},
+    "server-range": {"assign": by_name(server_range.assign, depends_on_order=False), "replays": server_range.REPLAYS},
+    "simple of 4.0": {"assign": by_name(simple.assign, depends_on_order=False), "replays": simple.REPLAYS},
+    "simple of 4.1": {"assign": _BY_HASH, "restricted": _BY_HASH_OF_SOME, "replays": simple_hashed.REPLAYS},
+    "simple": {"assign": _SHARED, "restricted": _SHARED_OF_SOME, "replays": simple_shared.REPLAYS},
+    "optimal": {"assign": optimal.assign, "weighted": _weighted_optimum},
+    "range of kafka-python": {"assign": kafka_python_range.assign, "library": kafka_python_range.REPLAYS},
+    "sticky of kafka-python": {"assign": kafka_python_sticky.assign, "library": kafka_python_sticky.REPLAYS},
+    "cooperative-sticky of librdkafka": {"assign": librdkafka_sticky.assign, "library": librdkafka_sticky.REPLAYS},
+    **{
+        name: {"assign": by_name(partial(uniform.assign, remainder=remainder)), "replays": uniform.REPLAYS[remainder]}
+        for name, remainder in (("uniform of 4.0.0", Remainder.FIRST_MEMBERS), ("uniform", Remainder.OWNERS))
+    },
+}
+"""The code of each row of assignors.json, by its id."""
+
+
+def _assignor(row: Mapping[str, Any]) -> Assignor:
+    traits = {name: value for name, value in row.items() if name != "id"} | {"protocol": Protocol(row["protocol"])}
+    if "owned_in" in row:
+        traits["owned_in"] = OwnedIn(row["owned_in"])
+    return Assignor(**traits, **_CODE[row["id"]])
+
+
+_ROWS = [_assignor(row) for row in json.loads(files("app.core.groups").joinpath("assignors.json").read_bytes())]
+ASSIGNOR_RELEASES: Sequence[Assignor] = [assignor for assignor in _ROWS if assignor.library is None]
+"""Every assignor, of each release that decides otherwise. To add one: a file with an `assign`, its code in this module,
+a row in assignors.json, tests and vectors."""
 LIBRARY_ASSIGNORS: Mapping[tuple[str, str], Assignor] = {
-    (assignor.library.library, assignor.name): assignor
-    for assignor in (
-        Assignor(
-            "range",
-            "kafka-python's range: a range of each topic to each member, without racks",
-            kafka_python_range.assign,
-            Protocol.EAGER,
-            "leader",
-            library=kafka_python_range.REPLAYS,
-        ),
-        Assignor(
-            "sticky",
-            "kafka-python's sticky: even, then as it was, without racks",
-            kafka_python_sticky.assign,
-            Protocol.EAGER,
-            "leader",
-            owned_in=OwnedIn.USER_DATA,
-            library=kafka_python_sticky.REPLAYS,
-        ),
-        Assignor(
-            "cooperative-sticky",
-            "librdkafka's cooperative-sticky: even, then as it was, in two phases",
-            librdkafka_sticky.assign,
-            Protocol.COOPERATIVE,
-            "leader",
-            is_rack_aware=True,
-            owned_in=OwnedIn.SUBSCRIPTION,
-            library=librdkafka_sticky.REPLAYS,
-        ),
-    )
-    if assignor.library is not None
+    (assignor.library.library, assignor.name): assignor for assignor in _ROWS if assignor.library is not None
 }
 """By client library and name, the assignors that decide otherwise than Kafka's Java client."""
 

@@ -2,9 +2,9 @@
 
     model.py         many keys as two buffers, as in Arrow; no copy per key
     hashes.py        murmur2, FNV-1a, CRC-32 and KafkaJS's own murmur2, of many keys at once; hashes_kernel.py
-    partitioners.py  PARTITIONERS: name → function; the source of the API, the docs and the sweeps; keys that two
+    partitioners.py  PARTITIONERS: name → function, the source of the API, the docs and the sweeps; keys that two
                      partitioners send to different partitions; CLIENTS: library and version → its default
-                     partitioner; functions from a 32-bit hash to a partition
+                     partitioner; both are tables in partitioners.json; functions from a 32-bit hash to a partition
     null_keys.py     NULL_KEY_POLICIES: where records without a key go, generation by generation
     skew.py          load per partition: max/mean, Gini, the heaviest keys
     loads.py         records and bytes per partition, summed batch by batch; loads_kernel.py

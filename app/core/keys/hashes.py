@@ -4,11 +4,13 @@ Every function takes `Keys` and returns (keys,) int32: the hash as Java's `int`.
 the empty key, which `partitioners` replaces.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.keys import hashes_kernel as kernel
-from app.core.keys.model import Keys
+from app.core.keys.model import Bytes, Keys
 from app.core.model import Int32s
 
 
@@ -17,27 +19,18 @@ def murmur2(keys: Keys) -> Int32s:
 
     Some 100 million keys of 16–32 bytes a second and thread. Source: `org.apache.kafka.common.utils.Utils`.
     """
-    hashes = np.empty(len(keys), np.int32)
-    for part, offsets in keys.blocks():
-        kernel.murmur2(keys.data, offsets, hashes[part])
-    return hashes
+    return _by_block(keys, kernel.murmur2)
 
 
 def fnv1a(keys: Keys) -> Int32s:
     """FNV-1a of 32 bits: Sarama, goka, and librdkafka's `fnv1a`. Source: Fowler, Noll, Vo; `hash/fnv` of Go."""
-    hashes = np.empty(len(keys), np.int32)
-    for part, offsets in keys.blocks():
-        kernel.fnv1a(keys.data, offsets, hashes[part])
-    return hashes
+    return _by_block(keys, kernel.fnv1a)
 
 
 def crc32(keys: Keys) -> Int32s:
     """CRC-32 (IEEE 802.3, as zlib's): librdkafka's `consistent`, ruby-kafka. Its partition takes it as unsigned."""
-    hashes = np.empty(len(keys), np.int32)
     table = _crc32_table()
-    for part, offsets in keys.blocks():
-        kernel.crc32(keys.data, offsets, table, hashes[part])
-    return hashes
+    return _by_block(keys, lambda data, offsets, hashes: kernel.crc32(data, offsets, table, hashes))
 
 
 def kafkajs_murmur2(keys: Keys) -> Int32s:
@@ -46,9 +39,13 @@ def kafkajs_murmur2(keys: Keys) -> Int32s:
     It multiplies in JavaScript's doubles, which drop low bits of products past 2⁵³, and its loop runs once more over
     the last incomplete word. Source: KafkaJS, issue 357.
     """
+    return _by_block(keys, kernel.kafkajs_murmur2)
+
+
+def _by_block(keys: Keys, loop: Callable[[Bytes, NDArray[np.int64], Int32s], None]) -> Int32s:
     hashes = np.empty(len(keys), np.int32)
     for part, offsets in keys.blocks():
-        kernel.kafkajs_murmur2(keys.data, offsets, hashes[part])
+        loop(keys.data, offsets, hashes[part])
     return hashes
 
 

@@ -241,9 +241,7 @@ NULL_KEY_POLICIES: Mapping[str, NullKeyPolicy] = {
     policy.name: policy
     for policy in (
         NullKeyPolicy(
-            "round_robin_skipping",
-            "in turn over all partitions, passing those without a leader",
-            round_robin_skipping,
+            "round_robin_skipping", "in turn over all partitions, passing those without a leader", round_robin_skipping
         ),
         NullKeyPolicy("round_robin", "in turn over the partitions that have a leader", round_robin),
         NullKeyPolicy("sticky_batch", "one partition until its batch is full, then another at random", sticky_batch),

@@ -1,4 +1,4 @@
-"""Every partitioner by name: the source of the API, the docs and the sweeps.
+"""Every partitioner by name: the source of the API, the docs and the sweeps. partitioners.json is the table of them.
 
 A name covers records with and without a key. If a partitioner uses the key, the answer is one partition; if it takes a
 record to have no key, the answer depends on earlier records: `null_keys` is the name of the policy, and
@@ -29,11 +29,13 @@ of librdkafka have its default: confluent-kafka-python, -go and -dotnet, node-rd
 Not included: Kafka's first, Scala producer, which uses the hashCode of the key object and not its bytes.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import combinations
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,8 +198,17 @@ def place_null_keys(
     return result
 
 
-def hashed(hash_keys: Callable[[Keys], Int32s], fold: Callable[[Int32s, int], Int32s]) -> PartitionKeys:
+_HASHES: Mapping[str, Callable[[Keys], Int32s]] = {
+    hash_keys.__name__: hash_keys for hash_keys in (hashes.murmur2, hashes.fnv1a, hashes.crc32, hashes.kafkajs_murmur2)
+}
+_FOLDS: Mapping[str, Callable[[Int32s, int], Int32s]] = {
+    fold.__name__: fold for fold in (of_positive, of_abs, abs_of_remainder, of_unsigned)
+}
+
+
+def hashed(hash_name: str, fold_name: str) -> PartitionKeys:
     """A partitioner that hashes the key and folds the hash to a partition."""
+    hash_keys, fold = _HASHES[hash_name], _FOLDS[fold_name]
 
     def partition_keys(keys: Keys, partitions: int) -> Int32s:
         return fold(hash_keys(keys), partitions)
@@ -209,85 +220,21 @@ def _ignoring_keys(keys: Keys, _: int) -> Int32s:
     return np.full(len(keys), WITHOUT_KEY, np.int32)
 
 
-_MURMUR2 = hashed(hashes.murmur2, of_positive)
-_CRC32 = hashed(hashes.crc32, of_unsigned)
-_FNV1A = hashed(hashes.fnv1a, abs_of_remainder)
-
-_SOURCE = "org.apache.kafka.clients.producer.internals."
-
-_REGISTERED = {
-    partitioner.name: partitioner
-    for partitioner in (
-        Partitioner(
-            "murmur2_round_robin",
-            "Java 0.8.2 to 2.3: murmur2, without key in turn",
-            _MURMUR2,
-            "round_robin",
-            replays=Replayed(_SOURCE + "DefaultPartitioner", KafkaRange("0.8.2", "2.3")),
-        ),
-        Partitioner(
-            "murmur2_sticky",
-            "Java 2.4 to 3.2: murmur2, without key a batch each",
-            _MURMUR2,
-            "sticky_batch",
-            replays=Replayed(_SOURCE + "DefaultPartitioner", KafkaRange("2.4", "3.2")),
-        ),
-        Partitioner(
-            "murmur2_adaptive",
-            "Java since 3.3: murmur2, without key by queue sizes",
-            _MURMUR2,
-            "adaptive",
-            replays=Replayed(_SOURCE + "BuiltInPartitioner", KafkaRange("3.3", "4.4")),
-        ),
-        Partitioner("murmur2_random", "librdkafka: murmur2, without key at random", _MURMUR2, "random"),
-        Partitioner(
-            "murmur2_random_available",
-            "kafka-python and aiokafka: murmur2, without key at random where a leader is",
-            _MURMUR2,
-            "random_available",
-        ),
-        Partitioner("murmur2", "librdkafka: murmur2 of every record, without key as an empty one", _MURMUR2, None),
-        Partitioner(
-            "murmur2_abs",
-            "murmur2 made positive by abs, as 0.8 and many since: other partitions for half the keys",
-            hashed(hashes.murmur2, of_abs),
-            "round_robin_skipping",
-        ),
-        Partitioner(
-            "murmur2_unsigned",
-            "murmur2 taken as unsigned: KafkaEx before 1.0, Platformatic's client",
-            hashed(hashes.murmur2, of_unsigned),
-            "random",
-        ),
-        Partitioner(
-            "consistent_random",
-            "librdkafka's default: CRC-32, without or with an empty key at random",
-            _CRC32,
-            "random",
-            empty_is_null=True,
-        ),
-        Partitioner("consistent", "librdkafka: CRC-32 of every record, without key as an empty one", _CRC32, None),
-        Partitioner("crc32_random", "ruby-kafka: CRC-32, without key at random", _CRC32, "random"),
-        Partitioner("fnv1a_random", "Sarama's hash and librdkafka: FNV-1a, without key at random", _FNV1A, "random"),
-        Partitioner("fnv1a", "librdkafka: FNV-1a of every record, without key as an empty one", _FNV1A, None),
-        Partitioner("fnv1a_round_robin", "kafka-go's Hash: FNV-1a, without key in turn", _FNV1A, "round_robin"),
-        Partitioner(
-            "fnv1a_positive",
-            "Sarama's reference hash: FNV-1a without its sign bit",
-            hashed(hashes.fnv1a, of_positive),
-            "random",
-        ),
-        Partitioner(
-            "kafkajs_legacy",
-            "KafkaJS before 2: a murmur2 that is not Kafka's, without key in turn",
-            hashed(hashes.kafkajs_murmur2, of_positive),
-            "round_robin",
-        ),
-        Partitioner("round_robin", "every record in turn, keys ignored", _ignoring_keys, "round_robin"),
-        Partitioner("random", "every record at random, keys ignored", _ignoring_keys, "random"),
+def _partitioner(row: Mapping[str, Any]) -> Partitioner:
+    """The partitioner of a row of the table; without a hash it ignores keys."""
+    replays = row.get("replays")
+    return Partitioner(
+        row["name"],
+        row["summary"],
+        hashed(row["hash"], row["fold"]) if "hash" in row else _ignoring_keys,
+        row["null_keys"],
+        row.get("empty_is_null", False),
+        None if replays is None else Replayed(replays["source"], KafkaRange(replays["from"], replays["to"])),
     )
-}
 
+
+_TABLES = json.loads(files("app.core.keys").joinpath("partitioners.json").read_bytes())
+_REGISTERED = {row["name"]: _partitioner(row) for row in _TABLES["partitioners"]}
 PARTITIONERS: Mapping[str, Partitioner] = MappingProxyType(_REGISTERED)
 
 
@@ -381,30 +328,4 @@ class Client:
         return f"since {self.since}" if self.until is None else f"{self.since} to {self.until}"
 
 
-CLIENTS: tuple[Client, ...] = (
-    Client("kafka-clients", "Java", "0.8.2", "2.3", "murmur2_round_robin", "DefaultPartitioner"),
-    Client("kafka-clients", "Java", "2.4", "3.2", "murmur2_sticky", "KIP-480"),
-    Client(
-        "kafka-clients",
-        "Java",
-        "3.3",
-        None,
-        "murmur2_adaptive",
-        "KIP-794, BuiltInPartitioner; racks since 4.4, if enabled (KIP-1123)",
-    ),
-    Client("librdkafka", "C", None, "0.9.0", "random", "librdkafka pull request 548"),
-    Client("librdkafka", "C", "0.9.1", None, "consistent_random", "librdkafka CONFIGURATION.md, rdkafka_msg.c"),
-    Client("Sarama", "Go", None, None, "fnv1a_random", "partitioner.go, NewHashPartitioner"),
-    Client("kafka-go", "Go", None, None, "round_robin", "writer.go: Writer.Balancer"),
-    Client("franz-go", "Go", None, None, "murmur2_adaptive", "UniformBytesPartitioner; sticky at first, keys alike"),
-    Client("kafka-python", "Python", "1.0", None, "murmur2_random_available", "kafka/partitioner/default.py"),
-    Client("aiokafka", "Python", None, None, "murmur2_random_available", "aiokafka/partitioner.py"),
-    Client("KafkaJS", "JavaScript", None, "1", "kafkajs_legacy", "KafkaJS issue 357"),
-    Client("KafkaJS", "JavaScript", "2.0", None, "murmur2_round_robin", "KafkaJS pull request 1339"),
-    Client("@platformatic/kafka", "JavaScript", None, None, "murmur2_unsigned", "platformatic/kafka issue 121"),
-    Client("ruby-kafka", "Ruby", None, None, "crc32_random", "lib/kafka/partitioner.rb"),
-    Client("KafkaEx", "Elixir", None, "0", "murmur2_unsigned", "KafkaEx issue 398, Partitioner.Legacy"),
-    Client("KafkaEx", "Elixir", "1.0", None, "murmur2_random", "KafkaEx Producer.Partitioner.Default"),
-    Client("Streamiz", "C#", None, "1.4", "consistent_random", "Streamiz issue 216"),
-    Client("Streamiz", "C#", "1.5", None, "murmur2_random", "Streamiz issue 216"),
-)
+CLIENTS: Sequence[Client] = [Client(**row) for row in _TABLES["clients"]]

@@ -42,11 +42,7 @@ def expected_moved_share(before: int, after: int) -> float:
 
 
 def resize(
-    key_partitions_before: Int32s,
-    key_partitions_after: Int32s,
-    *,
-    partitions_before: int,
-    partitions_after: int,
+    key_partitions_before: Int32s, key_partitions_after: Int32s, *, partitions_before: int, partitions_after: int
 ) -> Resize:
     """Compare the (keys,) int32 partitions under both counts; negative ones (without key, rejected) are left out."""
     compared = (key_partitions_before >= 0) & (key_partitions_after >= 0)

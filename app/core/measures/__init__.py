@@ -8,10 +8,10 @@ movement.py      differences of two assignments: replicas that move, preferred l
 transfers.py     bytes moved by broker, between brokers and by partition; transfers_kernel.py has its loop
 traffic.py       the racks between which consumers read each partition
 health.py        the current state of a cluster: numbers of unavailable, fragile or unbalanced partitions
-partition_table.py  all partitions of a cluster as one table, and its brokers' loads after a loss
+partition_table.py  all partitions of a cluster as one table, its brokers' loads after a loss, and the cost of the
+                 loss of each log directory
 losses.py        the cost of the loss of each rack, broker and pair of brokers; losses_kernel.py has its loops;
                  replication factors that a reassignment lowers so far that availability suffers
-log_dir_losses.py  the cost of the loss of each log directory
 copysets.py      the distinct replica sets, and the odds that simultaneous losses contain one
 violations.py    the verifier: every way in which an assignment is illegal or fragile
 """

@@ -1,7 +1,9 @@
 """The verifier: every way in which an assignment from any source is illegal or fragile."""
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +18,11 @@ NAMED_PARTITIONS = 100
 """How many partitions a violation names; it counts them all."""
 
 
-VIOLATIONS: Mapping[str, str] = {
-    "no_replicas": "Partitions have no replica at all.",
-    "unknown_broker": "Partitions have a replica on a broker that is not in the cluster.",
-    "duplicate_replica": "Partitions name one broker twice.",
-    "fenced_leader": "Partitions are led by a fenced broker.",
-    "too_few_racks": "Partitions span fewer racks than they could.",
-    "not_in_rack": "Partitions of a topic that is placed in one rack span several.",
-    "waits_for_offline_replica": "Kafka never completes the reassignment: replicas on brokers that are fenced or "
-    "down have to be in sync first.",
-    "no_in_sync_replica": "Kafka never completes the reassignment: no in-sync replica is on a live broker, so that "
-    "none can be copied.",
-    "last_in_sync_replica_removed": "Of existing replicas the reassignment keeps those that are out of sync alone.",
-    "factor_lowered": "Partitions get fewer replicas than 2, or than other partitions of the topic.",
-    "below_min_isr": "Partitions have fewer replicas than `min.insync.replicas`, so that Kafka rejects writes with "
-    "`acks=all`.",
-    "disk_over_limit": "Partitions are copied to brokers whose disk is then above its limit, or during the move.",
-}
-"""The meaning of each code of a violation: of a placement in the order of the verifier, then of a reassignment."""
+VIOLATIONS: Mapping[str, Mapping[str, str]] = json.loads(
+    files("app.core.measures").joinpath("violations.json").read_bytes()
+)
+"""The meaning of each code of a violation: of a placement in the order of the verifier, then of a reassignment; of a
+group's assignment; of an assignment of tasks. They are in violations.json."""
 
 
 @dataclass(frozen=True, slots=True)

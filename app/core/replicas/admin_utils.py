@@ -35,8 +35,8 @@ from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import INT32_MAX, Broker, Int32s, NewTopic, Placement
 from app.core.replicas import admin_utils_kernel as kernel
-from app.core.replicas.options import brokers_without_rack
-from app.errors.kafka import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.core.replicas.options import brokers_without_rack, factor_rejected, partitions_rejected
+from app.errors.kafka import ArithmeticOverflow, KafkaError
 
 REPLAYS = Replayed("org.apache.kafka.admin.AdminUtils", KafkaRange("4.0", "4.0"))
 
@@ -166,32 +166,12 @@ def check(brokers: Sequence[Broker], topic: NewTopic) -> None:
     """Raise the errors that `place` raises before it draws, in Kafka's order."""
     factor = topic.replication_factor
     if topic.partitions <= 0:
-        raise InvalidPartitions(
-            f"a topic needs 1 partition or more; {topic.partitions} given",
-            kafka=KafkaError("InvalidPartitionsException", "Number of partitions must be larger than 0."),
-            path=("partitions",),
-            value=topic.partitions,
-            minimum=1,
-        )
+        raise partitions_rejected(topic.partitions, "Number of partitions must be larger than 0.")
     if factor <= 0:
-        raise InvalidReplicationFactor(
-            f"a partition needs 1 replica or more; replication factor {factor} given",
-            kafka=KafkaError("InvalidReplicationFactorException", "Replication factor must be larger than 0."),
-            path=("replication_factor",),
-            value=factor,
-            minimum=1,
-        )
+        raise factor_rejected(factor, "Replication factor must be larger than 0.", brokers=len(brokers))
     if factor > len(brokers):
-        raise InvalidReplicationFactor(
-            f"replication factor {factor} needs {factor} brokers; {len(brokers)} given",
-            kafka=KafkaError(
-                "InvalidReplicationFactorException",
-                f"Replication factor: {factor} larger than available brokers: {len(brokers)}.",
-            ),
-            path=("replication_factor",),
-            value=factor,
-            maximum=len(brokers),
-        )
+        message = f"Replication factor: {factor} larger than available brokers: {len(brokers)}."
+        raise factor_rejected(factor, message, brokers=len(brokers))
     with_rack = sum(broker.rack is not None for broker in brokers)
     if 0 < with_rack < len(brokers):
         raise brokers_without_rack(brokers, "AdminOperationException")

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from app.core.model import Broker, Placement
 from app.errors import Json
-from app.errors.kafka import BrokersWithoutRack, KafkaError
+from app.errors.kafka import BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 OptionValues: TypeAlias = Mapping[str, Any]
 """Options of a request by name; None is the same as an absent name."""
@@ -95,3 +95,35 @@ def brokers_without_rack(brokers: Sequence[Broker], exception: str, message: str
         path=("brokers",),
         brokers=ids,
     )
+
+
+def partitions_rejected(partitions: int, message: str | None = None) -> InvalidPartitions:
+    """The failure of a topic without partitions; Kafka's exception has the message."""
+    return InvalidPartitions(
+        f"a topic needs 1 partition or more; {partitions} given",
+        kafka=KafkaError("InvalidPartitionsException", message),
+        path=("partitions",),
+        value=partitions,
+        minimum=1,
+    )
+
+
+def factor_rejected(
+    factor: int, message: str | None = None, *, brokers: int, stated: int | None = None
+) -> InvalidReplicationFactor:
+    """The failure of a replication factor below 1, or above the number of brokers; Kafka's exception has the message.
+
+    Parameters
+    ----------
+    stated : the factor of the request, if Kafka reads another one.
+    """
+    value = factor if stated is None else stated
+    is_low = factor <= 0
+    detail = (
+        f"a partition needs 1 replica or more; replication factor {value} given"
+        if is_low
+        else f"replication factor {factor} needs {factor} brokers; {brokers} given"
+    )
+    kafka = KafkaError("InvalidReplicationFactorException", message)
+    limit = {"minimum": 1} if is_low else {"maximum": brokers}
+    return InvalidReplicationFactor(detail, kafka=kafka, path=("replication_factor",), value=value, **limit)

@@ -39,6 +39,7 @@ from app.core.jvm.random import JavaRandom
 from app.core.kafka_versions import KafkaRange, KafkaVersion, Replayed
 from app.core.model import Bools, Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas import striped_kernel as kernel
+from app.core.replicas.options import factor_rejected
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields
 
@@ -236,30 +237,22 @@ def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, me
 
 def check(racks: Racks, topic: NewTopic, rejections: Rejections = UNTIL_4_2) -> int:
     """Check in Kafka's order whether a topic can be placed; gives the replication factor that Kafka sees."""
-    factor = (topic.replication_factor + 2**15) % 2**16 - 2**15
-    brokers = len(racks.members)
+    stated = topic.replication_factor
+    factor, brokers = (stated + 2**15) % 2**16 - 2**15, len(racks.members)
     if factor <= 0:
-        raise _rejected(
-            topic,
-            f"a partition needs 1 replica or more; replication factor {topic.replication_factor} given",
-            f"Invalid replication factor {factor}: the replication factor must be positive.",
-            minimum=1,
-        )
+        message = f"Invalid replication factor {factor}: the replication factor must be positive."
+        raise factor_rejected(factor, message, brokers=brokers, stated=stated)
     if racks.unfenced == 0:
-        raise _rejected(
-            topic,
+        raise InvalidReplicationFactor(
             f"a leader needs an unfenced broker; {brokers} brokers given, 0 of them unfenced",
-            rejections.none_active,
+            kafka=KafkaError("InvalidReplicationFactorException", rejections.none_active),
+            path=("replication_factor",),
+            value=stated,
             maximum=0,
         )
     if factor > brokers:
-        raise _rejected(
-            topic,
-            f"replication factor {factor} needs {factor} brokers; {brokers} given",
-            f"The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are "
-            f"registered{rejections.too_few}",
-            maximum=brokers,
-        )
+        message = f"The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are "
+        raise factor_rejected(factor, f"{message}registered{rejections.too_few}", brokers=brokers, stated=stated)
     if topic.partitions < 0:
         raise InvalidPartitions(
             f"the number of partitions is not negative; {topic.partitions} given",
@@ -269,13 +262,3 @@ def check(racks: Racks, topic: NewTopic, rejections: Rejections = UNTIL_4_2) -> 
             minimum=0,
         )
     return factor
-
-
-def _rejected(topic: NewTopic, detail: str, message: str, **limit: int) -> InvalidReplicationFactor:
-    return InvalidReplicationFactor(
-        detail,
-        kafka=KafkaError("InvalidReplicationFactorException", message),
-        path=("replication_factor",),
-        value=topic.replication_factor,
-        **limit,
-    )

@@ -2,7 +2,7 @@
 
 model.py         input and output of an assignor; clients, tasks and client tags as arrays in Kafka's order; an
                  assignment in progress
-registry.py      every assignor and every standby policy by name
+registry.py      every assignor, by assignors.json, and every standby policy by name
 assignors/       high availability (KIP-441), sticky, and the fallback while lags are unknown
 coordinator/     streams groups (KIP-1071): the coordinator assigns tasks to members
 standbys.py      standby policies: by load, by client tags (KIP-708); standbys_kernel.py has their loops

@@ -1,12 +1,16 @@
 """Every assignor and every standby policy by name: the source of the API's enum, the docs and comparisons."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
+from typing import Any
 
 from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.coordinator import processes, sticky_by_load, sticky_by_pairs
+from app.core.streams.coordinator.model import AssignGroupTasks
 from app.core.streams.model import AssignTasks
 from app.core.streams.standbys import BY_LOAD, BY_TAGS, StandbyPolicy
 from app.errors import FieldPath
@@ -38,30 +42,19 @@ class StreamsAssignor:
     default_costs: tuple[int, int] | None = None
 
 
-GROUP_TASK_ASSIGNORS: tuple[StreamsAssignor, ...] = (
-    StreamsAssignor(
-        "sticky",
-        "tasks stay, and pairs of tasks are kept apart; ties between processes are broken by chance",
-        partial(processes.assign, assign_tasks=sticky_by_pairs.assign),
-        sticky_by_pairs.REPLAYS,
-    ),
-    *(
-        StreamsAssignor(
-            "sticky",
-            "tasks stay, then processes are filled by load",
-            partial(processes.assign, assign_tasks=partial(sticky_by_load.assign, rules=rules)),
-            rules.replays,
-        )
-        for rules in sticky_by_load.BEFORE_4_4
-    ),
-    StreamsAssignor(
-        "sticky",
-        "tasks stay, standbys first where their state is restored furthest, then processes are filled by load",
-        partial(processes.assign, assign_tasks=partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_4)),
-        sticky_by_load.SINCE_4_4.replays,
-        reads_offsets=True,
-    ),
-)
+_ROWS: Mapping[str, Mapping[str, Any]] = json.loads(files("app.core.streams").joinpath("assignors.json").read_bytes())
+_BY_LOAD = [
+    *(("sticky by load", rules) for rules in sticky_by_load.BEFORE_4_4),
+    ("sticky since 4.4", sticky_by_load.SINCE_4_4),
+]
+_OF_GROUPS: Sequence[tuple[str, AssignGroupTasks, Replayed]] = [
+    ("sticky by pairs", sticky_by_pairs.assign, sticky_by_pairs.REPLAYS),
+    *((row, partial(sticky_by_load.assign, rules=rules), rules.replays) for row, rules in _BY_LOAD),
+]
+GROUP_TASK_ASSIGNORS: Sequence[StreamsAssignor] = [
+    StreamsAssignor(**_ROWS[row], assign=partial(processes.assign, assign_tasks=assign_tasks), replays=replays)
+    for row, assign_tasks, replays in _OF_GROUPS
+]
 """The coordinator's assignor of streams groups (KIP-1071), of each release that decides otherwise."""
 
 
@@ -93,36 +86,20 @@ def later_versions(assignor: StreamsAssignor, version: KafkaVersion) -> list[Kaf
     return sorted(release for release in first if release > version)
 
 
-STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = {
-    assignor.name: assignor
-    for assignor in (
-        StreamsAssignor(
-            "high_availability",
-            "the default since 2.6: balanced, then to where the state is, with warm-ups and probing rebalances",
-            high_availability.assign,
-            high_availability.REPLAYS,
-            warms_up=True,
-            uses_tags=True,
-            uses_racks=True,
-            default_costs=(high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
-        ),
-        StreamsAssignor(
-            "sticky",
-            "the default before 2.6: tasks stay where they were while no client has too many",
-            sticky.assign,
-            sticky.REPLAYS,
-            uses_racks=True,
-            default_costs=(sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST),
-        ),
-        StreamsAssignor(
-            "fallback_prior",
-            "what Kafka takes while it cannot learn the lags: every active task stays where it was",
-            sticky.assign_prior,
-            sticky.PRIOR_REPLAYS,
-        ),
-    )
+_CLASSIC: Mapping[str, tuple[AssignTasks, Replayed, tuple[int, int] | None]] = {
+    "high_availability": (
+        *(high_availability.assign, high_availability.REPLAYS),
+        (high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
+    ),
+    "sticky": (sticky.assign, sticky.REPLAYS, (sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST)),
+    "fallback_prior": (sticky.assign_prior, sticky.PRIOR_REPLAYS, None),
 }
-"""Every assignor of the classic protocol. To add one: a file with an `assign`, an entry here, tests and vectors."""
+STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = {
+    name: StreamsAssignor(**_ROWS[name], assign=assign, replays=replays, default_costs=costs)
+    for name, (assign, replays, costs) in _CLASSIC.items()
+}
+"""Every assignor of the classic protocol. To add one: a file with an `assign`, an entry here and in assignors.json,
+tests and vectors."""
 
 STANDBY_POLICIES: Mapping[str, StandbyPolicy] = {policy.name: policy for policy in (BY_LOAD, BY_TAGS)}
 """Every standby policy of the high-availability assignor."""

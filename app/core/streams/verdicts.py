@@ -89,10 +89,7 @@ class Loss:
 
 
 def task_verdicts(
-    assignment: StreamsAssignment,
-    clients: Sequence[StreamsClient],
-    stateful: Sequence[TaskId],
-    options: StreamsOptions,
+    assignment: StreamsAssignment, clients: Sequence[StreamsClient], stateful: Sequence[TaskId], options: StreamsOptions
 ) -> list[TaskVerdict]:
     """Whether the distribution of each stateful task is ideal.
 
@@ -140,10 +137,7 @@ def tag_verdicts(clients: Sequence[StreamsClient], options: StreamsOptions) -> l
 
 
 def losses(
-    assignment: StreamsAssignment,
-    clients: Sequence[StreamsClient],
-    stateful: Sequence[TaskId],
-    options: StreamsOptions,
+    assignment: StreamsAssignment, clients: Sequence[StreamsClient], stateful: Sequence[TaskId], options: StreamsOptions
 ) -> list[Loss]:
     """The effects of each loss: of each value of each listed tag, then of each client, as listed.
 

@@ -1,6 +1,6 @@
 """The verifier: every way in which an assignment of tasks, however it was made, is illegal or fragile."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,22 +11,6 @@ from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, Stre
 
 NAMED_TASKS = 100
 """The largest number of tasks that a violation names; it counts all."""
-
-
-VIOLATIONS: Mapping[str, str] = {
-    "unknown_client": "Tasks are on a client that is not of the application.",
-    "unknown_task": "Assigned tasks are not of the application.",
-    "not_active": "Tasks run on no client.",
-    "doubly_active": "Tasks run on more than one client.",
-    "beside_active": "Tasks have a standby on the client that runs them.",
-    "stateless_standby": "Tasks without state have a standby.",
-    "not_a_standby": "Tasks have a warm-up on a client that has no standby of them.",
-    "too_many_standbys": "Tasks have more standbys than requested.",
-    "too_few_standbys": "Tasks have fewer standbys than requested and possible.",
-    "not_assigned": "Tasks of the application are not in the assignment.",
-    "too_many_warmups": "There are more warm-ups at a time than allowed.",
-}
-"""The meaning of each code of a violation of a task assignment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from app.core.kafka_versions import KafkaVersion, release_of
-from app.core.measures.log_dir_losses import log_dir_losses
 from app.core.measures.losses import Losses
 from app.core.measures.movement import Movement, PartitionChange, movement
-from app.core.measures.partition_table import PartitionTable
+from app.core.measures.partition_table import PartitionTable, log_dir_losses
 from app.core.measures.placement import AttributeExposure, PlacementMeasures, exposure_by_attribute, measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations

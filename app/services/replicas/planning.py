@@ -24,7 +24,7 @@ from app.errors.every import ConflictingFields, InvalidPartitions, Json, KafkaEr
 from app.formats.syntax.quantities import counted, share
 from app.services.bodies import ABSENT, AnswerRecord
 from app.services.cautions import Caution, caution
-from app.services.fields import NAMED_TOPICS, Defaults, assumed, min_isr_of
+from app.services.fields import NAMED_TOPICS, assumed, min_isr_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.plans.answers import PartitionDocument
@@ -41,41 +41,34 @@ class ReplicasProblem:
 
     Parameters
     ----------
+    request : as the caller states it. seed : None until `with_seed`; it stays None with a fixed start index.
     is_assumed : whether the algorithm is the default for a cluster of which the kind of controller is unknown.
     algorithm : with its options applied. options : the record that its `options.read` returned; None if it has none.
     listed : all brokers, in the caller's order. brokers : those that the algorithm places on, as it sees them.
-    rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
     is_envelope : the seed was not the caller's, so that a controller's outcome may be another.
     is_snapshot : the brokers come from a snapshot, whose hash identifies them.
-    cordoned_brokers : as requested; None is as in the snapshot.
     partitions : of topics of the cluster, by name.
-    configs : by topic to place, as requested. defaults : as requested.
     min_isr : `min.insync.replicas` of the topics to place, by name, if it is known.
     """
 
-    topics: tuple[NewTopic, ...]
+    request: ReplicasRequest
+    seed: int | None
     algorithm: Algorithm
     is_assumed: bool
     options: Any
     listed: tuple[Broker, ...] = field(repr=False)
     brokers: tuple[Broker, ...] = field(repr=False)
-    rack_mode: RackMode | None
-    fixed_start_index: int | None
-    seed: int | None
     is_envelope: bool
     is_snapshot: bool
-    cordoned_brokers: tuple[int, ...] | None
     partitions: Mapping[str, int] = field(repr=False)
-    configs: Mapping[str, Mapping[str, str]]
-    defaults: Defaults | None
     min_isr: Mapping[str, int] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
     @property
     def canonical(self) -> dict[str, Json]:
         """The fields of the request with their values."""
-        algorithm = self.algorithm
-        mode = self.rack_mode or algorithm.rack_mode
+        algorithm, request = self.algorithm, self.request
+        mode = request.rack_mode or algorithm.rack_mode
         options = {} if algorithm.options is None else algorithm.options.canonical(self.options)
         return {
             # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
@@ -84,13 +77,13 @@ class ReplicasProblem:
             # Such a plan has a warning that one for a stated algorithm has not.
             **({"algorithm_assumed": True} if self.is_assumed else {}),
             "rack_mode": None if mode is None else mode.value,
-            "fixed_start_index": self.fixed_start_index,
+            "fixed_start_index": request.fixed_start_index,
             "seed": self.seed,
-            "topics": as_json(self.topics),
+            "topics": as_json(request.topics),
             # Left out if the snapshot says it, whose hash identifies them too.
-            **({} if self.cordoned_brokers is None else {"cordoned_brokers": list(self.cordoned_brokers)}),
-            **({} if not self.configs else {"configs": as_json(self.configs)}),
-            **({} if self.defaults is None else {"defaults": as_json(self.defaults)}),
+            **({} if request.cordoned_brokers is None else {"cordoned_brokers": sorted(request.cordoned_brokers)}),
+            **({} if not request.configs else {"configs": as_json(request.configs)}),
+            **({} if request.defaults is None else {"defaults": as_json(request.defaults)}),
             **options,
         }
 
@@ -129,21 +122,16 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             algorithm = replace(algorithm, place=Aware(options, _present(request, cluster, brokers, options.load)))
         known, about_defaults = _min_isr(request, cluster)
         return ReplicasProblem(
-            topics=tuple(request.topics),
+            request=request,
+            seed=request.seed,
             algorithm=algorithm,
             is_assumed=is_assumed,
             options=options,
             listed=listed,
             brokers=brokers,
-            rack_mode=request.rack_mode,
-            fixed_start_index=request.fixed_start_index,
-            seed=request.seed,
             is_envelope=request.seed is None and request.fixed_start_index is None,
             is_snapshot=site.content_hash is not None,
-            cordoned_brokers=None if request.cordoned_brokers is None else tuple(sorted(request.cordoned_brokers)),
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
-            configs=request.configs,
-            defaults=request.defaults,
             min_isr=known,
             cautions=(*about, *cautions, *about_defaults),
         )
@@ -162,12 +150,12 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         placements = place_topics(
             problem.algorithm,
             problem.brokers,
-            problem.topics,
+            problem.request.topics,
             random=JavaRandom(problem.seed or 0),
-            fixed_start_index=problem.fixed_start_index,
+            fixed_start_index=problem.request.fixed_start_index,
         )
-        _require_partitions(problem.topics)
-        require_racks(problem.rack_mode or problem.algorithm.rack_mode, problem.brokers)
+        _require_partitions(problem.request.topics)
+        require_racks(problem.request.rack_mode or problem.algorithm.rack_mode, problem.brokers)
         return placements
 
     def title(self, plan: NewPlan) -> str:
@@ -190,11 +178,11 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)
         envelope_of = problem.algorithm.envelope
         # If no controller draws there is nothing to predict: the assignment is there to be handed to Kafka.
-        is_pinned = problem.fixed_start_index is not None or envelope_of is None
+        is_pinned = problem.request.fixed_start_index is not None or envelope_of is None
         answer = ReplicasAnswer(
             prediction="pinned" if is_pinned else "envelope" if problem.is_envelope else "replay",
             seed=problem.seed,
-            envelope=[_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.topics]
+            envelope=[_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.request.topics]
             if problem.is_envelope and envelope_of is not None
             else None,
             measures=measure(counts, problem.min_isr),
@@ -206,7 +194,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         if not isinstance(problem.options, Rules):
             return answer
         report = awareness.look(
-            solution, problem.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
+            solution, problem.request.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
         )
         return replace(
             answer,
@@ -226,8 +214,8 @@ PLANNER = _ReplicasPlanner()
 def _set_choice(problem: ReplicasProblem, choice: SetChoice) -> dict[str, Any]:
     """The scatter width of the sets of the largest replication factor, and the front of other choices if requested."""
     brokers = sorted(problem.brokers, key=lambda broker: broker.id)
-    factor = max(topic.replication_factor for topic in problem.topics)
-    widest = {topic.name for topic in problem.topics if topic.replication_factor == factor}
+    factor = max(topic.replication_factor for topic in problem.request.topics)
+    widest = {topic.name for topic in problem.request.topics if topic.replication_factor == factor}
     chosen = rounds_of_width(brokers, factor, choice.scatter_width).measured
     min_isr = max((least for topic, least in problem.min_isr.items() if topic in widest), default=None)
     front = front_of(brokers, factor, min_isr) if choice.front else None
@@ -380,7 +368,7 @@ def _algorithm_cautions(
 
 
 def _topic_cautions(problem: ReplicasProblem) -> Iterator[Caution]:
-    for topic in problem.topics:
+    for topic in problem.request.topics:
         partitions = problem.partitions.get(topic.name, 0)
         if partitions and topic.start_partition_id <= 0:
             yield caution("topic_exists", topic=topic.name, partitions=partitions)
@@ -393,9 +381,9 @@ def _topic_cautions(problem: ReplicasProblem) -> Iterator[Caution]:
 def _colliding(problem: ReplicasProblem) -> Iterator[Caution]:
     """New topics whose names differ from another one in periods and underscores alone, as metrics have them."""
     alike: dict[str, list[str]] = {}
-    for name in dict.fromkeys([*problem.partitions, *(topic.name for topic in problem.topics)]):
+    for name in dict.fromkeys([*problem.partitions, *(topic.name for topic in problem.request.topics)]):
         alike.setdefault(name.replace(".", "_"), []).append(name)
-    for topic in problem.topics:
+    for topic in problem.request.topics:
         first, *others = alike[topic.name.replace(".", "_")]
         if others and topic.name != first and topic.name not in problem.partitions:
             yield caution("name_collides", topic=topic.name, first=first, topics=(first, topic.name))

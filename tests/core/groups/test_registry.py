@@ -13,7 +13,7 @@ from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS
 from app.core.groups.server import uniform
 from app.core.groups.server.group import id_of_topic
-from app.core.groups.server.uniform_homogeneous import Remainder
+from app.core.groups.server.uniform import Remainder
 from app.core.model import padded
 from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
 from tests import draws as st

@@ -13,8 +13,7 @@ from hypothesis import given
 from app.core.groups.arrays.owned import owned_after
 from app.core.groups.model import GroupAssignment, Member, Owned
 from app.core.groups.server.group import SubscriptionType
-from app.core.groups.server.uniform import assign
-from app.core.groups.server.uniform_homogeneous import Remainder
+from app.core.groups.server.uniform import Remainder, assign
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import INTEGER
 from app.errors.kafka import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing

@@ -15,14 +15,7 @@ import numpy as np
 
 from app.core.groups.arrays.owned import owned_after
 from app.core.groups.arrays.partition_table import assigned_members, partition_table
-from app.core.groups.lifecycle.events import (
-    Event,
-    GroupChange,
-    GroupState,
-    SingleEvent,
-    change_of,
-    singles_of,
-)
+from app.core.groups.lifecycle.events import Event, GroupChange, GroupState, SingleEvent, change_of, singles_of
 from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger
 from app.core.groups.measures.locality import Handover, Locality, handover, locality

@@ -1,6 +1,6 @@
 """The verifier: every way in which a group's assignment, however it was made, is illegal or uneven."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +11,6 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import NO_MEMBER, Int32s, Int64s
-
-VIOLATIONS: Mapping[str, str] = {
-    "unknown_partition": "Partitions that do not exist are assigned.",
-    "unknown_member": "Partitions are assigned to members that are not in the group.",
-    "not_subscribed": "Partitions are assigned to a member that does not subscribe to their topic.",
-    "doubly_assigned": "Partitions are assigned to more than one member.",
-    "unassigned": "Partitions have a subscriber and are assigned to no member.",
-    "imbalance": "Another assignment is more balanced over members.",
-}
-"""The meaning of each code of a violation of a group's assignment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,7 @@ from app.core.groups.sticky_builders.group import group_of
 
 
 def sticky_assignment(
-    members: Sequence[Member],
-    metadata: GroupMetadata,
-    *,
-    claimed_generation: Mapping[str, int],
-    cooperative: bool,
+    members: Sequence[Member], metadata: GroupMetadata, *, claimed_generation: Mapping[str, int], cooperative: bool
 ) -> GroupAssignment:
     """Assign by the builder that the subscriptions require; every member has a list, in the order of `members`.
 

@@ -29,9 +29,8 @@ from app.core.model import Broker, Int32s, NewTopic, Placement
 from app.core.replicas.awareness.layout import Layout, RowDemand
 from app.core.replicas.awareness.rules import POLICIES, Policy, Rules
 from app.core.replicas.awareness.tables import Load, dealer, table
-from app.core.replicas.options import Option, OptionSet, OptionValues
+from app.core.replicas.options import Option, OptionSet, OptionValues, factor_rejected, partitions_rejected
 from app.errors import Json
-from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields
 
 LEAST_TABLE = 2048
@@ -132,27 +131,9 @@ def check(
             value=fixed_start_index,
         )
     if partitions <= 0:
-        raise InvalidPartitions(
-            f"a topic needs 1 partition or more; {partitions} given",
-            kafka=KafkaError("InvalidPartitionsException"),
-            path=("partitions",),
-            value=partitions,
-            minimum=1,
-        )
+        raise partitions_rejected(partitions)
     if not 0 < factor <= len(brokers):
-        limit = {"minimum": 1} if factor <= 0 else {"maximum": len(brokers)}
-        detail = (
-            f"a partition needs 1 replica or more; replication factor {factor} given"
-            if factor <= 0
-            else f"replication factor {factor} needs {factor} brokers; {len(brokers)} given"
-        )
-        raise InvalidReplicationFactor(
-            detail,
-            kafka=KafkaError("InvalidReplicationFactorException"),
-            path=("replication_factor",),
-            value=factor,
-            **limit,
-        )
+        raise factor_rejected(factor, brokers=len(brokers))
 
 
 _DEFAULT = Rules()
@@ -187,9 +168,7 @@ OPTIONS = OptionSet(
             choices=tuple(policy.value for policy in Policy),
         ),
         Option(
-            "attributes",
-            "names",
-            "The broker attributes to spread over, the most important first; `rack` by default.",
+            "attributes", "names", "The broker attributes to spread over, the most important first; `rack` by default."
         ),
         Option(
             "forced",

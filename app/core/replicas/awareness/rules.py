@@ -209,9 +209,7 @@ def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
 POLICIES: Mapping[Policy, PolicyRule] = {
     Policy.SPREAD: PolicyRule("balanced over each attribute in turn", "Elasticsearch", _spread),
     Policy.FORCED: PolicyRule(
-        "as `spread`, but the share of a forced value without live brokers is not assigned",
-        "Elasticsearch",
-        _forced,
+        "as `spread`, but the share of a forced value without live brokers is not assigned", "Elasticsearch", _forced
     ),
     Policy.HDFS: PolicyRule("the first two replicas in one rack, the third in another", "HDFS", _hdfs),
     Policy.REDIS: PolicyRule("no follower in the zone of the leader", "Redis Enterprise", _redis),

@@ -9,13 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from app.core.jvm.hashes import TaskId
-from app.core.streams.coordinator.model import (
-    AssignGroupTasks,
-    MemberTasks,
-    StreamsMember,
-    Subtopology,
-    Task,
-)
+from app.core.streams.coordinator.model import AssignGroupTasks, MemberTasks, StreamsMember, Subtopology, Task
 from app.core.streams.model import (
     StreamsAssignment,
     StreamsClient,

@@ -307,9 +307,5 @@ def _stated_assignment(clients: tuple[StreamsClient, ...], tasks: StreamsTasks) 
         standby[place, [row_of[task] for task in client.previous_standby if task in row_of]] = True
     active &= active.cumsum(axis=0) == 1
     return StreamsAssignment(
-        tuple(client.process_id for client in clients),
-        task_ids,
-        active,
-        standby & ~active,
-        np.zeros_like(active),
+        tuple(client.process_id for client in clients), task_ids, active, standby & ~active, np.zeros_like(active)
     )

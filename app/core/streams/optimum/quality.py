@@ -49,10 +49,7 @@ class StandbyProblem:
 
 
 def standby_problem(
-    assignment: StreamsAssignment,
-    clients: Sequence[StreamsClient],
-    stateful: Sequence[TaskId],
-    options: StreamsOptions,
+    assignment: StreamsAssignment, clients: Sequence[StreamsClient], stateful: Sequence[TaskId], options: StreamsOptions
 ) -> StandbyProblem:
     """The problem for the active tasks of an assignment.
 
@@ -133,10 +130,7 @@ class StandbyQuality:
 
 
 def standby_quality(
-    assignment: StreamsAssignment,
-    clients: Sequence[StreamsClient],
-    stateful: Sequence[TaskId],
-    options: StreamsOptions,
+    assignment: StreamsAssignment, clients: Sequence[StreamsClient], stateful: Sequence[TaskId], options: StreamsOptions
 ) -> StandbyQuality:
     """Measure the standbys of an assignment, however it was made, for its active tasks.
 
