@@ -349,6 +349,11 @@ class BrokerLossDocument(Record):
     """Number of partitions that get another leader."""
     reduced_partitions: int
     """Number of partitions that have fewer replicas."""
+    unwritable_partitions: int | None
+    """Number of partitions that are left with fewer in-sync replicas than `min.insync.replicas`; null if it is
+    unknown for all partitions."""
+    at_min_isr_partitions: int | None
+    """Number of partitions that are left with exactly `min.insync.replicas` in-sync replicas; null likewise."""
     loads: dict[str, dict[str, float]]
     """By id of each remaining broker, its load of each resource: bytes, bytes/s, vCPU or a count."""
     over_limit: list[OverLimitDocument]

@@ -165,6 +165,18 @@ def test_an_out_of_sync_replica_is_not_elected() -> None:
     assert document[0]["loads"]["2"] == {"disk": 500, "nic_in": 40, "nic_out": 0, "leaders": 1}
 
 
+def test_what_cannot_be_written_is_in_the_answer_and_in_the_file() -> None:
+    """Without broker 1, of two partitions of known minimum one has no replica in sync, and the other one has exactly one left."""
+    of_one = replace(CLUSTER.topics[1], isr=padded([[1], [1, 2]]), configs={"min.insync.replicas": "1"})
+    found = health(replace(CLUSTER, topics=(CLUSTER.topics[0], of_one)), losses=LossSelection(brokers=[1]))
+    document: Any = found.as_json()["losses"]
+    names = ("unwritable_partitions", "at_min_isr_partitions")
+    assert [document[0][name] for name in names] == [1, 1]
+    rows = csv.DictReader(StringIO(found.losses_csv().decode()))
+    written = {row["resource"]: row["after_loss"] for row in rows if row["lost_broker"] == "1" and not row["broker"]}
+    assert [written[name] for name in names] == ["1", "1"]
+
+
 def test_what_is_over_its_limit_after_a_loss() -> None:
     document: Any = health(limits=LimitsRequest(leaders=Limit(absolute=1)), losses=ALL).as_json()["losses"]
     over = {(one["lost_broker"], one["lost_rack"]): one["over_limit"] for one in document}

@@ -56,6 +56,11 @@ class LossReport(AnswerRecord, schema="BrokerLossDocument"):
     """Number of partitions that get another leader."""
     reduced_partitions: int
     """Number of partitions that have fewer replicas."""
+    unwritable_partitions: int | None
+    """Number of partitions that are left with fewer in-sync replicas than `min.insync.replicas`; null if it is unknown
+    for all partitions."""
+    at_min_isr_partitions: int | None
+    """Number of partitions that are left with exactly `min.insync.replicas` in-sync replicas; null likewise."""
     loads: dict[str, dict[ResourceName, float]]
     """By id of each remaining broker, its load of each resource: bytes, bytes/s, vCPU or a count."""
     over_limit: list[OverLimit]
@@ -118,6 +123,8 @@ class LossTable:
                 offline_partitions=loss.offline,
                 elected_partitions=loss.elected,
                 reduced_partitions=loss.reduced,
+                unwritable_partitions=loss.unwritable,
+                at_min_isr_partitions=loss.at_min_isr,
                 loads={
                     str(broker): {
                         name: in_unit(value, column)
