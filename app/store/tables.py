@@ -12,13 +12,13 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 
-def _parts(file_name: str, beginning: str) -> dict[str, str]:
+def _parts(file_name: str, beginning: re.Pattern[str]) -> dict[str, str]:
     """The parts of a file of SQL, by the name in the line that begins each."""
-    _, *parts = re.split(beginning, files("app.store").joinpath(file_name).read_text("utf-8"), flags=re.MULTILINE)
+    _, *parts = beginning.split(files("app.store").joinpath(file_name).read_text("utf-8"))
     return {name: text.rstrip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
-STATEMENTS: Mapping[str, str] = _parts("statements.sql", r"^-- :(\w+)\n")
+STATEMENTS: Mapping[str, str] = _parts("statements.sql", re.compile(r"^-- :(\w+)\n", re.MULTILINE))
 """Statements of SQL by their names."""
 _TYPES: Mapping[str, sa.types.TypeEngine[Any]] = {
     "uuid": sa.Uuid(),
@@ -32,11 +32,12 @@ _TYPES: Mapping[str, sa.types.TypeEngine[Any]] = {
     "json": sa.JSON(none_as_null=True),
     "jsonb": JSONB(none_as_null=True),
 }
+_TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n", re.MULTILINE)
 _COLUMN = re.compile(r"^    ([a-z_]+) ([a-z]+(?:\[\])?)", re.MULTILINE)
 _METADATA = sa.MetaData()
 TABLES: Mapping[str, sa.Table] = {
     table: sa.Table(table, _METADATA, *(sa.Column(name, _TYPES[kind]) for name, kind in _COLUMN.findall(text)))
-    for table, text in _parts("tables.sql", r"^CREATE TABLE (\w+) \(\n").items()
+    for table, text in _parts("tables.sql", _TABLE).items()
 }
 """Every table by its name, after those that it refers to."""
 

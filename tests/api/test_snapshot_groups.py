@@ -142,7 +142,7 @@ class TestFromTexts:
         ("groups", "line", "expected"),
         [
             (STATES + OFFSETS.replace(b" 1550 ", b" 15x0 ", 1), STATES.count(b"\n") + 3, "CURRENT-OFFSET"),
-            (STATES + OFFSETS + OFFSETS, (STATES + OFFSETS).count(b"\n") + 3, "once"),
+            (STATES + OFFSETS + OFFSETS.replace(b" 1550 ", b" 1551 ", 1), (STATES + OFFSETS).count(b"\n") + 3, "once"),
             (b"[]", 1, "an object"),
             (DESCRIBED[:900], DESCRIBED.count(b"\n", 0, 900) + 1, "JSON"),
             (b"Error: Consumer group 'x' does not exist.\n", 1, "kafka-consumer-groups"),

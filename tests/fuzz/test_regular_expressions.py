@@ -23,7 +23,7 @@ sre: Any = vars(re)["_constants"]  # the parser of re.compile
 parser: Any = vars(re)["_parser"]
 LENGTHS = (24, 30, 400, 12_000)
 """Of repetitions: an exponential pattern shows itself at the second, a quadratic one at the last."""
-SHARE_OF_QUADRATIC = 0.2
+SHARE_OF_QUADRATIC = 0.3
 """A pattern is slow if it takes this share of the CPU time that a quadratic one takes in the same process; a linear one
 takes a hundredth."""
 _TAILS = ("", "\x00", "!\n")

@@ -142,7 +142,7 @@ def test_pages_and_filters(database: Database) -> None:
 def test_a_lost_connection_is_made_anew(database: Database) -> None:
     own = Database(database.url.render_as_string(hide_password=False), connections=1)
     add(own, ENTRY)
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO audit_entries%%'"
+    end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO audit_entries%%'"
     with database.engine.begin() as other:
         assert (True,) in other.exec_driver_sql(end).all()
     add(own, ENTRY)
