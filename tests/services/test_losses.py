@@ -166,7 +166,7 @@ def test_an_out_of_sync_replica_is_not_elected() -> None:
 
 
 def test_what_cannot_be_written_is_in_the_answer_and_in_the_file() -> None:
-    """Without broker 1, of two partitions of known minimum one has no replica in sync, and the other one has exactly one left."""
+    """Without broker 1, one of two partitions of a known minimum has no replica in sync, and the other has one left."""
     of_one = replace(CLUSTER.topics[1], isr=padded([[1], [1, 2]]), configs={"min.insync.replicas": "1"})
     found = health(replace(CLUSTER, topics=(CLUSTER.topics[0], of_one)), losses=LossSelection(brokers=[1]))
     document: Any = found.as_json()["losses"]
