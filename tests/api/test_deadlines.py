@@ -21,6 +21,7 @@ Json = dict[str, Any]
 @pytest.fixture(scope="module")
 def strict(rows: Rows) -> Iterator[httpx.Client]:
     """A service whose deadline is short: the time of a request beyond it shows."""
+    rows.reset(examples=False)
     with (
         served(rows.database, solver_processes=1, reader_processes=1, deadline_seconds=DEADLINE_S) as address,
         client_of(address) as client,
