@@ -126,10 +126,8 @@ def test_partitions_without_a_topic_are_rejected_with_what_is_missing() -> None:
 def test_topics_and_groups_on_one_line_are_rejected() -> None:
     topics = of_java({"orders": [([1, 2], 2, True)]})
     assert "topics and groups on one line" in rejected(joined, f"{topics} {GROUP}").detail
-    assert [len(found) for found in (joined(topics, GROUP).cluster.topics, joined(topics, GROUP).cluster.groups)] == [
-        1,
-        1,
-    ]
+    cluster = joined(topics, GROUP).cluster
+    assert (len(cluster.topics), len(cluster.groups)) == (1, 1)
 
 
 def test_another_state_in_a_later_record_has_a_warning() -> None:

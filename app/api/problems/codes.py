@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from app.api.problems.responses import TABLES, status_of
+from app.api.problems.responses import PROBLEM_TABLES, status_of
 from app.core.measures.violations import VIOLATIONS
 from app.errors.crossing import FAILURES
 from app.services.cautions import CAUTIONS
 
 OF_HTTP: Mapping[str, tuple[HTTPStatus, str]] = {
-    code: (HTTPStatus(status), meaning) for code, (status, meaning) in TABLES["of_http"].items()
+    code: (HTTPStatus(status), meaning) for code, (status, meaning) in PROBLEM_TABLES["of_http"].items()
 }
 """Codes of problems that are no failure of the domain."""
 

@@ -15,16 +15,16 @@ def _table(name: str) -> Any:
     return json.loads(files("app.api.problems").joinpath(name).read_bytes())
 
 
-TABLES: Mapping[str, Any] = _table("problems.json")
+PROBLEM_TABLES: Mapping[str, Any] = _table("problems.json")
 """By name or category of failures their status and headers; problems that are no failures; failures of all operations.
 
 `Retry-After` of `TooManyRequests` and `ServiceBusy` is the least: `retry_after_s` of the failure states it.
 """
 STATUS: Mapping[type[Failure], HTTPStatus] = {
-    getattr(errors, name): HTTPStatus(status) for name, status in TABLES["status"].items()
+    getattr(errors, name): HTTPStatus(status) for name, status in PROBLEM_TABLES["status"].items()
 }
 HEADERS: Mapping[type[Failure], Mapping[str, str]] = {
-    getattr(errors, name): headers for name, headers in TABLES["headers"].items()
+    getattr(errors, name): headers for name, headers in PROBLEM_TABLES["headers"].items()
 }
 
 
@@ -61,7 +61,7 @@ def responses(operation_id: str, others: Mapping[int, Mapping[str, Any]] | None)
     }
     failures = [FAILURES[code] for code in OF_OPERATIONS.get(operation_id, ())]
     implied = (also for cause, others in _IMPLIED.items() if cause in failures for also in others)
-    for kind in (*(FAILURES[code] for code in TABLES["of_every_operation"]), *implied, *failures):
+    for kind in (*(FAILURES[code] for code in PROBLEM_TABLES["of_every_operation"]), *implied, *failures):
         status = status_of(kind)
         if status is not None:
             by_status.setdefault(status.value, {})[kind.code] = kind.title

@@ -35,6 +35,7 @@ from app.formats.syntax.documents import Document, each_document
 from app.formats.syntax.lines import LOG_LINE, is_topic_name, shown, whole_number, whole_numbers
 from app.formats.syntax.loose_objects import LooseObject
 
+_SUBJECT = "the log directories"
 _PROSE = re.compile(r"Querying brokers for log directories information|Received log directory information from brokers")
 
 
@@ -45,9 +46,6 @@ class LogDirReplica(NamedTuple):
     partition: int
     size_bytes: int
     is_future: bool = False
-
-
-_WHAT = "the log directories"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def read(text: str) -> LogDirs:
     if configs != StatedConfigs() and not document_text.strip():
         return LogDirs((), configs)
     names, brokers = set[str](), dict[int, BrokerLogDirs]()
-    for document in [*each_document(document_text, _WHAT)] or [Document.parse(document_text, _WHAT)]:
+    for document in [*each_document(document_text, _SUBJECT)] or [Document.parse(document_text, _SUBJECT)]:
         document.version_one(document.mapping(document.root, ()))
         for item in LooseObject.of(document, document.root, ()).required_each("brokers"):
             broker = _broker(item, names)
