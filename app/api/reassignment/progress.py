@@ -17,7 +17,7 @@ from app.services.reassignment.progress.progress import PlanProgressDocument, pr
 MOST_LOG_CHARACTERS = 2**22
 """Length of the largest log."""
 
-router = Operations()  # included in the router of stored plans
+router = Operations("/v1/plans", "plans")  # its routes are among those of stored plans
 
 
 class ProgressRequest(OnSnapshot):
