@@ -23,7 +23,7 @@ from app.services.bodies import Request as RequestModel
 from app.services.fields import PRINTABLE, Id, Moment, Name
 from app.services.share_links import MOST_DAYS, SharedLinks, Subject, SubjectKind
 from app.store import transaction
-from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter
+from app.store.audit import LONGEST, ActorKind, AuditEntry, AuditFilter, Outcome
 from app.store.records import ExecutedPlan
 from app.store.usage import QUOTAS
 
@@ -151,11 +151,17 @@ def _wanted(
     name: Annotated[_Text, Query(description="Entries of the API key of this name.")] = None,
     address: Annotated[_Text, Query(description="Entries of this IP address.")] = None,
     request_id: Annotated[_Text, Query(description="Entries of this request.")] = None,
-    action: Annotated[_Text, Query(description="Entries of this action, such as `DELETE /v1/plans/{plan_id}`.")] = None,
+    action: Annotated[
+        _Text,
+        Query(description="Entries of this action, such as `DELETE /v1/jobs/{job_id}`, or of several between commas."),
+    ] = None,
     resource: Annotated[_Text, Query(description="Entries on this resource.")] = None,
     status: Annotated[int | None, Query(ge=100, le=599, description="Entries with this HTTP status.")] = None,
+    outcome: Annotated[
+        Outcome | None, Query(description="`failed`: entries with a status from 400 on; `done`: the others.")
+    ] = None,
 ) -> AuditFilter:
-    return AuditFilter(since, until, actor, name, address, request_id, action, resource, status)
+    return AuditFilter(since, until, actor, name, address, request_id, action, resource, status, outcome)
 
 
 Wanted = Annotated[AuditFilter, Depends(_wanted)]

@@ -21,6 +21,9 @@ ActorKind: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "com
 """An API key, a token or session of the OIDC issuer, a share link, any process while the service is open, a request
 without valid credentials, a command."""
 
+Outcome: TypeAlias = Literal["done", "failed"]
+_HAS_FAILED = sa.func.coalesce(audit_entries.c.status, 0) >= 400
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
@@ -130,7 +133,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which entries; None is any. `since` is included, `until` is not."""
+    """Which entries; None is any. `since` is included, `until` is not. `action` may be several, between commas."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -141,10 +144,13 @@ class AuditFilter:
     action: str | None = None
     resource: str | None = None
     status: int | None = None
+    outcome: Outcome | None = None
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
-        texts = ("actor", "name", "address", "request_id", "action", "resource")
+        texts = ("actor", "name", "address", "request_id", "resource")
         found = equal(audit_entries, **{name: getattr(self, name) for name in texts})
+        found += [] if self.action is None else [audit_entries.c.action.in_(self.action.split(","))]
+        found += [] if self.outcome is None else [_HAS_FAILED if self.outcome == "failed" else ~_HAS_FAILED]
         found += [] if self.status is None else [audit_entries.c.status == self.status]
         found += [] if self.since is None else [audit_entries.c.at >= self.since]
         found += [] if self.until is None else [audit_entries.c.at < self.until]

@@ -66,11 +66,6 @@ class Plans(Rows[PlanHead]):
         for row in self._reading.execution_options(yield_per=100).execute(query):
             yield row[0], row[1], row[2]
 
-    def column(self, name: str, plan_ids: Sequence[UUID | None]) -> dict[UUID, Any]:
-        """The `request` or `title` of the plans that there are of these ids, without reading their answers."""
-        query = sa.select(plans.c.id, plans.c[name]).where(plans.c.id.in_(plan_ids), *self._visible(plans))
-        return {row[0]: row[1] for row in self._reading.execute(query)} if plan_ids else {}
-
     def topics(self, plan_id: UUID) -> list[PlanTopic]:
         """The topics of the plan in the order of the request, without their assignments."""
         c = plan_topics.c

@@ -122,7 +122,13 @@ ListDeliveriesState: TypeAlias = Literal["pending", "succeeded", "failed"]
 ListAuditEntriesActor: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
 
 
+ListAuditEntriesOutcome: TypeAlias = Literal["done", "failed"]
+
+
 ExportAuditLogActor: TypeAlias = Literal["key", "token", "link", "anyone", "unknown", "command"]
+
+
+ExportAuditLogOutcome: TypeAlias = Literal["done", "failed"]
 
 
 class BalanceFields(TypedDict, total=False):

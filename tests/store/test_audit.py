@@ -133,6 +133,11 @@ def test_pages_and_filters(database: Database) -> None:
             (AuditFilter(since=last.at), 1),
             (AuditFilter(until=last.at), 6),
             (AuditFilter(actor="command"), 0),
+            (AuditFilter(action="POST"), 7),
+            (AuditFilter(action="GET,POST"), 7),
+            (AuditFilter(action="POS"), 0),
+            (AuditFilter(outcome="done"), 7),
+            (AuditFilter(outcome="failed"), 0),
             (AuditFilter(resource="/%"), 0),
         ):
             # A batch is one statement, each of whose rows has a moment of its own.

@@ -7,16 +7,18 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from app.api.examples import EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_ID
+from app.api.examples import EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_ID, SNAPSHOT_EXAMPLES
 from app.store import transaction
+from app.store.audit import LONGEST
 from app.store.database import Database
-from app.web.administration.audit import ACTIONS
+from app.web.administration.audit import ACTIONS, PHRASES
 from app.web.plans import selection
 from tests.web.browser import Browser, Page
 from tests.web.test_clusters import TEXT, keep, small
 from tests.web.test_plan_forms import EMPTY
 
 HTML = {"Accept": "text/html"}
+ADMIN = {"name": "ops", "scope": "admin"}
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ class TestAuditLog:
         assert "<b>nine</b>" not in listed.text
         assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=csv"' in listed.text
         assert 'href="/v1/audit/export?action=POST+%2Fclusters&amp;format=jsonl"' in listed.text
-        assert "No entry matches" in client.get("/audit?status=500").text
+        assert "No entry matches" in client.get("/audit?action=POST+/clusters&outcome=failed").text
 
     def test_entries_are_words_with_links_to_pages(self, client: httpx.Client) -> None:
         """A route without words is shown as it is; one that was rejected was not carried out."""
@@ -164,7 +166,39 @@ class TestAuditLog:
         second = client.get(older).text
         assert (first.count(">Created an API key<"), second.count(">Created an API key<")) == (40, 1)
 
-    @pytest.mark.parametrize("status", ["x", "99", "600", "４０３", "4030"])
-    def test_what_is_no_status(self, client: httpx.Client, status: str) -> None:
-        answer = client.get("/audit", params={"status": status})
-        assert (answer.status_code, "number from 100 to 599" in answer.text) == (422, True)
+    @pytest.mark.parametrize(("wanted", "count"), [("", 2), ("done", 1), ("failed", 1), ("unknown", 2)])
+    def test_outcomes(self, client: httpx.Client, wanted: str, count: int) -> None:
+        """An outcome that there is not is any; the export has the same entries."""
+        client.post("/clusters", data={"cluster": "nine", "text": TEXT})
+        client.post("/clusters", data={"cluster": "nine", "text": "no cluster"})
+        listed = client.get("/audit", params={"action": "stored a snapshot", "outcome": wanted}).text
+        assert len([*Page(200, {}, listed).all("tr")]) - 1 == count
+        if wanted != "unknown":
+            [exported] = re.findall(r'href="(/v1/audit/export[^"]*jsonl)"', listed)
+            assert len(client.get(unescape(exported)).text.splitlines()) == count
+
+    def test_a_key_that_a_page_creates_is_one_entry(self, client: httpx.Client) -> None:
+        """The entry of the change says what the one of its request does; both are exported."""
+        secret = re.search(r'id="secret"[^>]*><code>([^<]+)', client.post("/keys", data=ADMIN).text)
+        assert secret is not None
+        key = {"authorization": f"Bearer {secret[1]}"}
+        listed = client.get("/audit?action=created+an+API+key", headers=key).text
+        assert listed.count(">Created an API key<") == 1
+        [exported] = re.findall(r'href="(/v1/audit/export[^"]*jsonl)"', listed)
+        assert len(client.get(unescape(exported), headers=key).text.splitlines()) == 2
+
+    def test_phrases_are_in_the_filter_and_fit_it(self, client: httpx.Client) -> None:
+        """Each action is in one phrase; the actions of a phrase are one parameter of an export."""
+        listed = {each.attributes["value"] for each in Page(200, {}, client.get("/audit").text).all("option")}
+        assert PHRASES.keys() <= listed
+        assert sum(actions.count(",") + 1 for actions in PHRASES.values()) == len(ACTIONS)
+        assert max(map(len, PHRASES.values())) <= LONGEST
+
+    def test_a_snapshot_and_a_study_are_named_and_linked(self, client: httpx.Client) -> None:
+        client.post("/clusters", data={"cluster": "nine", "text": TEXT})
+        client.post("/v1/snapshots", json=SNAPSHOT_EXAMPLES["json"]["value"] | {"cluster": "ten"})
+        changes = {"kind": "reassignment", "cluster": "nine", "axes": {"remove_broker": "each"}}
+        study = client.post("/v1/sweeps", json=changes | {"labels": {"study": "Which one"}}).json()["id"]
+        shown = client.get("/audit").text
+        assert f'href="/sweeps/{study}"><bdi>Which one</bdi>' in shown
+        assert re.search(r'href="/clusters/ten\?snapshot=[0-9a-f-]{36}"><bdi>ten</bdi>', shown)

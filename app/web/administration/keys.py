@@ -1,4 +1,4 @@
-"""`/keys`: API keys are created, listed and revoked; so are share links, which other pages create."""
+"""`/keys`: API keys are created, listed and revoked, share links too; the usage of teams, with their quotas."""
 
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -15,6 +15,7 @@ from app.services.api_keys import LONGEST_NAME, Scope
 from app.store import transaction
 from app.store.api_keys import ApiKey
 from app.store.database import Database, UnitOfWork
+from app.store.usage import QUOTAS
 from app.web.access import Access
 from app.web.pages import page, shown_once
 
@@ -100,6 +101,7 @@ def _page(
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
         links = uow.share_links.valid(before=None, size=_LINKS)
+        usage = uow.usage.of_teams()
     return page(
         "keys.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK,
@@ -115,4 +117,6 @@ def _page(
         revoked=revoked,
         links=links.items,
         has_more_links=links.has_more,
+        usage=usage,
+        quotas=dict(zip(QUOTAS, database.quotas or [0] * len(QUOTAS), strict=True)),
     )
