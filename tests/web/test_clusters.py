@@ -104,7 +104,7 @@ def test_the_fleet_has_findings_and_the_overview_changes(browser: Browser, datab
     assert "1 offline, 1 under-replicated, 1 not rack-safe" in " ".join(fleet.text.split())
     assert "1 partition under-replicated" in fleet.source
     overview = browser.get("/clusters/small")
-    assert "topics -1, partitions -1, offline +1, under-replicated +1" in overview.text
+    assert "1 fewer topic, 1 fewer partition, 1 more offline, 1 more under-replicated" in overview.text
     listed = overview.source.partition('id="findings"')[2].partition("</ul>")[0].count("<li")
     assert f"{listed} findings" in overview.text, "the bar counts the findings of the list"
 
@@ -115,8 +115,8 @@ def test_changes_are_since_the_state_before_also_if_it_returned(browser: Browser
     for state in (one, replace(one, topics=one.topics[:1]), one, three):  # the last but one was created first
         keep(database, state)
     text = browser.get("/clusters/small").text
-    assert "topics +1, partitions +1" in text
-    assert "topics +2" not in text
+    assert "1 more topic, 1 more partition" in text
+    assert "2 more topics" not in text
 
 
 def test_each_cluster_has_a_row_from_its_own_newest_snapshot(browser: Browser, database: Database) -> None:
@@ -265,7 +265,7 @@ def test_the_map_is_a_picture_in_both_formats_and_themes(browser: Browser, datab
 def test_the_history_states_its_zone_and_counts_its_snapshots(browser: Browser, database: Database) -> None:
     keep(database, small())
     page = browser.get("/clusters/small/history")
-    assert re.search(r"<td><a [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</a>", page.source)
+    assert re.search(r"<td[^>]*><a [^>]*><time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</time></a>", page.source)
     assert "1 snapshot." in page.text
 
 

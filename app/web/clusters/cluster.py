@@ -1,11 +1,12 @@
 """`/clusters/{name}` and its rooms: the map, the state after a loss, brokers, topics, groups, plans, history."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import numpy as np
@@ -23,14 +24,14 @@ from app.store.records import PlanFilter, Snapshot
 from app.web import charts
 from app.web.access import Access
 from app.web.clusters import broker_map as map_picture
-from app.web.clusters import rooms
+from app.web.clusters import rooms, states
 from app.web.clusters.broker_map import MEASURES, available, broker_map
 from app.web.clusters.directories import directories
 from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
 from app.web.clusters.losses import Analysis
 from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.lists import id_of
-from app.web.pages import download, framed, page
+from app.web.pages import download, framed, is_shared, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twins
 from app.web.sweeps import plots
@@ -122,6 +123,8 @@ def _room(database: Database, recent: Analyses, request: Request) -> Response:
             document = uow.snapshots.document(shown.snapshot.id)
             return download(document, "application/json", f"snapshot-{shown.snapshot.id}.json")
         values = _VALUES[view.room](shown)
+        if view.room == "capacity" and not values["studies"] and not is_shared():
+            return RedirectResponse(f"/plan/sweep?{urlencode({'cluster': view.cluster})}")
         where = place(uow, shown.view, shown.snapshot)
     name = f"cluster_{(view.room or 'overview').replace('-', '_')}.html"
     return page(name, view=shown.view, snapshot=shown.snapshot, place=where, plan_form=plan_form, **values)
@@ -194,9 +197,7 @@ def _overview(shown: Shown) -> Mapping[str, Any]:
         "lines": {state: rooms.sparkline(recent, state) for state in _HISTORY | {"under_min_isr": ""}},
         "fullest": None if fullest is None else shown.table.brokers.brokers[fullest].id,
         "worst": shown.losses.racks[0] if shown.losses.racks else None,
-        "changes": [
-            (new, words) for new, old in pairwise(recent) if (words := rooms.changes(old.summary, new.summary))
-        ][:3],
+        "changes": [(new, old, words) for new, old in pairwise(recent) if (words := states.in_words(old, new))][:3],
         "plans": (listed := [plan for plan in plans if plan.status in OPEN][:6]),
         "twins": twins(shown.uow, listed),
         "studies": _studies(shown.uow, shown.view)[:3],
@@ -270,8 +271,13 @@ def _studies(uow: UnitOfWork, view: ClusterView) -> Sequence[Any]:
 
 def _snapshots(shown: Shown) -> Mapping[str, Any]:
     recent, more = _recent(shown, 50)
-    changed = [rooms.changes(old.summary, new.summary) for new, old in pairwise(recent)]
-    return {"recent": recent, "changed": [*changed, []], "more": more}
+    changed = [(old, states.in_words(old, new)) for new, old in pairwise(recent)]
+    compared = None
+    if shown.view.against:
+        other = _snapshot(shown.uow, replace(shown.view, snapshot=shown.view.against))
+        one, two = sorted((shown.snapshot, other), key=lambda each: each.last_seen_at)
+        compared = states.differences(one, two, *(snapshots.load(shown.uow, each.id)[1] for each in (one, two)))
+    return {"recent": recent, "changed": [*changed, (None, [])], "more": more, "compared": compared}
 
 
 def _recent(shown: Shown, size: int) -> tuple[list[Snapshot], bool]:

@@ -1,6 +1,6 @@
-"""The tables of the pages of a cluster: brokers, topics, partitions, groups, and changes between snapshots."""
+"""The tables of the pages of a cluster: brokers, topics, partitions and groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -115,18 +115,6 @@ def group_row(group: RecordedGroup) -> dict[str, Any]:
         "topics": sorted(topics | {offset.topic for offset in group.offsets}),
         "lag": sum(lags) if lags else None,
     }
-
-
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """How the counts of two summaries differ, in words."""
-    one, other = (summary.get("health") or {} for summary in (before, after))
-    counts = {name: (before, after, name) for name in ("brokers", "racks", "topics", "partitions", "groups")}
-    counts |= {name: (one, other, words) for name, words in PARTITION_WORDS.items()}
-    return [
-        f"{words} {difference:+,}"
-        for name, (was, now, words) in counts.items()
-        if (difference := int(now.get(name) or 0) - int(was.get(name) or 0))
-    ]
 
 
 def sparkline(recent: Sequence[Snapshot], state: str) -> str:

@@ -40,8 +40,9 @@ class ClusterView:
     Parameters
     ----------
     cluster : its name. room : of `ROOMS`. item : the topic, broker or group that the page is about; empty for a list.
-    snapshot : the id as text; empty for the newest. measure : of `MEASURES`.
-    state : of `STATES`, of the listed partitions; empty for all. start : the first row of a long list.
+    snapshot : the id as text; empty for the newest. against : of another one, with which it is compared.
+    measure : of `MEASURES`. state : of `STATES`, of the listed partitions; empty for all.
+    start : the first row of a long list.
     lost : racks and brokers that are taken to be lost, each as `rack:name` or `broker:id`.
     """
 
@@ -53,6 +54,7 @@ class ClusterView:
     state: str = ""
     start: int = 0
     lost: tuple[str, ...] = ()
+    against: str = ""
 
     @classmethod
     def of(cls, path: str, query: Sequence[tuple[str, str]]) -> "ClusterView":
@@ -77,6 +79,7 @@ class ClusterView:
             state if (state := given.get("state", "")) in STATES else "",
             int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 0,
             tuple(lost)[:_MOST_LOSSES],
+            given.get("against", ""),
         )
         # Addresses of earlier releases have a topic or a broker in their query.
         return view.to("topics", topic) if topic else view.to("brokers", broker) if broker else view
@@ -126,7 +129,7 @@ class ClusterView:
 
     def to(self, room: str, item: str = "") -> "ClusterView":
         """Another page of the cluster at the same snapshot with the same losses."""
-        return replace(self, room=room, item=item, state="", start=0)
+        return replace(self, room=room, item=item, state="", start=0, against="")
 
     def at(self, room: str, item: str = "") -> str:
         """The address of another page of the cluster."""
@@ -144,7 +147,7 @@ class ClusterView:
     def _query(self, first: Sequence[tuple[str, str]] = ()) -> str:
         stated = [
             *first,
-            *((name, value) for name in ("snapshot", "state") if (value := getattr(self, name))),
+            *((name, value) for name in ("snapshot", "state", "against") if (value := getattr(self, name))),
             *([("measure", self.measure)] if self.measure != _DEFAULT_MEASURE else []),
             *([("start", str(self.start))] if self.start else []),
             *(("lose", loss) for loss in self.lost),
