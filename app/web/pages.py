@@ -65,6 +65,11 @@ def framing(ancestors: Sequence[str]) -> Callable[..., Awaitable[None]]:
     return of_request
 
 
+def is_shared() -> bool:
+    """Whether the page is opened by a share link, or in a frame, which lead to no form."""
+    return bool(_framing.get().carried)
+
+
 def framed(address: str) -> str:
     """An address within the page, with the parameters that keep it embedded and shared."""
     carried = _framing.get().carried

@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from playwright.sync_api import Locator
 
 from tests.web.chromium import Visit
 from tests.web.test_clusters import TEXT
@@ -21,10 +22,12 @@ class Clicks:
 
     def on(self, role: str, name: str, *, until: str, last: bool = False) -> None:
         found = self.visit.page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type] # a role of ARIA
-        target = found.last if last else found.first
+        self.at(found.last if last else found.first, until=until)
+
+    def at(self, target: Locator, *, until: str) -> None:
         box = target.bounding_box()
-        assert box is not None, name
-        assert box["y"] < 2 * 800, name
+        assert box is not None, target
+        assert box["y"] < 2 * 800, target
         target.click()
         self.count += 1
         self.visit.page.wait_for_selector(until)
@@ -32,8 +35,8 @@ class Clicks:
 
 @pytest.mark.long
 def test_a_morning_takes_twelve_clicks_and_no_json(client: httpx.Client, visit: Visit) -> None:
-    """From the health of a cluster over a lost rack and a decommissioning to the comparison, the approval, the files
-    and the progress: with the pages alone.
+    """From the health of a cluster over a lost rack, a decommissioning and its alternative to the comparison, the
+    approval, the files, the progress, the size of next year and a link for others: with the pages alone.
     """
     assert client.post("/clusters/example").status_code == 303
     visit.page.set_viewport_size({"width": 1280, "height": 800})
@@ -41,28 +44,27 @@ def test_a_morning_takes_twelve_clicks_and_no_json(client: httpx.Client, visit: 
     clicks = Clicks(visit)
     clicks.on("button", "az-a", until=".strip")
     assert "Plan so that this is safe" in visit.page.locator(".strip").inner_text()
-    visit.page.get_by_title("broker 103").click()
-    clicks.count += 1
-    visit.page.wait_for_selector('h1:has-text("Brokers / 103")')
+    clicks.at(visit.page.get_by_title("broker 103"), until='h1:has-text("Brokers / 103")')
     clicks.on("link", "Decommission it", until="#remove_brokers")
     assert visit.page.locator("#remove_brokers").input_value() == "103"
     clicks.on("button", "Plan", until=".steps")
     clicks.on("link", "Change the request", until="#replicas")
     visit.page.locator("#replicas").select_option("tight")
-    clicks.on("button", "Plan", until=".steps")
-    clicks.on("link", "Compare", until="#compared-with")
-    clicks.on("button", "Compare", until='h1:has-text("compared")')
-    visit.page.go_back()
-    clicks.on("button", "Approve", until='.steps [aria-current]:has-text("Approved")')
-    clicks.on("link", "Execute", until="#batches")
-    with visit.page.expect_download() as download:
-        visit.page.get_by_role("link", name="Batches (zip)").click()
-    clicks.count += 1
-    assert download.value.suggested_filename.endswith(".zip")
-    clicks.on("button", "Show the progress", until='#execution [role="status"]')
-    assert "not started" in visit.page.locator("#execution").inner_text()
-    assert clicks.count <= MOST_CLICKS
+    clicks.on("button", "Plan and compare", until='h1:has-text("compared")')
+    assert visit.page.get_by_text("Better in").count() > 0
+    clicks.on("button", "Approve this one", until='.steps [aria-current]:has-text("Approved")', last=True)
     assert urlsplit(visit.page.url).path.endswith("/execute")
+    assert "not started" in visit.page.locator('#execution [role="status"]').inner_text()
+    with visit.page.expect_download() as download:
+        clicks.on("link", "Batches (zip)", until="#batches")
+    assert download.value.suggested_filename.endswith(".zip")
+    clicks.on("link", "Capacity", until="#brokers_per_rack")
+    assert visit.page.locator("#study").input_value() == "Size for next year"
+    clicks.on("button", "Start the study", until='h1:has-text("Size for next year")')
+    clicks.at(visit.page.locator(".bar summary", has_text="Share"), until="#days")
+    clicks.on("button", "Make a link", until="#link")
+    assert "share=" in visit.page.locator("#link").inner_text()
+    assert clicks.count <= MOST_CLICKS
     assert (visit.complaints, visit.elsewhere) == ([], [])
 
 

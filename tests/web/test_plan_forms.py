@@ -478,6 +478,17 @@ def test_what_planning_rejects_is_beside_its_field(
     assert page.by_id(field).attributes["aria-describedby"].startswith(f"{field}-problem")
 
 
+@pytest.mark.parametrize(
+    "kind", [kind for kind, fields in short.SHORT.items() if any(field.rows > 3 for field in fields)]
+)
+def test_a_form_takes_the_files_of_all_its_fields(browser: Browser, kind: str) -> None:
+    """A browser sends one for each field that takes a file, without a name if none is chosen."""
+    form = browser.get(f"/plan/{kind}")
+    fields = [each.attributes["name"] for each in form.all("input") if each.attributes.get("type") == "file"]
+    chosen = [(name, ("", b"", "application/octet-stream")) for name in fields]
+    assert browser.ask("POST", f"/plan/{kind}", data={"preview": "1"}, files=chosen).status_code in (200, 422)
+
+
 def test_a_link_cannot_end_the_text_of_a_snippet(browser: Browser) -> None:
     """A name that a link fills in stays inside the here-document and inside the raw string of Python."""
     name = '"""\nJSON\nrm -rf ~\n"""); import os'

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Protocol
+from urllib.parse import urlencode
 from uuid import UUID
 
 import numpy as np
@@ -39,6 +40,8 @@ FIELDS_OF: Mapping[str, dict[str, str]] = {
 }
 """The fields of the form of each kind that has fields, with their initial values."""
 MOST_PICKED = 60
+MOST_FILES = 8
+"""Files of a form: a browser sends one for each field that takes a file, also if none is chosen."""
 MOST_RATES = 300
 """Topics whose rates the form of a study fills in."""
 _RETENTION_S = 7 * 86_400
@@ -69,7 +72,7 @@ def router(
     routes = APIRouter(include_in_schema=False)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
-        async with request.form(max_fields=1000, max_files=1, max_part_size=limits.max_body_bytes) as form:
+        async with request.form(max_fields=1000, max_files=MOST_FILES, max_part_size=limits.max_body_bytes) as form:
             items = form.multi_items()
             files = [(name, decode(await each.read(), name)) for name, each in items if isinstance(each, UploadFile)]
             return _typed([*files, *(item for item in items if isinstance(item[1], str))])
@@ -125,6 +128,9 @@ def _submitted(
     except Failure as failure:
         answer = errors_of(failure)
     if isinstance(answer, str):
+        before, made = typed.get("again", ""), answer.removeprefix("/plans/")
+        if "compare" in typed and made not in (answer, before):
+            answer = f"/plans/compare?{urlencode({'a': before, 'b': made})}"
         return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
     return _page(database, requests, kind, body, typed, errors=answer)
 

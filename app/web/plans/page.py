@@ -35,7 +35,7 @@ from app.web.plans import selection as labels
 from app.web.plans import streams as streams_plans
 from app.web.plans.against import against
 from app.web.plans.comparison import others
-from app.web.plans.execution import Execution, execution, states_after, store_pasted
+from app.web.plans.execution import NEWEST, Execution, execution, states_after, store_pasted
 from app.web.plans.selection import Selection, select, twins
 from app.web.plans.view import View, ViewedPlan
 
@@ -171,8 +171,11 @@ def _page(
         view, head = VIEWS[viewed.head.kind], viewed.head
         if chosen.tab not in tabs_of(view):
             raise PlanNotFound(f"the page of a {head.kind} plan has no tab {chosen.tab[:100]}")
+        if chosen.tab == "execute" and head.status in ("approved", "executing"):
+            progress = progress or NEWEST
         now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else _NOT_EXECUTED
         comparable = [other for other in others(uow, viewed.plan) if other.id != head.id]
+        comparable.sort(key=lambda other: other.title != head.title)  # the alternatives to the plan are the first
         around: dict[str, Any] = {
             "changes": against(uow, viewed.plan, chosen.against) if head.kind == replicas.KIND else None,
             "comparable": comparable,
@@ -210,7 +213,8 @@ def _changed(database: Database, plan_id: str, person: str, typed: Mapping[str, 
     try:
         new = labels.read(typed["labels"])
         with database.begin() as uow:
-            removed = dict.fromkeys(uow.plans.get(known).labels)
+            head = uow.plans.get(known)
+            removed = dict.fromkeys(head.labels)
             # A status that there is not follows no other, which `change` rejects.
             status, notes = cast("Status", typed["status"]), typed["notes"].strip() or None
             patch = PlanPatch(frozenset({"status", "notes", "labels"}), status, {**removed, **new}, notes)
@@ -219,7 +223,8 @@ def _changed(database: Database, plan_id: str, person: str, typed: Mapping[str, 
         raise
     except Failure as failure:
         return _page(database, plan_id, refused=Refused(failure.detail, typed), chosen=Chosen(tab="about"))
-    return RedirectResponse(f"/plans/{plan_id}#status", HTTPStatus.SEE_OTHER)
+    tab = "/execute" if typed["status"] == "approved" and VIEWS[head.kind].has_batches else ""
+    return RedirectResponse(f"/plans/{plan_id}{tab}#status", HTTPStatus.SEE_OTHER)
 
 
 def shown(
