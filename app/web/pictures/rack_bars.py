@@ -100,7 +100,7 @@ def _heading(panel: Panel, top: float, bars: Bars) -> list[str]:
 
 def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
     item = column.item
-    width = min(pitch * (0.62 if pitch > 20 else 0.78), 40)
+    width = min(pitch * (0.62 if pitch > 20 else 0.78), 56)
     x = column.x - width / 2
     scale = BAR_HEIGHT / max(bars.highest, 1)
     parts = [element("title", escaped(item.tooltip))]

@@ -21,11 +21,11 @@ WIDEST = 960
 """Pixels that a line takes at most, margins included."""
 PANEL_GAP, PANEL_PADDING = 8, 8
 _LINE = WIDEST - LEFT - RIGHT
-_WIDEST_PITCH, _NARROWEST_PITCH = 72, 5
+_WIDEST_PITCH, _NARROWEST_PITCH = 120, 5
 _READABLE_PITCH = 14
 """Below this all racks in one line are too thin to read; then each rack may have a line of its own."""
-_NAMED_PANEL, _NARROWEST_PANEL = 84, 40
-"""The least width of a panel, for its name: the first if there is space, the second always."""
+_NAMED_PANEL, _LONGEST_PANEL, _NARROWEST_PANEL, _LETTER = 84, 168, 40, 8
+"""The least width of a panel: for names of few letters and of more if there is space, and always; that of a letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,8 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 def lay_out(racks: Sequence[Rack]) -> Columns:
     """Give each item a column; columns are as wide as the space allows, and equally wide in every rack."""
-    narrowest = min(max(_LINE / max(len(racks), 1) - PANEL_GAP, _NARROWEST_PANEL), _NAMED_PANEL)
+    named = max([_NAMED_PANEL, *(len(rack.name) * _LETTER + 2 * PANEL_PADDING for rack in racks)])
+    narrowest = min(max(_LINE / max(len(racks), 1) - PANEL_GAP, _NARROWEST_PANEL), named, _LONGEST_PANEL)
     pitch = _pitch(racks, narrowest)
     most = int((_LINE - 2 * PANEL_PADDING) / pitch)
     lines: list[list[Panel]] = [[]]
