@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from app.web.chart_process import ChartFailed, ChartProcess
-from app.web.charts import SPECS, bars, heat_map, points, response
+from app.web.charts import SPECS, bars, heat_map, points, response, steps
 
 SPEC = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **bars([{"x": "a", "y": 1}], x="name", y="count")}
 ENDED_WITHIN_S = 60
@@ -89,4 +89,13 @@ def test_a_heat_map_begins_at_the_ground_of_its_theme() -> None:
 def test_the_legend_of_a_heat_map_has_the_unit_of_its_figure() -> None:
     cells = [{"x": "a", "y": str(number), "value": number * 2.0**34} for number in (1, 2, 3)]
     drawn = heat_map(cells, x="x", y="y", value="mean moved bytes", order=["1", "2", "3"], name="moved_bytes")
-    assert re.search(r">[0-9.]+ GiB<", bytes(response(drawn, "svg").body).decode())
+    assert re.search(r">[0-9.]+ GB<", bytes(response(drawn, "svg").body).decode())
+
+
+def test_the_axis_of_a_short_history_tells_its_times_apart() -> None:
+    """Within a minute the seconds are shown; no time is written twice."""
+    rows = [{"x": f"2026-11-28T09:45:{second:02}Z", "y": second, "series": "offline"} for second in (1, 20, 39, 58)]
+    picture = bytes(response(steps(rows, y="partitions"), "svg").body).decode()
+    times = re.findall(r">(\d\d:\d\d(?::\d\d)?)<", picture)
+    assert len(times) >= 3
+    assert len(set(times)) == len(times)

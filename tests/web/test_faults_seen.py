@@ -162,8 +162,8 @@ def test_plans_with_one_title_are_told_apart(browser: Browser) -> None:
         assert browser.ask("POST", "/plan/reassignment", data=typed).status_code == 303
     for address in ("/plans", "/clusters/nine", "/clusters/nine/plans"):
         text = browser.get(address).text
-        assert "Remove broker 105 from nine · replicas tight" in text
-        assert "Remove broker 105 from nine · replicas keep" in text
+        assert "Remove broker 105 from nine · replicas balanced" in text
+        assert "Remove broker 105 from nine · replicas kept" in text
 
 
 def test_every_fault_has_a_test() -> None:

@@ -22,7 +22,7 @@ def test_status_and_notes_change_and_have_a_history(browser: Browser, plan: str)
     changed = browser.ask(
         "POST", f"{plan}/status", data={"status": "approved", "notes": "by <b>two</b>", "revision": form["revision"]}
     )
-    assert (changed.status_code, changed.headers["location"]) == (303, f"{plan}#status")
+    assert (changed.status_code, changed.headers["location"]) == (303, f"{plan}/execute#status")
     assert "by <b>two</b>" in browser.get(plan).text
     page = browser.get(f"{plan}/about")
     assert "approved, notes by <b>two</b>" in page.text

@@ -91,11 +91,13 @@ def test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_
         {"cluster": cluster, "snapshot_content_hash": "6c1f" * 16, "balance": {"replicas": "keep"}},
     ]
     assert distinctions([dict(fields_of("", request)) for request in with_ids]) == [
-        "replicas tight, of the snapshot 07540754",
-        "replicas keep, of the snapshot 6c1f6c1f",
+        "replicas balanced, of the snapshot 07540754",
+        "replicas kept, of the snapshot 6c1f6c1f",
     ]
     clients = [{"clients": [{"id": "a", "tags": []}, {"id": "b", "capacity": capacity}]} for capacity in (1, 2)]
     assert distinctions([dict(fields_of("", each)) for each in clients]) == ["capacity 1", "capacity 2"]
+    throttled = [dict(fields_of("", {"batches": {"throttle_bytes_per_s": rate}})) for rate in (100_000_000, 2_500_000)]
+    assert distinctions(throttled) == ["throttle 100 MB/s", "throttle 2.5 MB/s"]
     soft = [dict(fields_of("", {"soft": value})) for value in (True, False)]
     assert distinctions(soft) == ["soft yes", "soft no"]
     assert distinctions([{"topics": "t" * 200}, {}]) == [f"topics {'t' * 93}…", "without further options"]

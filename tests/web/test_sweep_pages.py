@@ -76,7 +76,7 @@ def test_a_study_answers_in_words_how_long_each_size_lasts(browser: Browser, dat
     for address in (f"/sweeps/{sweep_id}", "/clusters/example-shop/capacity"):
         answer = next(each.text for each in browser.get(address).all("p") if "months at" in each.text)
         assert " ".join(answer.split()) == (
-            "12 brokers last the 12 months at 20 % growth a month, for 4,800 a month. "
+            "12 brokers last the 12 months at 20 % growth a month, for 4,800 a month (currency of the prices). "
             "3 reach a limit in month 7; 6 reach a limit in month 11."
         )
 

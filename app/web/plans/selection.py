@@ -95,6 +95,8 @@ _SNAPSHOT = "of the snapshot"
 _DISTINCTIONS: dict[tuple[UUID, ...], Sequence[str]] = {}
 """Differences between plans: their requests never change, and reading them was a quarter of the time of a page."""
 _MOST_DISTINCTIONS = 256
+_VALUES = {"tight": "balanced", "keep": "kept", "moved": "kept but of moved replicas"}
+"""Values of a balance in words."""
 
 
 def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
@@ -121,10 +123,7 @@ def distinctions(requests: Sequence[Mapping[str, str]]) -> list[str]:
     """For each request, as fields with their values, those that not all requests have alike."""
     paths = sorted(dict.fromkeys(path for fields in requests for path in fields), key=_SNAPSHOT.__eq__)
     differing = [path for path in paths if len({fields.get(path) for fields in requests}) > 1]
-    texts = [
-        ", ".join(f"{path.rpartition('.')[2].replace('_', ' ')} {fields[path]}" for path in differing if path in fields)
-        for fields in requests
-    ]
+    texts = [", ".join(f"{_name(path)} {fields[path]}" for path in differing if path in fields) for fields in requests]
     return [f"{text[:_LONGEST]}{'…' * (len(text) > _LONGEST)}" or "without further options" for text in texts]
 
 
@@ -145,12 +144,19 @@ def fields_of(path: str, value: object) -> Iterator[tuple[str, str]]:
                 yield _SNAPSHOT, str(each)[:8]
             elif name != "snapshot_id":
                 yield from fields_of(f"{path}.{name}" if path else str(name), each)
+    elif path.endswith("_bytes_per_s") and isinstance(value, int | float):
+        yield path, f"{value / 1e6:g} MB/s"
     elif value not in (None, []):
         yield path, ", ".join(map(_word, value)) if isinstance(value, list) else _word(value)
 
 
+def _name(path: str) -> str:
+    """The end of the path of a field, without the unit that its value has."""
+    return path.rpartition(".")[2].removesuffix("_bytes_per_s").replace("_", " ")
+
+
 def _word(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else _VALUES.get(str(value), str(value))
 
 
 LONGEST_NAME, LONGEST_VALUE = 63, 255

@@ -1,7 +1,7 @@
 """The charts of a sweep, from its scored scenarios, or from a sample of them if there are many."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from statistics import fmean
 from typing import Any, TypeAlias
@@ -83,19 +83,20 @@ def axes_of_all(sweeps: Sequence[Sweep]) -> list[str]:
 def over_axes(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
     """The mean of a figure for each value of an axis, or each pair of values of two."""
     sums: dict[tuple[str, str], list[float]] = defaultdict(list)
+    order: dict[str, tuple[int, float, str]] = {}
     for row in sample(uow, sweep):
         value = row.get(view.figure)
         if isinstance(value, int | float):
-            axes = row["axes"]
-            sums[_text(axes.get(view.axis)), _text(axes.get(view.across))].append(float(value))
-    means = {pair: sum(values) / len(values) for pair, values in sums.items()}
+            x, y = (_shown(name, row["axes"].get(name)) for name in (view.axis, view.across))
+            order |= {x: _order(_text(row["axes"].get(view.axis))), y: _order(_text(row["axes"].get(view.across)))}
+            sums[x, y].append(float(value))
+    pairs = sorted(sums, key=lambda pair: [order[text] for text in pair])
+    cells = [{"x": x, "y": y, "value": fmean(sums[x, y])} for x, y in pairs]
     if not view.across:
-        rows = [{"x": value, "y": mean} for (value, _), mean in _ordered(means)]
+        rows = [{"x": cell["x"], "y": cell["value"]} for cell in cells]
         return charts.bars(rows, x=words(view.axis), y=f"mean {words(view.figure)}")
-    cells = [{"x": x, "y": y, "value": mean} for (x, y), mean in _ordered(means)]
-    order = sorted({text for pair in means for text in pair}, key=_order)
     named = {"x": words(view.axis), "y": words(view.across), "value": f"mean {words(view.figure)}"}
-    return charts.heat_map(cells, **named, order=order, name=view.figure)
+    return charts.heat_map(cells, **named, order=sorted(order, key=order.__getitem__), name=view.figure)
 
 
 def choices(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> list[Row]:
@@ -180,19 +181,17 @@ def _series(row: Row, front: Mapping[int, int]) -> str:
 
 
 def _shown(name: str, value: object) -> str:
-    return measured(name, value) if name.endswith("_per_s") and isinstance(value, int | float) else _text(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return measured(name, value)
+    return _text(value)
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _ordered(means: Mapping[tuple[str, str], float]) -> Iterable[tuple[tuple[str, str], float]]:
-    """By both values: numbers by size, then texts."""
-    return sorted(means.items(), key=lambda item: [_order(text) for text in item[0]])
-
-
 def _order(text: str) -> tuple[int, float, str]:
+    """Of an axis: numbers by size, then texts."""
     try:
         return (0, float(text), "")
     except ValueError:
