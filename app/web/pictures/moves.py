@@ -1,13 +1,15 @@
 """A reassignment as a picture: each broker before and after, and the transfers between brokers beneath."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from app.core.measures.tally import positions_of
 from app.core.measures.transfers import Transfers
 from app.core.model import Broker, Int64s
+from app.core.replica_lists import sums_by
 from app.web.pictures.rack_bars import Bars, EvenShare, brief_number
 from app.web.pictures.rack_columns import LEFT, Columns, Rack, RackItem, lay_out, short_names
 from app.web.pictures.rendering import STYLE, Beneath, Picture, render
@@ -296,32 +298,34 @@ def _columns(units: Sequence[_Unit], items: Sequence[RackItem]) -> Columns:
     return lay_out([Rack("racks", tuple(items))])
 
 
-_NO_UNIT: tuple[None, None] = (None, None)
-
-
 def _matrix(transfers: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matrix:
-    of = {transfers.brokers[place].id: (unit.name, unit.rack) for unit in units for place in unit.brokers}
-    sums: dict[tuple[str | None, str | None], list[int]] = {}
-    racks: dict[tuple[str | None, str | None], bool] = {}
-    for sender, receiver, *amounts in _flows(transfers):
-        (from_unit, from_rack), (to_unit, to_rack) = of.get(sender, _NO_UNIT), of.get(receiver, _NO_UNIT)
-        ends = from_unit, to_unit
-        sums[ends] = [old + new for old, new in zip(sums.get(ends, (0, 0, 0)), amounts, strict=True)]
-        racks[ends] = None not in ends and from_rack != to_rack
+    none = len(units)  # the unit of brokers without a column, and of no broker
+    unit_of = np.full(len(transfers.brokers) + 1, none, np.int64)
+    for at, unit in enumerate(units):
+        unit_of[list(unit.brokers)] = at
+    ids = np.array([broker.id for broker in transfers.brokers], np.int32)
+    flows = transfers.flows
+    ends = [unit_of[positions_of(side[:, None], ids)[:, 0]] for side in (flows.senders, flows.receivers)]
+    pairs, place = np.unique(ends[0] * (none + 1) + ends[1], return_inverse=True)
+    columns = (flows.replicas, flows.size_bytes, flows.unknown_size)
+    sums = [sums_by(place, values, len(pairs)).tolist() for values in columns]
+    names, racks = [*(unit.name for unit in units), None], [*(unit.rack for unit in units), None]
+    rows = zip(*(each.tolist() for each in np.divmod(pairs, none + 1)), *sums, strict=True)
     moves = [
-        Move(sender, receiver, replicas, size_bytes, unknown, is_across=racks[sender, receiver])
-        for (sender, receiver), (replicas, size_bytes, unknown) in sums.items()
+        Move(
+            names[one],
+            names[other],
+            replicas,
+            size_bytes,
+            unknown,
+            none not in (one, other) and racks[one] != racks[other],
+        )
+        for one, other, replicas, size_bytes, unknown in rows
     ]
     sending = {move.sender for move in moves}
-    senders = [name for name in (*(unit.name for unit in units), None) if name in sending]
+    senders = [name for name in names if name in sending]
     noun = "broker" if all(len(unit.brokers) == 1 for unit in units) else "rack"
     return Matrix(senders, moves, noun, by_bytes)
-
-
-def _flows(transfers: Transfers) -> Iterator[Sequence[int]]:
-    flows = transfers.flows
-    columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
-    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _largest(matrix: Matrix) -> list[str]:
