@@ -163,7 +163,7 @@ def test_partitions_that_were_offline_before_are_not_counted_as_lost(browser: Br
 
 
 def test_topics_brokers_and_groups_have_pages(browser: Browser, database: Database) -> None:
-    """Lists lead to each of them; addresses of earlier releases lead there, too."""
+    """Lists lead to each of them."""
     groups = (RecordedGroup("readers", "Stable", "range", (RecordedMember("reader-1", topics=("t",)),)),)
     keep(database, replace(small(), groups=groups))
     topic_page = browser.get("/clusters/small/topics/u")
@@ -179,9 +179,6 @@ def test_topics_brokers_and_groups_have_pages(browser: Browser, database: Databa
         links = [link.attributes.get("href") for link in browser.get(f"/clusters/small/{room}").all("a")]
         assert f"/clusters/small/{room}/{item}" in links
         assert browser.get(f"/clusters/small/{room}/none").status == 404
-    for query, path in (("topic=u&lose=rack:a", "topics/u?lose=rack%3Aa"), ("broker=3", "brokers/3")):
-        old = browser.ask("GET", f"/clusters/small?{query}")
-        assert (old.status_code, old.headers["location"]) == (307, f"/clusters/small/{path}")
 
 
 def test_a_tiered_topic_says_what_a_move_copies(browser: Browser, database: Database) -> None:

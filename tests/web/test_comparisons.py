@@ -47,7 +47,11 @@ def test_plans_of_a_cluster_are_compared(browser: Browser) -> None:
     browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
     one = made(browser, remove_brokers=[105])
     other = made(browser, remove_brokers=[105], balance={"replicas": "tight"})
-    assert f'value="{other}"' in browser.get(f"/plans/{one}/compare").source
+    newest = made(browser, remove_brokers=[106])
+    alone = browser.get(f"/plans/compare?a={one}")
+    assert f'value="{newest}"' in alone.source
+    assert "Each plan is better" in alone.text, "an alternative to a plan is compared with it first"
+    assert f'<option value="{other}" selected' in alone.source
     page = browser.get(f"/plans/compare?a={one}&b={other}")
     assert page.status == 200
     for words in ("Bytes moved", "Optimality gap", "Preferred leaders changed", "balance"):

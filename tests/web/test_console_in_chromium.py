@@ -76,7 +76,7 @@ PAGES = {
     "scenario": f"/sweeps/{EXAMPLE_SWEEP_ID}/scenarios/1",
     **{
         f"plan, {tab}": f"/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}/{tab}"
-        for tab in ("changes", "brokers", "execute", "compare", "about")
+        for tab in ("changes", "brokers", "execute", "about")
     },
     "measures of topics": f"/plans/{EXAMPLE_PLAN_ID}/measures",
     **{f"group, {tab}": f"/plans/{EXAMPLE_GROUP_PLAN_ID}/{tab}" for tab in ("assignors", "traffic", "events")},

@@ -279,7 +279,9 @@ def test_an_empty_tab_has_a_next_step(browser: Browser) -> None:
     plan = browser.post("/plan/streams", {"body": orjson.dumps(body).decode()}).headers["location"]
     again = f"/plan/streams?again={plan.rpartition('/')[2]}"
     assert f'href="{again}#events">Add events</a>' in browser.get(f"{plan}/events").source
-    assert f'href="{again}">Plan an alternative</a>' in browser.get(f"{plan}/compare").source
+    assert (
+        f'href="{again}">Plan an alternative</a>' in browser.get(f"/plans/compare?a={plan.rpartition('/')[2]}").source
+    )
 
 
 def test_a_limit_has_its_unit(browser: Browser, database: Database) -> None:

@@ -76,15 +76,3 @@ def test_the_next_status_is_a_button_at_the_top(browser: Browser, plan: str) -> 
     page = browser.get(plan)
     [current] = [item.text for item in page.all("li") if item.attributes.get("aria-current") == "step"]
     assert current == "Done"
-
-
-def test_addresses_of_earlier_releases_lead_to_their_tab(browser: Browser, plan: str) -> None:
-    for query, tab in (
-        ("batch=2", "brokers"),
-        ("select=broker:105", "changes"),
-        ("progress=newest", "execute"),
-        ("against=x", "partitions"),
-    ):
-        moved = browser.ask("GET", f"{plan}?{query}")
-        assert (moved.status_code, moved.headers["location"]) == (307, f"{plan}/{tab}?{query}")
-    assert browser.get(f"{plan}/nonsense").status == 404

@@ -272,7 +272,8 @@ def test_a_link_opens_the_files_of_its_sweep_and_its_snapshots(client: httpx.Cli
     paths = {}
     for kind, name in (("sweep", str(EXAMPLE_SWEEP_ID)), ("cluster", "small")):
         paths[kind] = client.post("/v1/share-links", json={"kind": kind, "name": name}, headers=key).json()["page"]
-    page = "".join(client.get(f"{paths['sweep']}&{tab}").text for tab in ("sort=headroom&descending=1", "tab=about"))
+    tabs = ("tab=scenarios&sort=headroom&descending=1", "tab=about")
+    page = "".join(client.get(f"{paths['sweep']}&{tab}").text for tab in tabs)
     files = [
         unescape(address) for address in re.findall(r'href="(/sweeps/[^"]*/(?:scenarios|definition)\.[^"]*)"', page)
     ]

@@ -124,12 +124,12 @@ def test_a_study_without_objective_names_the_choice_with_the_least_of_each_figur
 
 
 def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:
-    address = f"/sweeps/{sweep}?sort=headroom&descending=1"
+    address = f"/sweeps/{sweep}?tab=scenarios&sort=headroom&descending=1"
     roomiest = [row.text.split()[0] for row in browser.get(address).all("tr")][1:]
     assert sorted(roomiest) == ["0", "1", "2", "3"]
     assert roomiest != ["0", "1", "2", "3"]
-    assert len(list(browser.get(f"/sweeps/{sweep}?feasible=false").all("tr"))) < 5
-    assert browser.get(f"/sweeps/{sweep}?sort=nonsense&x=nonsense&after=nonsense&after=1,x").status == 200
+    assert len(list(browser.get(f"/sweeps/{sweep}?tab=scenarios&feasible=false").all("tr"))) < 5
+    assert browser.get(f"/sweeps/{sweep}?tab=scenarios&sort=nonsense&x=nonsense&after=nonsense&after=1,x").status == 200
     assert "brokers per rack" in browser.get(f"/sweeps/{sweep}/scenarios/1").text
     opened = browser.ask("POST", f"/sweeps/{sweep}/scenarios/1/plan")
     assert opened.status_code == 303

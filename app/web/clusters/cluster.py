@@ -31,7 +31,7 @@ from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
 from app.web.clusters.losses import Analysis
 from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.lists import id_of
-from app.web.pages import download, framed, is_shared, page
+from app.web.pages import download, is_shared, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twins
 from app.web.sweeps import plots
@@ -115,8 +115,6 @@ def router(database: Database, access: Access) -> APIRouter:
 def _room(database: Database, recent: Analyses, request: Request) -> Response:
     """A page of a cluster, or its snapshot as a file. Raises `SnapshotNotFound`."""
     view = viewed(request)
-    if "topic" in request.query_params or "broker" in request.query_params:
-        return RedirectResponse(framed(view.address))
     with database.begin() as uow:
         shown = Shown(uow, view, recent)
         if request.query_params.get("file") == "json":

@@ -68,9 +68,9 @@ class ClusterView:
         if not rest or rest[0] not in ROOMS or not rest[0]:
             name, rest = "/".join([name, *rest]), [""]
         given = dict(query)
-        topic, broker, start = given.get("topic", ""), given.get("broker", ""), given.get("start", "")
+        start = given.get("start", "")
         lost = dict.fromkeys(loss for key, loss in query if key == "lose" and loss.partition(":")[0] in (RACK, BROKER))
-        view = cls(
+        return cls(
             unquote(name),
             rest[0],
             unquote("/".join(rest[1:])),
@@ -81,8 +81,6 @@ class ClusterView:
             tuple(lost)[:_MOST_LOSSES],
             given.get("against", ""),
         )
-        # Addresses of earlier releases have a topic or a broker in their query.
-        return view.to("topics", topic) if topic else view.to("brokers", broker) if broker else view
 
     @property
     def topic(self) -> str:

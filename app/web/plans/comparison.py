@@ -110,12 +110,15 @@ def router(database: Database) -> APIRouter:
 
 def _page(uow: UnitOfWork, first: UUID | None, second: UUID | None, *, problem: str = "") -> Response:
     one = None if first is None else plans.load(uow, first)
+    choices = others(uow, one)
+    if one is not None and second is None:  # an alternative to the plan, else the newest one
+        alike = sorted(choices, key=lambda each: each.title != one.head.title)
+        second = next((each.id for each in alike if each.id != first), None)
     other = None if second is None else plans.load(uow, second)
     values: dict[str, Any] = {}
     if one is not None and other is not None:
         problem = _incomparable(one, other)
         values = {} if problem else _values(uow, one, other)
-    choices = others(uow, one)
     cluster = None if one is None else one.head.cluster
     return page(
         "plans_compared.html",

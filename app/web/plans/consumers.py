@@ -32,7 +32,6 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
 
 VIEW = View(
     title=lambda head, _: head.title,
-    prediction=lambda _: "Nothing in it is random. It holds as long as rates are those of the series.",
     draw=_draw,
     template="consumers_plan.html",
     values=_values,

@@ -24,15 +24,6 @@ _CHANGES = {
 }
 
 
-_WHAT_IFS = {
-    ("follower_fetching", True): "Fetching from followers",
-    ("follower_fetching", False): "Fetching from leaders",
-    ("optimum", None): "In the optimum",
-    ("preferred_leaders", None): "With leaders in the racks of readers",
-    ("one_more_replica", None): "With one more replica",
-}
-
-
 def facts(answer: Mapping[str, Any]) -> list[str]:
     """The facts of the picture of a group, as sentences."""
     loads, optimum = answer["loads"], answer["optimum"]
@@ -108,11 +99,6 @@ def change_words(change: Mapping[str, Any]) -> str:
     return f"{words} (partitions {named}{f' and {hidden:,} more' if hidden > 0 else ''})"
 
 
-def what_if(change: Mapping[str, Any]) -> str:
-    """A change of one thing, of which the plan has the traffic."""
-    return _WHAT_IFS.get((change["change"], change["value"]), f"Under {change['value']}")
-
-
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
     """The partitions of a member, with neighbouring ones as ranges: `orders 0–2, 5; payments 1`."""
     left, written = MOST_RUNS, []
@@ -138,14 +124,6 @@ def runs(partitions: Sequence[int]) -> Iterator[str]:
 
 
 SHOWN_MEMBERS, SHOWN_STEPS = 300, 100
-
-_PREDICTIONS = {
-    "leader": "Whichever consumer leads the group computes exactly this, as long as it gets these members in this "
-    "order; the assignment has no random part.",
-    "coordinator": "The group coordinator computes exactly this for these members; the assignment has no random part.",
-    "nowhere": "No assignor of Kafka's computes this: it is the best that there is, balanced, then read in rack, then "
-    "moved least.",
-}
 
 
 def _title(head: PlanHead, topics: Sequence[str]) -> str:
@@ -186,14 +164,12 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "steps_in_all": len(steps),
         "change_words": change_words,
         "traffic": answer.get("traffic"),
-        "what_if": what_if,
         "runs_on": ASSIGNORS[answer["assignor"]].runs_on,
     }
 
 
 VIEW = View(
     title=_title,
-    prediction=lambda head: _PREDICTIONS[ASSIGNORS[str(head.answer["assignor"])].runs_on],
     draw=_draw,
     template="group_plan.html",
     values=_values,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.core.model import Cluster
@@ -34,9 +34,8 @@ from app.web.plans import restarts as restart_plans
 from app.web.plans import selection as labels
 from app.web.plans import streams as streams_plans
 from app.web.plans.against import against
-from app.web.plans.comparison import others
 from app.web.plans.execution import NEWEST, Execution, execution, states_after, store_pasted
-from app.web.plans.selection import Selection, select, twins
+from app.web.plans.selection import Selection, select
 from app.web.plans.view import View, ViewedPlan
 
 VIEWS: Mapping[str, View] = {
@@ -48,7 +47,6 @@ VIEWS: Mapping[str, View] = {
     consumers.KIND: consumer_plans.VIEW,
 }
 """The view of each kind of plan."""
-_TAB_OF = {"batch": "brokers", "select": "changes", "progress": "execute", "against": "partitions"}
 MOST_TOPICS = 300
 """Topics that the field of a topic suggests."""
 
@@ -79,7 +77,7 @@ class Chosen:
 
 _NOTHING = Chosen()
 _NOT_EXECUTED = Execution(())
-_ALONE: dict[str, Any] = {"comparable": (), "twins": {}, "place": None, "changes": None}
+_ALONE: dict[str, Any] = {"place": None, "changes": None}
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -92,7 +90,6 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     @routes.get("/plans/{plan_id}")
     @routes.get("/plans/{plan_id}/{tab}")
     def plan_page(
-        request: Request,
         plan_id: str,
         tab: str = "",
         batch: Annotated[int, Query(ge=0)] = 0,
@@ -100,9 +97,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         select: Annotated[str, Query(max_length=300)] = "",
         snapshot: Annotated[str, Query(alias="against", max_length=100)] = "",
     ) -> Response:
-        return _moved(request, tab) or _page(
-            database, plan_id, progress=progress, chosen=Chosen(batch, select, snapshot, tab)
-        )
+        return _page(database, plan_id, progress=progress, chosen=Chosen(batch, select, snapshot, tab))
 
     @routes.post("/plans/{plan_id}/progress", dependencies=[access.plan])
     def state_of_now(plan_id: str, pasted: Annotated[PastedTexts, Depends(typed)]) -> Response:
@@ -174,12 +169,8 @@ def _page(
         if chosen.tab == "execute" and head.status in ("approved", "executing"):
             progress = progress or NEWEST
         now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else _NOT_EXECUTED
-        comparable = [other for other in others(uow, viewed.plan) if other.id != head.id]
-        comparable.sort(key=lambda other: other.title != head.title)  # the alternatives to the plan are the first
         around: dict[str, Any] = {
             "changes": against(uow, viewed.plan, chosen.against) if head.kind == replicas.KIND else None,
-            "comparable": comparable,
-            "twins": twins(uow, comparable) if chosen.tab == "compare" else {},
             "place": place(uow, ClusterView(head.cluster, "plans")) if head.cluster else None,
         }
     return shown(viewed, view, now=now, chosen=chosen, refused=refused, **around)
@@ -187,13 +178,7 @@ def _page(
 
 def tabs_of(view: View) -> Mapping[str, str]:
     """The tabs of a kind of plan by the last part of their address, with their titles."""
-    return {"": "Summary", **view.tabs, "compare": "Compare", "about": "About"}
-
-
-def _moved(request: Request, tab: str) -> Response | None:
-    """Where an address of an earlier release leads, which has the state of a part in the query of one long page."""
-    moved = [each for name, each in _TAB_OF.items() if name in request.query_params and not tab]
-    return RedirectResponse(f"{request.url.path}/{moved[0]}?{request.url.query}") if moved else None
+    return {"": "Summary", **view.tabs, "about": "About"}
 
 
 def _loaded(uow: UnitOfWork, plan_id: str) -> ViewedPlan:
@@ -241,7 +226,7 @@ def shown(
     Parameters
     ----------
     now : the execution, of a kind that has batches. refused : why the form of the status changed nothing.
-    around : its cluster, plans that it can be compared with, and the differences from a snapshot.
+    around : its cluster, and the differences from a snapshot.
     """
     plan, head = viewed.plan, viewed.head
     picture, selection = _drawn(viewed, view, chosen)
@@ -261,7 +246,6 @@ def shown(
         title=view.title(head, topics),
         plan=plan,
         answer=head.answer,
-        prediction=view.prediction(head),
         picture=picture,
         selection=selection,
         total=sum(map(len, (placement.replicas for placement in plan.placements))),

@@ -144,7 +144,6 @@ def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:
 
 VIEW = View(
     title=_title,
-    prediction=lambda _: "Kafka executes the files of this plan exactly; nothing is left to chance.",
     draw=_draw,
     template="reassignment_plan.html",
     has_batches=True,

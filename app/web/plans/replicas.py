@@ -21,19 +21,6 @@ SHOWN_PARTITIONS, SHOWN_BROKERS = 50, 300
 LONGEST_COMMAND = 4_000
 """Characters of a command that a person still copies; a longer assignment is a file."""
 
-_PREDICTIONS = {
-    "replay": "Kafka's own code with this seed makes exactly this placement. A live controller chooses its own seed, "
-    "so give Kafka this assignment to get it.",
-    "envelope": "The request has no seed, and a live controller chooses its own: this is one possible outcome. The "
-    "bounds over all outcomes are below. Give Kafka this assignment to get this one.",
-    "pinned": "The request fixes the start, so that nothing is random. Give Kafka this assignment to get it.",
-}
-_NOT_KAFKAS = "No controller places by these attributes. Give Kafka this assignment to get it."
-
-
-def _prediction(head: PlanHead) -> str:
-    return _NOT_KAFKAS if "policy" in head.request else _PREDICTIONS.get(str(head.answer["prediction"]), "")
-
 
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     plan = viewed.plan
@@ -101,7 +88,6 @@ def _create_command(plan: Plan) -> str | None:
 
 VIEW = View(
     title=lambda _, topics: topic_names(topics),
-    prediction=_prediction,
     draw=_draw,
     template="replica_plan.html",
     values=_values,

@@ -54,7 +54,6 @@ def _named(brokers: Sequence[int]) -> str:
 
 VIEW = View(
     title=lambda head, _: head.title,
-    prediction=lambda _: "Nothing in it is random. It holds as long as replicas are in sync as in the snapshot.",
     draw=_draw,
     template="restart_plan.html",
     values=_values,

@@ -64,71 +64,15 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "losses_in_all": len(losses),
         "clients": [(client, answer["if_client_lost"][client["process_id"]]) for client in clients[:SHOWN_CLIENTS]],
         "clients_in_all": len(clients),
-        "steps": [(_event_words(step), step) for step in answer["steps"][:SHOWN_STEPS]],
+        "steps": answer["steps"][:SHOWN_STEPS],
         "steps_in_all": len(answer["steps"]),
         "best": answer["best_standbys"],
         "addition": answer["addition"],
         "tags": request["rack_aware_assignment_tags"],
         "standbys": request["num_standby_replicas"],
-        "why": _why,
         "compared": answer.get("compared_with_classic"),
-        "assigned_by": "the coordinator of the group" if _in_group(viewed.head) else "the leader of the group",
+        "in_group": answer["protocol"] == "streams",
     }
-
-
-def _event_words(step: Mapping[str, Any]) -> str:
-    """The event of a step in words."""
-    match step["event"]:
-        case {"rolling_deploy": _}:
-            words = f"{step['process_id']} is restarted"
-        case {"deploy_at_once": _}:
-            words = "All clients are restarted together"
-        case {"lose_client": name}:
-            words = f"{name} is lost"
-        case {"lose_tag": {"tag": tag, "value": value}}:
-            words = f"{tag}={value} is lost"
-        case {"lose_rack": rack}:
-            words = f"Rack {rack} is lost"
-        case {"scale_in": names}:
-            words = _together(names, "leaves", "leave")
-        case event:
-            words = _together([client["process_id"] for client in event["scale_out"]], "joins", "join")
-    return words
-
-
-def _together(names: Sequence[str], does: str, do: str) -> str:
-    return f"{names[0]} {does}" if len(names) == 1 else f"{counted(len(names), 'client')} {do}"
-
-
-def _why(task: Mapping[str, Any]) -> str:
-    """Why a task is not ideal, in a few words."""
-    reasons = []
-    if task["missing_standbys"]:
-        reasons.append(f"{counted(task['missing_standbys'], 'standby')} missing")
-    for shared in task["shared"]:
-        if shared["value"] is None:
-            reasons.append(f"{counted(shared['copies'], 'client')} without {shared['tag']}")
-        else:
-            reasons.append(f"{shared['copies']} copies in {shared['tag']}={shared['value']}")
-    return ", ".join(reasons)
-
-
-def _in_group(head: PlanHead) -> bool:
-    return bool(_both(head)[0]["protocol"] == "streams")
-
-
-def _prediction(head: PlanHead) -> str:
-    if not _in_group(head):
-        return (
-            "The group's leader computes exactly this for these clients under the classic protocol; the assignment "
-            "has no random part."
-        )
-    if any(warning["code"] == "ties_broken_by_chance" for warning in _both(head)[0]["warnings"]):
-        return "The coordinator computes an assignment as balanced as this: it breaks ties by chance in this release."
-    return (
-        "The coordinator computes exactly this for these members under the streams protocol; the assignment has no "
-        "random part."
-    )
 
 
 def _both(head: PlanHead) -> tuple[Any, Any]:
@@ -137,7 +81,6 @@ def _both(head: PlanHead) -> tuple[Any, Any]:
 
 VIEW = View(
     title=_title,
-    prediction=_prediction,
     draw=_draw,
     template="streams_plan.html",
     values=_values,

@@ -40,7 +40,7 @@ class View:
 
     Parameters
     ----------
-    title : by the names of the plan's topics. prediction : of the plan, in a sentence or two.
+    title : by the names of the plan's topics.
     draw : the picture, with these rules for its style.
     template, values : the page, and its variables besides those on every plan's page.
     tabs : of the kind, by the last part of their address, with their titles.
@@ -48,7 +48,6 @@ class View:
     """
 
     title: Callable[[PlanHead, Sequence[str]], str]
-    prediction: Callable[[PlanHead], str]
     draw: Callable[[ViewedPlan, str], str]
     template: str
     values: Callable[[ViewedPlan], Mapping[str, Any]]

@@ -13,7 +13,6 @@ from app.web.charts import SPECS
 _FEASIBLE = ("", "true", "false")
 TABS = {"": "Summary", "scenarios": "Scenarios", "charts": "Charts", "about": "About"}
 """The tabs of a sweep by the value of `tab` in the address, with their titles."""
-_OF_TABLE = {"sort", "feasible", "after", "descending"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +56,7 @@ class SweepView:
             descending=query.get("descending") == "1",
             feasible=_known(query.get("feasible"), _FEASIBLE, [""]) if kind.ranking is not None else "",
             after=query.get("after", ""),
-            # Addresses of earlier releases state the order of the table on one long page.
-            tab=_known(query.get("tab"), list(TABS), ["scenarios" if _OF_TABLE & query.keys() else ""]),
+            tab=_known(query.get("tab"), list(TABS), [""]),
         )
 
     @property
