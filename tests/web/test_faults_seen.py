@@ -51,10 +51,21 @@
 | a stored tolerance that is no choice of its field is lost | test_a_tolerance_that_is_no_choice_is_kept |
 | bars of clients named by equal tails of ids | test_ids_with_common_zeros_are_named_by_what_differs |
 | "404." as the number of a list | test_no_line_of_a_description_is_taken_for_an_item_of_a_list |
+| a browser cannot start a study of capacity | test_a_form_takes_the_files_of_all_its_fields |
+| one minute at each tick of a short history | test_the_axis_of_a_short_history_tells_its_times_apart |
+| "topics -1" as all that a history says | test_two_states_are_compared_in_one_click |
+| two lines for a key, addresses of snapshots in the audit log | test_a_key_that_a_page_creates_is_one_entry |
+| eight boxes of notes above the certificate | test_the_notes_of_a_plan_are_one_box |
+| "us-east-…" in a picture of three racks | test_the_names_of_a_few_racks_are_whole |
+| "1 partitions exchange" | test_warnings_about_one_are_singular |
+| a broker and its load read as one number | test_a_broker_and_its_value_are_two_words |
+| a throttle of 100000000 | test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_hash |
+| a comparison that asks for its other plan | test_plans_of_a_cluster_are_compared |
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +75,7 @@ import pytest
 
 from app.api.sweeps.capacity import CapacitySweepRequest
 from app.services import sweeps
+from app.services.cautions import caution
 from app.store.database import Database
 from app.store.transaction import uuid7
 from app.web import charts
@@ -71,8 +83,9 @@ from app.web.assets import ASSETS
 from app.web.clusters.health import Finding
 from app.web.pictures.rack_columns import short_names
 from app.web.sweeps.plots import words
+from tests.core.test_partition_table import topic
 from tests.web.browser import Browser
-from tests.web.test_clusters import SAMPLES, TEXT, keep
+from tests.web.test_clusters import SAMPLES, TEXT, keep, small
 from tests.web.test_console_in_chromium import large
 from tests.web.test_sweep_pages import DEFINITION
 
@@ -306,3 +319,27 @@ def test_a_change_of_a_plan_is_in_words_in_the_audit_log(client: httpx.Client) -
     plan = client.post("/v1/plans/replicas", json={**body, "topics": topics}).json()["id"]
     assert client.patch(f"/v1/plans/{plan}", json={"status": "approved"}).status_code == 200
     assert "Changed status, notes or labels" in client.get("/audit", headers={"Accept": "text/html"}).text
+
+
+def test_the_notes_of_a_plan_are_one_box(browser: Browser, database: Database) -> None:
+    """Violations and notes are a list, with the violations after the third in a fold; the certificate is beneath."""
+    keep(database, replace(small(), topics=tuple(topic(f"t{at}", [([1, 2], [1, 2], 1)]) for at in range(5))))
+    body = '{"cluster": "small", "leaders_only": true}'
+    page = browser.get(browser.ask("POST", "/plan/reassignment", data={"body": body}).headers["location"])
+    notes = page.by_id("notes").text
+    assert notes.count("fewer racks than they could") == 5
+    assert "2 more violations" in notes
+    assert page.source.count('class="notice') == 1
+
+
+def test_a_broker_and_its_value_are_two_words(browser: Browser, database: Database) -> None:
+    """A screen reader reads the text of a cell of the map; without a blank between it is one number."""
+    keep(database, small())
+    [cell] = [link for link in browser.get("/clusters/small").all("a") if link.text.split() == ["3", "2"]]
+    assert cell.attributes["title"] == "broker 3, replicas 2"
+
+
+def test_warnings_about_one_are_singular() -> None:
+    for count, begin in ((1, "1 partition exchanges several"), (2, "2 partitions exchange several")):
+        assert caution("replicas_leave_at_once", partitions=count, since="4.3.2").detail.startswith(begin)
+    assert caution("cordoned_brokers", brokers=[7]).detail.startswith("1 broker is cordoned")

@@ -196,6 +196,14 @@ def test_names_that_are_too_long_are_cut_and_whole_in_tooltips() -> None:
     assert len(shown) < 30
 
 
+def test_the_names_of_a_few_racks_are_whole() -> None:
+    """Panels of few brokers are as wide as the names of their racks."""
+    racks = [f"us-east-1{letter}" for letter in "abc"]
+    root = parsed(PlacementPicture("orders", [Broker(at, rack) for at, rack in enumerate(racks)], {}))
+    shown = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "rack"]
+    assert [text or "" for text in shown] == racks
+
+
 @pytest.mark.parametrize(
     ("brokers", "partitions", "factor"),
     [([Broker(1)], 3, 1), ([Broker(i) for i in range(6)], 12, 2), ([Broker(i, f"r{i}") for i in range(80)], 10, 3)],
