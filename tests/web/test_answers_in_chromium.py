@@ -99,14 +99,10 @@ def test_jobs_are_listed_by_their_plans_and_sorted_by_moment(
 
 
 def test_a_study_is_started_without_scrolling(client: httpx.Client, visit: Visit) -> None:
-    """The button stays on the screen below a long form, and the page of capacity offers the form at its top."""
+    """The button stays on the screen below a long form, which is the page of capacity while there is no study."""
     assert client.post("/clusters/example").status_code == 303
     visit.page.set_viewport_size({"width": 1280, "height": SCREEN})
-    visit.open("/clusters/example-shop/capacity", until="h1")
-    link = visit.page.get_by_role("link", name="Size the cluster")
-    assert is_on_the_first_screen(link)
-    link.click()
-    visit.page.wait_for_selector("#racks")
+    visit.open("/clusters/example-shop/capacity", until="#racks")
     assert is_on_the_first_screen(visit.page.get_by_role("button", name="Start the study"))
     visit.open("/", until="#fleet")
     fleet = visit.page.get_by_role("region", name="Clusters")
