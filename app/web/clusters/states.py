@@ -1,6 +1,6 @@
 """What differs between two snapshots of a cluster, for the page of its history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.core.measures.transfers import transfers
@@ -45,25 +45,24 @@ def differences(before: Snapshot, after: Snapshot, earlier: Cluster, later: Clus
     `named` : what came, went or is elsewhere, with its names. `rows` : the first partitions with other replicas, of
     `moved.movement.partitions_changed`.
     """
-    racks = [{broker.id: broker.rack for broker in cluster.brokers} for cluster in (earlier, later)]
-    topics = [{topic.name: topic for topic in cluster.topics} for cluster in (earlier, later)]
-    both = topics[0].keys() & topics[1].keys()
+    one, other = ({topic.name: topic for topic in cluster.topics} for cluster in (earlier, later))
+    both = one.keys() & other.keys()
     moved = transfers(
-        {name: topics[0][name].assignment for name in both},
-        {name: topics[1][name].assignment for name in both},
-        sizes={name: topics[0][name].size_bytes for name in both},
+        {name: one[name].assignment for name in both},
+        {name: other[name].assignment for name in both},
+        sizes={name: one[name].size_bytes for name in both},
         brokers=later.brokers,
     )
+    racks = [{broker.id: broker.rack for broker in cluster.brokers} for cluster in (earlier, later)]
     found = [[finding.words for finding in findings(side)] for side in (before, after)]
-    elsewhere = [broker for broker, rack in racks[1].items() if racks[0].get(broker, rack) != rack]
     listed: Sequence[tuple[str, Sequence[object]]] = (
-        ("Brokers that came", [broker for broker in racks[1] if broker not in racks[0]]),
-        ("Brokers that went", [broker for broker in racks[0] if broker not in racks[1]]),
-        ("Brokers in another rack", elsewhere),
-        ("Topics that came", [name for name in topics[1] if name not in both]),
-        ("Topics that went", [name for name in topics[0] if name not in both]),
-        ("New findings", [words for words in found[1] if words not in found[0]]),
-        ("Findings that are gone", [words for words in found[0] if words not in found[1]]),
+        ("Brokers that came", _only_in(racks[1], racks[0])),
+        ("Brokers that went", _only_in(racks[0], racks[1])),
+        ("Brokers in another rack", [id_ for id_, rack in racks[1].items() if racks[0].get(id_, rack) != rack]),
+        ("Topics that came", _only_in(other, one)),
+        ("Topics that went", _only_in(one, other)),
+        ("New findings", _only_in(found[1], found[0])),
+        ("Findings that are gone", _only_in(found[0], found[1])),
     )
     return {
         "before": before,
@@ -73,3 +72,7 @@ def differences(before: Snapshot, after: Snapshot, earlier: Cluster, later: Clus
         "moved": moved,
         "rows": moved.partitions(0, MOST_ROWS),
     }
+
+
+def _only_in(some: Iterable[object], others: Collection[object]) -> list[object]:
+    return [each for each in some if each not in others]
