@@ -318,7 +318,7 @@ class TestRejections:
             (("--replication-factor", "ghost=3"), "there is no topic ghost"),
             (("--partitions", "orders=1"), "Kafka takes no partition away"),
             (("--partitions", "orders=" + "9" * 5000), "it has to be topic=number"),
-            (("--topic", "orders", "--replication-factor", "clicks=2"), "topic clicks is none of those"),
+            (("--topic", "orders", "--replication-factor", "clicks=2"), "topic clicks is not among `topics`"),
             (("--balance", "loud"), "/balance/replicas: Input should be 'tight' or 'keep'; 'loud' given"),
             (("--balance", "-0.1"), "/balance/replicas/tolerance: Input should be greater than or equal to 0"),
             (("--balance", "nan"), "/balance/replicas/tolerance: Input should be a finite number"),

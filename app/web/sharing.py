@@ -81,7 +81,7 @@ def router(database: Database, access: Access, *, ancestors: Sequence[str] = ())
         days: Annotated[int, Form(ge=1, le=share_links.MOST_DAYS)],
     ) -> Response:
         if kind not in get_args(SubjectKind):
-            raise HTTPException(422, f"{quoted(kind)} is none of {', '.join(get_args(SubjectKind))}")
+            raise HTTPException(422, f"{quoted(kind)} is not one of {', '.join(get_args(SubjectKind))}")
         if kind != "cluster" and as_id(name) is None:  # `/plans/compare` shows any two plans
             raise HTTPException(422, f"{quoted(name)} is not the id of a {kind}")
         subject = Subject(cast("SubjectKind", kind), name)

@@ -249,7 +249,7 @@ def register(partitioner: Partitioner) -> None:
     if partitioner.name in _REGISTERED:
         raise ValueError(f"there is a partitioner {partitioner.name!r} already")
     if partitioner.null_keys is not None and partitioner.null_keys not in NULL_KEY_POLICIES:
-        raise ValueError(f"{partitioner.null_keys!r} is none of {', '.join(NULL_KEY_POLICIES)}")
+        raise ValueError(f"{partitioner.null_keys!r} is not one of {', '.join(NULL_KEY_POLICIES)}")
     _REGISTERED[partitioner.name] = partitioner
 
 

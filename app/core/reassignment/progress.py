@@ -84,7 +84,7 @@ class StepProgress:
     is_begun : (steps,) bool, whether going back undoes the step: it is done, in progress, or left in another order.
     differs : (partitions,) bool, partitions to which going back requests the list before the plan.
     is_lost : (partitions,) bool, drifted: no list of the plan has its replicas, or it is not there.
-    is_reordered : (partitions,) bool, whether only the order of its list is none of the plan's.
+    is_reordered : (partitions,) bool, whether it has the replicas of a list of the plan in another order.
     is_returning : (partitions,) bool, on its way back to the list before the plan.
     """
 
@@ -173,7 +173,7 @@ def _states(is_drifted: Bools, is_done: Bools, is_requested: Bools) -> NDArray[n
 
 
 def counts_of_batches(planned: PlannedSteps, progress: StepProgress, now: PartitionsNow, batches: int) -> BatchCounts:
-    """What is left of each batch of a plan of so many."""
+    """The rest of each batch, of a plan with this number of batches."""
     pairs = planned.batch_of * len(StepState) + progress.state
     steps = np.bincount(pairs, minlength=batches * len(StepState)).reshape(batches, len(StepState))
     left, size = progress.copies.sum(axis=1), now.size_bytes[planned.rows]

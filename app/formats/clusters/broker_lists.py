@@ -47,7 +47,7 @@ def read(text: str) -> tuple[Broker, ...]:
     Raises
     ------
     MalformedText
-        The text is none of these, or a malformed one; names the line or the byte offset.
+        The text is of none of these forms, or malformed; names the line or the byte offset.
     """
     content = text.encode("utf-8")
     if detect(content) is not ByteEncoding.RAW:

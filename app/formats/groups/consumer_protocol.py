@@ -42,7 +42,7 @@ class Subscription:
     ----------
     version : as the bytes say; above `NEWEST_VERSION` they were read as that.
     owned : the partitions that it owns, in its order. generation_id : of those; None if it is not stated.
-    rack_id : None if it has none; an empty one is none.
+    rack_id : None if it is absent or empty.
     """
 
     topics: tuple[str, ...]

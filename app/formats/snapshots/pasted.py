@@ -240,7 +240,7 @@ def _split(upload: Upload) -> Split:
 
 def _is_encoded(text: str, *, is_named: bool) -> bool:
     """Whether the text is bytes of Kafka's protocol, in hexadecimal digits or base64."""
-    # A text of lines is none; its length is not limited here.
+    # A text of lines is not encoded; its length is not limited here.
     encoded = text.strip()
     has_words = re.search(r"[G-Zg-z]\S* +\S", encoded[:1000]) is not None
     if not is_named and (len(encoded) < _LEAST_ENCODED_CHARACTERS or has_words or _is_list(encoded)):

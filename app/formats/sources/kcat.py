@@ -50,7 +50,7 @@ def read(text: str) -> Contents:
     Raises
     ------
     MalformedText
-        A line is none that kcat prints, a text has fewer brokers, topics or partitions than it says, or an id is not
+        kcat prints no such line, a text has fewer brokers, topics or partitions than it says, or an id is not
         valid.
     """
     brokers: dict[int, Broker] = {}

@@ -37,7 +37,7 @@ def read(text: str) -> Contents:
     Raises
     ------
     MalformedText
-        A line is none that the tool prints, or an id is not valid.
+        The tool prints no such line, or an id is not valid.
     """
     observers: dict[int, None] = {}
     for line, content in numbered(text):

@@ -26,7 +26,7 @@ def read(text: str) -> Contents:
     Raises
     ------
     MalformedText
-        A line is none that the tool prints, or an id is not valid.
+        The tool prints no such line, or an id is not valid.
     """
     moves: dict[Partition, tuple[tuple[int, ...], tuple[int, ...]]] = {}
     for line, content in numbered(text):

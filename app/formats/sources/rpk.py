@@ -81,7 +81,7 @@ def read(text: str) -> Contents:
     Raises
     ------
     MalformedText
-        A line is none that rpk prints, a table has no topic, a topic has another number of partitions than it says.
+        rpk prints no such line, a table has no topic, a topic has another number of partitions than it says.
     """
     return _Reader().read(text)
 

@@ -215,7 +215,7 @@ def _require_distinct(request: GroupRequest) -> None:
         )
     if request.leader is not None and request.members is not None and request.leader not in ids:
         raise ConflictingFields(
-            f"the leader {request.leader} is none of the members", path=("leader",), value=request.leader
+            f"the leader {request.leader} is not among the members", path=("leader",), value=request.leader
         )
 
 

@@ -122,7 +122,7 @@ def _moment(text: str, field: str, problems: dict[str, str]) -> datetime | None:
         at = datetime.fromisoformat(text)
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError):
-        problems[field] = f"Write a day and a time of UTC as 2026-01-31 13:00; {text[:50]!r} is none."
+        problems[field] = f"Write a day and a time of UTC as 2026-01-31 13:00; {text[:50]!r} has another form."
         return None
 
 

@@ -118,7 +118,7 @@ class _Dual:
         low = np.where(bounds.unit > 0, np.minimum(bounds.floor, placement.loads), 0)
         of_leader, of_follower = problem.loads.of_leader, problem.loads.of_follower
         reads = problem.loads.reads
-        if reads is not None:  # Of the consumers, a leader serves those that no follower can: at least so many.
+        if reads is not None:  # Of the consumers, a leader serves at least those that no follower can.
             widest = int(rules.factor.max(initial=1))
             others = int(np.sort(reads.client_share)[::-1][: max(0, widest - 1)].sum())
             of_leader = of_leader + reads.load * max(0, MILLION - others) // MILLION

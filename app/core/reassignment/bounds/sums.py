@@ -1,6 +1,6 @@
 """Lower bounds by sums: the least load that every placement puts on a set of brokers, against what they may have.
 
-For a set of brokers and a domain, at most so many replicas of a partition can be elsewhere: by rack, no more than its
+For a set of brokers and a domain, the number of replicas of a partition elsewhere is bounded: by rack, no more than its
 `most` and its other eligible brokers, and the `least` of racks without enough of these has to be in the set. If all
 replicas have to be in the set, so has the leader. Sums are exact integers. The sets are all limited (or target)
 brokers, those of each rack, and each broker alone.
@@ -95,7 +95,7 @@ def share_bounds(problem: ResourceProblem, totals: Int64s) -> list[Fraction]:
 
 
 def _of_whole(count: int, weights: Int64s, unit: Fraction) -> Fraction:
-    """The smallest largest share of brokers that have so many replicas, or leaders, in all.
+    """The smallest largest share of brokers that have this number of replicas, or leaders, in all.
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ from app.core.model import NO_LOG_DIR, Bools, Int32s, Int64s
 from app.core.reassignment.log_dirs.model import LogDirProblem
 
 _MOST_EXCHANGES = 100
-"""At most so many improvements of one placement."""
+"""The largest number of improvements of one placement."""
 _MOST_LOOKED_AT = 60
-"""At most so many replicas of a directory are considered for one improvement."""
+"""The largest number of replicas of a directory that are considered for one improvement."""
 
 
 def placed_under(problem: LogDirProblem, ceiling: Int64s) -> Int32s | None:

@@ -76,7 +76,7 @@ class PackingModel:
         return self._solved(self._moved(), 1)
 
     def smallest_share(self, start: Int32s, moved: int | None) -> Solved:
-        """The placement whose largest share is smallest, of those that move at most so many bytes."""
+        """The placement whose largest share is smallest, of those that move at most that number of bytes."""
         self._hint(start)
         problem = self.problem
         counted = np.flatnonzero(~problem.is_drained).tolist()

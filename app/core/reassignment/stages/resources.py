@@ -51,7 +51,7 @@ from app.core.reassignment.verifier import resource_violations
 from app.core.replica_lists import with_leader_first
 
 MOST_SOLVES = 3
-"""After so many placements, no partition keeps a leader that is out of sync."""
+"""The number of placements after which no partition keeps a leader that is out of sync."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -132,7 +132,7 @@ def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -
         if name not in by_name:
             raise errors.UnknownTopic(f"there is no topic {name} in the snapshot", path=path, value=name)
         if has_to_be_in_scope and request.topics is not None and name not in request.topics:
-            detail = f"topic {name} is none of those that may be moved, which `topics` lists"
+            detail = f"topic {name} is not among `topics`, which lists those that may be moved"
             raise errors.ConflictingFields(detail, path=path, value=name)
 
 

@@ -29,11 +29,11 @@ from app.core.reassignment.solvers.flow.places import counts, in_order, moved_we
 from app.core.replica_lists import not_among, per_broker, per_group
 
 COUNT_TOLERANCE = 10
-"""With `keep`, counts differ from the fairest ones by one part in so many of the mean."""
+"""With `keep`, counts differ from the fairest ones by the mean divided by this number."""
 BYTES_TOLERANCE = 20
-"""For the spread of topics, bytes of a broker differ by one part in so many of the mean."""
+"""For the spread of topics, bytes of a broker differ by the mean divided by this number."""
 EXTREMES_TOLERANCE = 128
-"""For the spread of topics, the smallest and the largest broker are worse by one part in so many of the mean."""
+"""For the spread of topics, the smallest and the largest broker are worse by the mean divided by this number."""
 WORK = 1_500_000
 """Exchanges that each goal looks at, at most: some 0.25 s."""
 MAX_PASSES = 24

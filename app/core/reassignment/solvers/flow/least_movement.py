@@ -48,7 +48,7 @@ from app.core.replica_lists import per_broker
 SOLVER = "ortools min-cost flow"
 PLACEMENT_RULES = ("distinct brokers that each partition may be on", "replicas of a partition spread over racks")
 LARGEST_RATIO = 100
-"""With `keep`, a broker counts as no smaller than one part in so many of the largest one."""
+"""With `keep`, a broker counts as no smaller than the largest one divided by this number."""
 
 
 def never() -> bool:

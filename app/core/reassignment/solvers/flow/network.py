@@ -29,7 +29,7 @@ from app.core.reassignment.model import BrokerBounds, MovementProblem
 from app.core.reassignment.solvers.flow.places import PlaceCosts
 
 ALL_CANDIDATES = 600_000
-"""Up to so many pairs, every receiver is a candidate."""
+"""The largest number of pairs with which every receiver is a candidate."""
 CANDIDATES_PER_RACK = 8
 """Underfull candidates, and others, of a partition in a rack if not all are; plus as many as it can have there, so that
 a

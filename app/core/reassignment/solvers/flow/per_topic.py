@@ -257,7 +257,7 @@ def _rack_means(sizes: Sequence[int], total: int, least: Sequence[int], most: Se
 
 
 def _share(level: Fraction, size: int, least: int, most: int) -> Fraction:
-    """The replicas of a rack whose brokers have so many for a unit of weight, within its bounds."""
+    """The replicas of a rack whose brokers have this number for a unit of weight, within its bounds."""
     return min(max(level * size, Fraction(least)), Fraction(most))
 
 

@@ -132,7 +132,7 @@ class _Search:
         self.balance, self.levels = balance, narrowest_levels(alone)
 
     def within(self, below: int, above: int) -> _Found:
-        """The least movement within the balance's bounds, wider by so many leaders at the lower and upper end."""
+        """The least movement within the balance's bounds, which are wider by `below` and `above` leaders."""
         bounds = self.levels.bounds(self.balance, below=below, above=above)
         leaders, bound = least_within(self.alone, bounds, is_over=self.is_over, start=self.start)
         if self.costs is not None and not self.is_over():

@@ -26,7 +26,7 @@ SLOTS_AT_ONCE = 1 << 17
 """The replicas of a broker, times its turns between two looks at the deadline; a turn looks at those of some others."""
 MAX_ROUNDS = 500
 SLOWEST = 0.9
-"""The search ends if so many changes leave more of the penalty than this."""
+"""The search ends if `STEPS` changes leave more than this share of the penalty."""
 MAX_UNDO_PASSES = 2
 UNDONE_AT_ONCE = 2_000
 HARD, SOFT = 1e4, 1e2
@@ -97,7 +97,7 @@ def search(
 
 
 def _lower(rules: LoadRules, state: SearchState, at_once: int, is_over: Deadline) -> bool:
-    """Make `STEPS` changes, in so many turns of a broker at once; whether there were as many before the deadline."""
+    """Make `STEPS` changes, `at_once` turns of a broker between two looks at the deadline; False once it has passed."""
     done = 0
     while done < STEPS:
         if is_over():

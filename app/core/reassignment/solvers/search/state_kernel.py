@@ -106,7 +106,7 @@ def violation(state: SearchState, broker: int, resource: int, load: int) -> floa
 
 @subroutine
 def penalty_if(state: SearchState, broker: int, row: int, leads: int, follows: int) -> float:
-    """The penalty of a broker if the row led or followed there so many times more."""
+    """The penalty of a broker if the row led or followed there this number of times more."""
     total = 0.0
     for resource in range(state.loads.shape[1]):
         load = state.loads[broker, resource]
@@ -135,7 +135,7 @@ def refresh(state: SearchState, broker: int) -> None:
 
 @subroutine
 def topic_penalty(state: SearchState, topic: int, count: int) -> float:
-    """The penalty of so many replicas of a topic on a target broker."""
+    """The penalty of a number of replicas of a topic on a target broker."""
     off = max(count - state.topic_most[topic], state.topic_least[topic] - count)
     if off <= 0:
         return 0.0
