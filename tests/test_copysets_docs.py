@@ -25,4 +25,4 @@ def test_the_picture_shows_the_front_of_sixty_brokers() -> None:
     odds, loads = (json.loads(each) for each in re.findall(r"(?:million\"|line) (\[.*\])", picture))
     assert odds == [round(1e6 * (each.loss_probability[3] or 0)) for each in front]
     assert loads == [each.largest_load_after_loss for each in front]
-    assert [front[0].scatter_width, front[1].scatter_width, front[-1].scatter_width] == [2, 4, 27]
+    assert [front[0].scatter_width, front[1].scatter_width, front[-1].scatter_width] == [2, 4, 24]

@@ -198,15 +198,36 @@ def test_far_fewer_triples_lose_data_than_with_the_placer_of_kraft() -> None:
     """At the counts of 400 topics of 50 partitions; the figures of `docs/copysets.md`."""
     brokers, topics = racked(20, 20, 20), [NewTopic(f"t{topic}", 50, 3) for topic in range(400)]
     found = {}
-    for name, choice in (("striped", None), ("copysets", SetChoice(4))):
+    for name, choice in (("striped", None), ("copysets", SetChoice(4)), ("copysets", SetChoice(16))):
         placed = place_topics(PLACEMENTS[name].with_options(choice), brokers, topics, random=JavaRandom(1))
         rows = np.concatenate([each.replicas for each in placed])
-        found[name] = copysets(rows // 3, 60), spread(rows, brokers)
-    striped, few = found["striped"][0].loss_probability[3], found["copysets"][0].loss_probability[3]
-    assert (found["copysets"][0].sets, found["copysets"][1]) == (40, 0)
+        found[choice] = copysets(rows // 3, 60), spread(rows, brokers)
+    striped = found.pop(None)[0].loss_probability[3]
     assert striped is not None
-    assert few is not None
-    assert striped / few >= 100
+    for (few, difference), (sets, times) in zip(found.values(), ((40, 100), (160, 30)), strict=True):
+        assert (few.sets, difference) == (sets, 0)
+        assert few.loss_probability[3] is not None
+        assert striped / few.loss_probability[3] >= times
+
+
+@pytest.mark.parametrize(
+    ("brokers", "factor", "rounds"),
+    [
+        (racked(20, 20, 20), 3, 12),
+        (racked(10, 10, 10), 3, 5),
+        (racked(*[10] * 6), 3, 12),
+        ([Broker(broker) for broker in range(60)], 3, 12),
+        (racked(*[40] * 3), 3, 12),
+    ],
+)
+def test_early_rounds_repeat_no_pair(brokers: list[Broker], factor: int, rounds: int) -> None:
+    """So that the sets are the fewest of their scatter width.
+
+    Each of N brokers shares sets with S others: there are at least S · N / 2 pairs, and a set has R · (R - 1) / 2.
+    """
+    for each in islice(all_rounds(brokers, factor), rounds):
+        width = each.measured.scatter_width.min
+        assert each.measured.sets == width * len(brokers) // (factor * (factor - 1))
 
 
 def test_rounds_state_their_brokers() -> None:

@@ -1,8 +1,8 @@
-"""Plans of more than a minute take as long as predicted if fetches are small against the throttle, as in production."""
+"""Plans at slow throttles, and batches soon after one another, take as long as the ledger predicts."""
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import httpx
 import numpy as np
 import pytest
 
-from app.core.reassignment.batches.execution import BatchCopies, throttled
+from app.core.model import Float64s
+from app.core.reassignment.batches.execution import BatchCopies, batch_durations, throttled
 from app.core.reassignment.batches.quota_credit import quota_credits
 from tests.kafka.cluster import Cluster, running, wait_for
 from tests.kafka.conftest import RACKS, release, require
@@ -18,8 +19,6 @@ from tests.kafka.handing import planned, progress, run, snapshot, uncordon, unpa
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka, pytest.mark.long]
 
-SMALL_FETCHES: dict[str, Any] = {"replica_fetch_max_bytes": 2**16, "replica_fetch_response_max_bytes": 2**18}
-"""A fortieth of the default 10 MiB of a response: against 0.3 to 1 MB/s what that is against 10 to 40 MB/s."""
 LASTS_S, ROW = 75, 6
 CHANGES: dict[str, dict[str, Any]] = {
     "remove broker 5": {"remove_brokers": [5]},
@@ -30,9 +29,9 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Five brokers with small fetches, and two topics of 90 and 50 MB."""
+    """Five brokers, and two topics of 90 and 50 MB."""
     require()
-    with running(tmp_path_factory.mktemp("kafka") / "fetches", RACKS, release=release(), **SMALL_FETCHES) as kafka:
+    with running(tmp_path_factory.mktemp("kafka") / "fetches", RACKS, release=release()) as kafka:
         kafka.create_topic("orders", partitions=6, factor=3, min_insync_replicas=2)
         kafka.create_topic("clicks.raw", partitions=4, factor=2)
         for topic, times in (("orders", 3), ("clicks.raw", 2)):
@@ -63,34 +62,61 @@ def test_a_plan_of_a_minute_takes_as_long_as_predicted(
 
 @pytest.fixture
 def row(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Two brokers with small fetches, and a topic of 15 MB in six partitions on the first."""
+    """Two brokers, and a topic of 15 MB in six partitions on the first."""
     require()
-    with running(tmp_path_factory.mktemp("kafka") / "row", (None, None), release=release(), **SMALL_FETCHES) as kafka:
+    with running(tmp_path_factory.mktemp("kafka") / "row", (None, None), release=release()) as kafka:
         kafka.tool("kafka-topics", "--create", "--topic", "row", "--replica-assignment", ",".join("1" * ROW))
         kafka.fill("row", records=15_000)
         yield kafka
 
 
+def copied(kafka: Cluster, file: Path, partitions: Sequence[int], throttle: int) -> tuple[float, float]:
+    """Begin and end of a batch that copies partitions of the row to the second broker."""
+    rows = [{"topic": "row", "partition": number, "replicas": [1, 2]} for number in partitions]
+    file.write_text(json.dumps({"version": 1, "partitions": rows}))
+    one = ("kafka-reassign-partitions", "--reassignment-json-file", str(file))
+    kafka.tool(*one, "--execute", "--throttle", str(throttle))
+    began = time.monotonic()
+    verify = (*one, "--verify", "--preserve-throttles")
+    wait_for(lambda: "in progress" not in kafka.tool(*verify), within_s=60, what="a copy")
+    return began, time.monotonic()
+
+
+def predicted(
+    kafka: Cluster, batches: Sequence[Sequence[int]], throttle: int, began: Float64s, ended: Float64s
+) -> float:
+    """Seconds of batches of partitions together."""
+    numbers, partitions = np.array([(place, each) for place, its in enumerate(batches) for each in its]).T
+    ends = np.zeros(len(numbers), np.int32)
+    copies = BatchCopies(numbers, ends, ends + 1, np.array(sizes(kafka))[partitions], np.zeros(len(numbers)))
+    rates = throttled(throttle, 2)
+    limit = batch_durations(copies, rates, len(batches))
+    return float((limit - quota_credits(copies, rates, began, ended, np.ones(len(numbers), np.bool_))).sum())
+
+
+def sizes(kafka: Cluster) -> list[int]:
+    """Bytes of each partition of the row."""
+    files = [kafka.brokers[1].folder.glob(f"*/row-{number}/*.log") for number in range(ROW)]
+    return [sum(file.stat().st_size for file in its) for its in files]
+
+
 def test_batches_soon_after_one_another_have_the_credit_of_the_quota(row: Cluster, tmp_path: Path) -> None:
     """Between the same two brokers, of 9 s each, 4 s apart: most take some 5 s."""
     seconds, pause = 9, 4
-    files = [row.brokers[1].folder.glob(f"*/row-{number}/*.log") for number in range(ROW)]
-    sizes = [sum(file.stat().st_size for file in its) for its in files]
-    throttle = min(sizes) // seconds
-    file = tmp_path / "one.json"
-    one = ("kafka-reassign-partitions", "--reassignment-json-file", str(file))
-    verify = (*one, "--verify", "--preserve-throttles")
+    throttle = min(sizes(row)) // seconds
     began, ended = np.zeros((2, ROW))
     for number in range(ROW):
-        rows = [{"topic": "row", "partition": number, "replicas": [1, 2]}]
-        file.write_text(json.dumps({"version": 1, "partitions": rows}))
-        row.tool(*one, "--execute", "--throttle", str(throttle))
-        began[number] = time.monotonic()
-        wait_for(lambda: "in progress" not in row.tool(*verify), within_s=60, what="a copy")
-        ended[number] = time.monotonic()
+        began[number], ended[number] = copied(row, tmp_path / "one.json", [number], throttle)
         time.sleep(pause)
-    ends = np.zeros(ROW, np.int32)
-    copies = BatchCopies(np.arange(ROW), ends, ends + 1, np.array(sizes), np.zeros(ROW))
-    predicted = seconds * ROW - quota_credits(copies, throttled(throttle, 2), began, ended).sum()
-    taken = (ended - began).sum()
-    assert predicted == pytest.approx(taken, rel=0.15), (began, ended)
+    expected = predicted(row, [[number] for number in range(ROW)], throttle, began, ended)
+    assert expected == pytest.approx((ended - began).sum(), rel=0.15), (began, ended)
+
+
+def test_what_a_fetch_sends_beyond_a_window_of_the_throttle_is_not_waited_for(row: Cluster, tmp_path: Path) -> None:
+    """At 100 kB/s, 15 MB take less than half a minute: three fetches, 11 s apart."""
+    throttle = 100_000
+    began, ended = copied(row, tmp_path / "all.json", range(ROW), throttle)
+    expected = predicted(row, [range(ROW)], throttle, np.zeros(1), np.full(1, ended - began))
+    assert sum(sizes(row)) / throttle > 100
+    assert expected < 30
+    assert expected == pytest.approx(ended - began, rel=0.15)

@@ -7,9 +7,10 @@ Goals, in lexicographic order
 
 Algorithm
     Rounds are permutations of the brokers that are cut into sets. Each set is filled broker by broker: the one that
-    shares fewest sets with those in it, then the narrowest. Of several starts the best round is taken. The rounds
-    depend on the brokers, their racks and the factor alone: a wider choice begins with the sets of a narrower one, and
-    a topic that is placed later has the sets of the topics before it.
+    shares fewest sets with those in it, then the narrowest. Of several starts the best round is taken. If the factor
+    divides the number of brokers, brokers of two sets are then exchanged as long as that adds pairs. The rounds depend
+    on the brokers, their racks and the factor alone: a wider choice begins with the sets of a narrower one, and a topic
+    that is placed later has the sets of the topics before it.
 
 Source: Cidon et al., "Copysets: Reducing the Frequency of Data Loss in Cloud Storage", USENIX ATC 2013.
 """
@@ -181,7 +182,10 @@ def _best_round(rack_of: Int64s, factor: int, shared: Int64s, first_start: int) 
         found.append((int(widths.min()), int(widths.sum()), sets))
         if found[-1][1] - np.count_nonzero(shared) == sets.size * (factor - 1):
             break
-    return max(found, key=lambda each: each[:2])[2]
+    best = max(found, key=lambda each: each[:2])[2]
+    # Else a topic has a part of a round, whose order keeps the counts of brokers balanced.
+    is_in_one = len(rack_of) % factor == 0
+    return _with_more_pairs(best, rack_of, shared) if is_in_one else best
 
 
 def _round(rack_of: Int64s, factor: int, shared: Int64s, start: int) -> Int32s:
@@ -217,3 +221,44 @@ def _round(rack_of: Int64s, factor: int, shared: Int64s, start: int) -> Int32s:
             repeated += is_shared[broker]
         is_shared[np.ix_(sets[row], sets[row])] = True
     return sets
+
+
+def _with_more_pairs(sets: Int32s, rack_of: Int64s, shared: Int64s) -> Int32s:
+    """The sets after exchanges of two brokers, each of which adds pairs, until none does.
+
+    A broker is exchanged only if it shares more than one set with another of its set. The sets stay legal by rack.
+
+    Parameters
+    ----------
+    sets : (sets, factor) int32, a broker in one of them. rack_of : (brokers,) int64.
+    shared : (brokers, brokers) int64 sets of earlier rounds.
+
+    Complexity: O(sets · factor²) for each such broker of each exchange.
+    """
+    sets, is_changed = sets.copy(), True
+    while is_changed:
+        is_changed = False
+        after = shared + _shared_sets(sets, len(rack_of))
+        repeats = (after[sets[:, :, None], sets[:, None, :]] > 1).sum(axis=2)
+        for row, column in np.argwhere(repeats).tolist():
+            gains = _gains(sets, repeats, rack_of, after, row, column)
+            other = np.unravel_index(gains.argmax(), sets.shape)
+            if gains[other] > 0:
+                sets[row, column], sets[other] = sets[other], sets[row, column]
+                is_changed = True
+                break
+    return sets
+
+
+def _gains(sets: Int32s, repeats: Int64s, rack_of: Int64s, after: Int64s, row: int, column: int) -> Int64s:
+    """(sets, factor) int64: pairs that are added if a broker of a set and each other one are exchanged.
+
+    The least integer if they are in one set, or if a set would have a rack twice that it may have once.
+    """
+    broker, rest = sets[row, column], np.delete(sets[row], column)
+    with_broker = after[broker][sets] > 0
+    repeated = (after[:, rest] > 0).sum(axis=1)[sets] + with_broker.sum(axis=1, keepdims=True) - with_broker
+    racks, same = rack_of[sets], rack_of[sets] == rack_of[broker]
+    is_legal = same | ~np.isin(racks, rack_of[rest]) & ~same.any(axis=1, keepdims=True)
+    is_legal[row] = False
+    return np.where(is_legal, repeats[row, column] + repeats - repeated, np.iinfo(np.int64).min)

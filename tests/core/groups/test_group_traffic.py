@@ -1,6 +1,8 @@
 """Reads of a group from rack to rack, effects of changes of replicas, and paused partitions."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -48,6 +50,29 @@ def crossing(
 def assigned(members: Sequence[Member], known: GroupMetadata) -> GroupAssignment:
     """The assignment that is balanced and reads most in the rack of a replica."""
     return assign(members, known)
+
+
+def read_by_hand(
+    reader_rack: str | None, replica_racks: Sequence[str | None], *, follower_fetching: bool
+) -> tuple[str | None, str | None, float | None]:
+    """The racks of the broker and of the reader, and the followers in other racks than the leader; None if unknown.
+
+    An unknown rack may be any, also one of its own: known is what is the same whichever they are.
+    """
+    unknown = [f"own-{place}" for place in range(len(replica_racks) + 1)]
+    choices = [
+        [rack] if rack else ["a", "b", "c", own]
+        for rack, own in zip([reader_rack, *replica_racks], unknown, strict=True)
+    ]
+    sources: set[str | None] = set()
+    followers: set[float] = set()
+    for reader, *racks in product(*choices):
+        near = follower_fetching and reader in racks
+        sources.add(None if not racks else reader if near else racks[0])
+        followers.add(sum(rack != racks[0] for rack in racks))
+    source = sources.pop() if len(sources) == 1 else None
+    sent = None if not replica_racks or len(followers) > 1 else followers.pop()
+    return (None if source is not None and source.startswith("own-") else source), reader_rack or None, sent
 
 
 racked = st.sampled_from(["a", "b", "c"])
@@ -127,6 +152,51 @@ class TestLaws:
         assert crossing(members, more, found, follower_fetching=True) <= crossing(
             members, known, found, follower_fetching=True
         )
+
+    @given(groups, snapshots, st.sampled_from(list(ASSIGNORS)), st.booleans())
+    @costly(600)
+    def test_known_is_what_is_the_same_whichever_the_unknown_racks_are(
+        self, members: list[Member], known: GroupMetadata, name: str, follower_fetching: bool
+    ) -> None:
+        """Each partition by itself: KIP-392's rule, applied to every choice of the unknown racks."""
+        assignor = ASSIGNORS[name]
+        if not assignor.is_exclusive:
+            return
+        try:
+            assignment = assignor.assign(members, known)
+        except KafkaRefuses:
+            return
+        pairs: defaultdict[tuple[str | None, str | None], float] = defaultdict(float)
+        of_member: defaultdict[str, float] = defaultdict(float)
+        sent, unrated = 0.0, 0
+        for reader in members:
+            # A member that claims a partition twice may be assigned it twice.
+            for topic_name, partition in set(given_to(assignment).get(reader.id, [])):
+                if partition >= len(known.topics[topic_name].replicas):
+                    continue  # sticky assignors keep what members claim, also of a topic that has become smaller
+                rates = RATES.get(topic_name, np.zeros(0))
+                rate = float(rates[partition]) if partition < len(rates) else np.nan
+                if np.isnan(rate):
+                    unrated += 1
+                    continue
+                row = known.topics[topic_name].replicas[partition].tolist()
+                racks = [known.rack_of.get(broker) or None for broker in row if broker >= 0]
+                source, target, followers = read_by_hand(reader.rack_id, racks, follower_fetching=follower_fetching)
+                pairs[source, target] += rate
+                of_member[reader.id] += rate
+                sent += np.nan if followers is None else followers * rate
+        found = group_traffic(members, known, assignment, RATES, follower_fetching=follower_fetching)
+        names = [*found.racks, None]
+        cells = found.traffic.per_pair(len(found.racks))
+        expected = [[pairs[one, other] for other in names] for one in names]
+        assert cells == pytest.approx(np.array(expected, np.float64))
+        crosses = {key: rate for key, rate in pairs.items() if None not in key and key[0] != key[1]}
+        assert found.traffic.cross_rack.sum() == pytest.approx(sum(crosses.values()))
+        assert found.traffic.unknown.sum() == pytest.approx(sum(rate for key, rate in pairs.items() if None in key))
+        assert found.traffic.replication.sum() == pytest.approx(sent, nan_ok=True)
+        assert found.unrated == unrated
+        by_member = np.bincount(found.readers, found.traffic.bytes_per_s, len(members))
+        assert by_member == pytest.approx(np.array([of_member[its.id] for its in members], np.float64))
 
     @given(groups, snapshots, st.booleans())
     @costly(150)

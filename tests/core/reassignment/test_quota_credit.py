@@ -1,19 +1,22 @@
-"""Batches one after another: Kafka's samples of a quota decide how soon they are complete."""
+"""Kafka's samples of a quota and its whole fetches decide how soon batches are complete."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from app.core.model import Float64s
-from app.core.reassignment.batches.execution import BatchCopies, throttled
-from app.core.reassignment.batches.quota_credit import WINDOW_S, quota_credits
+from app.core.reassignment.batches import quota_credit
+from app.core.reassignment.batches.execution import BatchCopies, batch_durations, throttled
+from app.core.reassignment.batches.quota_credit import quota_credits
 from tests import draws as st
 from tests.profiles import examples
 
-THROTTLE = 1_000
-SAMPLES, LOOK_S, FETCHED_S = 11, 0.02, 0.05
+MIB = 2**20
+THROTTLE = 20 * MIB
+SAMPLES, LOOK_S, FETCHED_S = 11, 0.25, 0.05
+WINDOW_S = 11.0
 PAUSES = st.one_of(st.floats(0.5, 9.5), st.floats(11.1, 14))
 """Without those at which a sample more or less decides."""
 
@@ -50,21 +53,37 @@ def simulated(needed: list[float], pauses: list[float]) -> tuple[Float64s, Float
     return np.array(began), np.array(ended)
 
 
-def copies_of(*rows: tuple[int, int, int, float]) -> BatchCopies:
+def copies_of(*rows: tuple[int, int, int, float], throttle: int = THROTTLE) -> BatchCopies:
     """Copies as (batch, source, target, seconds of the throttle)."""
     batch, source, target, seconds = (np.array(column) for column in zip(*rows, strict=True))
-    sizes = np.round(seconds * THROTTLE).astype(np.int64)
+    sizes = np.round(seconds * throttle).astype(np.int64)
     return BatchCopies(batch, source.astype(np.int32), target.astype(np.int32), sizes, np.zeros(len(batch)))
+
+
+def predicted(copies: BatchCopies, throttle: int, brokers: int, began: Float64s, ended: Float64s) -> Float64s:
+    rates = throttled(throttle, brokers)
+    return batch_durations(copies, rates, len(began)) - quota_credits(copies, rates, began, ended)
+
+
+def alone(copies: BatchCopies, throttle: int, brokers: int = 6) -> float:
+    """Seconds of one batch, a window after any other."""
+    return float(predicted(copies, throttle, brokers, np.zeros(1), np.ones(1))[0])
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(3, 5), st.floats(0.1, 40)), min_size=1, max_size=8).map(
+    lambda rows: [(0, *row) for row in rows]
+)
+"""Copies of one batch, from brokers 0 to 2 to brokers 3 to 5, of up to 40 MiB."""
 
 
 @examples(100)
 @given(needed=st.lists(st.floats(2, 10), min_size=2, max_size=2), pause=PAUSES)
 def test_a_second_batch_takes_as_long_as_by_kafkas_samples(needed: list[float], pause: float) -> None:
-    """The first second of the first batch is not throttled."""
+    """The first second of the first batch is not throttled; a follower looks once a second."""
     began, ended = simulated(needed, [0.0, pause])
     copies = copies_of(*((number, 0, 1, each) for number, each in enumerate(needed)))
-    taken = np.array(needed) - quota_credits(copies, throttled(THROTTLE, 2), began, ended)
-    assert taken == pytest.approx(ended - began, abs=0.5)
+    taken = predicted(copies, THROTTLE, 2, began, ended)
+    assert taken == pytest.approx(ended - began, abs=1.2)
 
 
 def test_rows_of_batches_are_much_nearer_to_kafkas_samples_than_without_credit() -> None:
@@ -74,11 +93,50 @@ def test_rows_of_batches_are_much_nearer_to_kafkas_samples_than_without_credit()
         needed, pauses = chance.uniform(2, 20, 6), chance.uniform(0.5, 14, 6)
         began, ended = simulated(needed.tolist(), pauses.tolist())
         copies = copies_of(*((number, 0, 1, each) for number, each in enumerate(needed)))
-        credit = quota_credits(copies, throttled(THROTTLE, 2), began, ended)
-        errors += [*np.abs(needed - credit - (ended - began))]
+        errors += [*np.abs(predicted(copies, THROTTLE, 2, began, ended) - (ended - began))]
         without += [*np.abs(needed - (ended - began))]
-    assert np.median(errors) <= 0.2
+    assert np.median(errors) <= 0.7  # of a look in a second
     assert np.mean(errors) <= 0.5 * np.mean(without)
+
+
+@examples(100)
+@given(ROWS, st.floats(0.1, 10))
+def test_a_batch_has_no_negative_duration_and_none_far_beyond_the_limit(
+    rows: list[tuple[int, int, int, float]], throttle: float
+) -> None:
+    """A burst that leaves a window unused is paid later by a look or two; at most each fetch waits for one."""
+    copies = copies_of(*rows, throttle=MIB)
+    rate = round(throttle * MIB)
+    limit = float(batch_durations(copies, throttled(rate, 6), 1)[0])
+    taken = alone(copies, rate)
+    assert taken >= 0
+    assert taken <= 1.5 * limit + 2
+
+
+@examples(50)
+@given(st.floats(100, 2000), st.floats(1, 20))
+def test_large_copies_take_what_the_throttle_says(mebibytes: float, throttle: float) -> None:
+    """But for the last fetch and a look, and up to 3 %, since the bytes of a window are sent at the ends of looks."""
+    taken = alone(copies_of((0, 0, 1, mebibytes), throttle=MIB), round(throttle * MIB), 2)
+    assert taken == pytest.approx(mebibytes / throttle, abs=2.1, rel=0.03)
+
+
+@examples(50)
+@given(st.floats(0.1, 40), st.floats(0, 10), st.floats(0.1, 10))
+def test_more_bytes_of_one_copy_take_no_less(mebibytes: float, more: float, throttle: float) -> None:
+    few, many = (
+        alone(copies_of((0, 0, 1, each), throttle=MIB), round(throttle * MIB), 2)
+        for each in (mebibytes, mebibytes + more)
+    )
+    assert few <= many + 1e-6
+
+
+@examples(50)
+@given(st.floats(0.1, 40), st.floats(0.1, 10), st.floats(1, 4))
+def test_a_lower_throttle_takes_no_less(mebibytes: float, throttle: float, times: float) -> None:
+    """But for the second between two looks, in each of which a lower one may be luckier."""
+    copies = copies_of((0, 0, 1, mebibytes), throttle=MIB)
+    assert alone(copies, round(throttle * times * MIB), 2) <= alone(copies, round(throttle * MIB), 2) + 2.1
 
 
 @examples(100)
@@ -86,37 +144,91 @@ def test_rows_of_batches_are_much_nearer_to_kafkas_samples_than_without_credit()
 def test_a_pause_of_a_window_leaves_no_credit(first: float, second: float, pause: float) -> None:
     copies = copies_of((0, 0, 1, first), (1, 0, 1, second))
     began = np.array([0.0, first + pause])
-    assert not quota_credits(copies, throttled(THROTTLE, 2), began, began + np.array([first, second])).any()
+    found = predicted(copies, THROTTLE, 2, began, began + np.array([first, second]))
+    assert found[1] == pytest.approx(alone(copies_of((0, 0, 1, second)), THROTTLE, 2), abs=1e-3)
 
 
 @examples(100)
 @given(st.floats(1, 60), st.floats(1, 60), st.floats(0, 12))
 def test_brokers_that_sent_nothing_have_no_credit(first: float, second: float, pause: float) -> None:
-    """Also if only one end of the copy is another broker, whose throttle limits it."""
+    """Nor if only one end of the copy is another broker, whose throttle limits it: then a batch may begin later."""
     for source, target in ((2, 3), (0, 3), (2, 1)):
         copies = copies_of((0, 0, 1, first), (1, source, target, second))
         began = np.array([0.0, first + pause])
-        credit = quota_credits(copies, throttled(THROTTLE, 4), began, began + np.array([first, second]))
-        assert credit == pytest.approx([0, 0], abs=1e-3)  # sizes are whole bytes
+        found = predicted(copies, THROTTLE, 4, began, began + np.array([first, second]))
+        without = alone(copies_of((0, source, target, second)), THROTTLE, 4)
+        assert found[1] >= without - (1e-3 if (source, target) == (2, 3) else 1.1)
+        assert found[1] <= without + (1e-3 if (source, target) == (2, 3) else 2.1)
 
 
 def test_batches_that_were_not_executed_count_for_nothing() -> None:
     copies = copies_of((0, 0, 1, 5), (1, 0, 1, 50), (2, 0, 1, 5))
     began, ended = np.array([0, np.nan, 9]), np.array([5, np.nan, 10])
-    assert quota_credits(copies, throttled(THROTTLE, 2), began, ended) == pytest.approx([0, 0, 4])
+    credit = quota_credits(copies, throttled(THROTTLE, 2), began, ended)
+    assert credit[1] == 0
+    others = copies_of((0, 0, 1, 5), (1, 0, 1, 5))
+    assert credit[[0, 2]].tolist() == quota_credits(others, throttled(THROTTLE, 2), began[::2], ended[::2]).tolist()
+
+
+def test_a_batch_that_never_completes_has_no_credit() -> None:
+    copies = replace(copies_of((0, 0, 1, 5)), ingress_bytes_per_s=np.array([2.0 * THROTTLE]))
+    assert quota_credits(copies, throttled(THROTTLE, 2), np.zeros(1), np.ones(1)).tolist() == [0]
+
+
+def test_new_data_are_fetched_as_well() -> None:
+    """At half of the throttle they double the duration."""
+    copies = replace(copies_of((0, 0, 1, 30)), ingress_bytes_per_s=np.array([THROTTLE / 2]))
+    assert alone(copies, THROTTLE, 2) == pytest.approx(60, rel=0.05)
+
+
+def test_a_batch_that_barely_gains_ends() -> None:
+    """A fetcher that looks once a second gets less than the throttle, and never catches up."""
+    copies = replace(copies_of((0, 0, 1, 30)), ingress_bytes_per_s=np.array([0.97 * THROTTLE]))
+    is_alone = np.ones(1, np.bool_)
+    assert quota_credits(copies, throttled(THROTTLE, 2), np.zeros(1), np.ones(1), is_alone)[0] == pytest.approx(
+        -1060, abs=1
+    )
+
+
+def test_of_a_large_batch_a_share_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, a plan of many terabytes would take minutes."""
+    rows = [(0, at % 3, 3 + at % 2, 200.0) for at in range(30)]
+    whole = alone(copies_of(*rows), THROTTLE)
+    monkeypatch.setattr(quota_credit, "MOST_EVENTS", 5_000)
+    assert alone(copies_of(*rows), THROTTLE) == pytest.approx(whole, rel=0.01)
 
 
 @pytest.mark.parametrize(
-    ("needed", "began", "ended", "credit"),
+    ("needed", "began", "ended", "taken"),
     [
-        ([5, 5], [0, 12], [5, 12], 5),  # 7 s unused: all at once
-        ([5, 8], [0, 7], [5, 13], 2),
-        ([5, 5], [0, 5], [5, 10], 0),
-        ([15, 15], [0, 23], [15, 34], 4),  # the rest beyond 11 s
-        ([5, 5, 5], [0, 20, 21], [5, 20, 30], -4),  # the one before has sent all at once
+        ([5, 5], [0, 12], [5, 12], 0),  # 7 s unused: all at once
+        ([5, 8], [0, 7], [5, 13], 6),
+        ([5, 5], [0, 5], [5, 10], 5),
+        ([15, 15], [0, 23], [15, 34], 11),  # the rest beyond 11 s
+        ([5, 5, 5], [0, 20, 21], [5, 20, 30], 9),  # the one before has sent all at once
     ],
 )
-def test_by_hand(needed: list[float], began: list[float], ended: list[float], credit: float) -> None:
+def test_rows_by_hand(needed: list[float], began: list[float], ended: list[float], taken: float) -> None:
     copies = copies_of(*((number, 0, 1, each) for number, each in enumerate(needed)))
-    found = quota_credits(copies, throttled(THROTTLE, 2), np.array(began, float), np.array(ended, float))
-    assert found[-1] == pytest.approx(credit, abs=0.25)
+    found = predicted(copies, THROTTLE, 2, np.array(began, float), np.array(ended, float))
+    assert found[-1] == pytest.approx(taken, abs=1.5)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kib_per_s", "taken"),
+    [
+        # A fetch and its rest: 10.24 s of the throttle, and then the next look in a second.
+        ([(0, 0, 1, 2)], 100, 11),
+        # Six partitions in one fetch, which is paid for 11 s instead of 61, and their rest in another one.
+        ([(0, 0, 1, 2)] * 6, 100, 11),
+        # Two followers of a leader take turns: each fetch is more than a window of its throttle.
+        ([(0, 0, 3, 2)] * 3 + [(0, 0, 4, 2)] * 3, 200, 33),
+        # Less than a fetch of each is not throttled at all.
+        ([(0, 0, 3, 0.9), (0, 1, 4, 0.9)], 10, 0),
+        # 12 partitions: a response has 10 MiB.
+        ([(0, 0, 1, 1)] * 12, 100, 11),
+    ],
+)
+def test_fetches_by_hand(rows: list[tuple[int, int, int, float]], kib_per_s: int, taken: float) -> None:
+    """Durations of single batches; the first three as measured on Kafka 4.4.0: 11.9, 11.6 and 35.1 s."""
+    assert alone(copies_of(*rows, throttle=MIB), kib_per_s * 2**10) == pytest.approx(taken, abs=1.1)

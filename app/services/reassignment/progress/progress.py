@@ -251,14 +251,24 @@ class PlanProgress:
     def credits(self, executed: Mapping[int, ExecutedBatch]) -> Float64s:
         """(batches,) float64 seconds by which batches were sooner complete since others were just before: by quotas."""
         steps = self.located.steps
-        copies, rates, _ = self._copies(not_among(steps.after, steps.before))
+        is_copied = not_among(steps.after, steps.before)
+        copies, rates, _ = self._copies(is_copied)
         if rates.throttle_bytes_per_s is None:
             return np.zeros(len(steps))
         began, ended = np.full((2, len(steps)), np.nan)
         for number, batch in executed.items():
             began[number - 1] = batch.began_at.timestamp()
             ended[number - 1] = began[number - 1] + batch.seconds
-        return quota_credits(copies, rates, began, ended)
+        return quota_credits(copies, rates, began, ended, self._is_alone(is_copied))
+
+    def _is_alone(self, is_copied: Bools) -> Bools:
+        """Whether a copy's follower replicated nothing from its leader at the plan's snapshot; as `_copies`."""
+        lists = [topic.destination.replicas.astype(np.int64) for topic in self.made_on.topics]
+        known = [(each[:, :1] << _ID_BITS | each[:, 1:])[each[:, 1:] != NO_REPLICA] for each in lists]
+        step, column = np.nonzero(is_copied)
+        steps = self.located.steps
+        pairs = steps.before[step, 0].astype(np.int64) << _ID_BITS | steps.after[step, column]
+        return ~np.isin(pairs, np.concatenate([np.zeros(0, np.int64), *known]))
 
     def _copies(self, is_copied: Bools) -> tuple[BatchCopies, ReplicationRates, Int64s]:
         """Replicas of `steps.after`, the limits of the plan without networks, and the partition of each replica."""
@@ -418,6 +428,8 @@ def _down(brokers: Int32s, up: Int32s) -> tuple[int, ...]:
 
 
 ROLLBACK = "rollback"
+_ID_BITS = 32
+"""Of broker ids, for two of them in one number."""
 
 
 def resumed(

@@ -212,8 +212,9 @@ class LedgerBatchDocument(AnswerRecord):
     actual_bytes: int | None
     """Bytes of the new replicas when the batch was complete; null if they were not measured."""
     predicted_seconds: float | None
-    """Duration that the plan predicted, with the credit of Kafka's quota if the batch began within 11 s of the end of
-    another; null if there was none, or at another throttle than the plan's."""
+    """Duration that the plan predicted, less what Kafka's quota lets through at once: whole fetches, and the throttle
+    of up to 11 s before the batch in which its brokers sent nothing; null without a prediction, or at another
+    throttle than the plan's."""
     actual_seconds: float
     """Duration, up to half of the time between the last two looks at the batch more or less."""
 
