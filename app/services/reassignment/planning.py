@@ -29,7 +29,8 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Models of small problems with large sums are not presolved. Models of regions have whole partitions.
     # Brokers of small problems have configurations; limits go before the leaders that a lowered factor keeps.
     # Brokers that may not receive are balanced from the lower end of the tolerance.
-    engine_version = 23
+    # They share loads of leaders that they reach with the replicas they have.
+    engine_version = 24
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -283,6 +283,7 @@ def _shared(
         return rows, resources
     of_part = replace(resources.loads, base=np.where(inside[:, None], resources.loads.base, 0))
     before = loads_of(of_part, movement.rack_of, movement.current, resources.leader)
+    reach = _reach(of_part, resources, before)
     weights = capacity_weights(resources.loads, np.repeat(stays[:, None], len(RESOURCES), axis=1))
     for goal in goals:
         # The targets of the movement are those of this balance.
@@ -290,11 +291,21 @@ def _shared(
             column = RESOURCES.index(goal.name)
             # Without a floor, a broker that has little lowers no bound of the others, although nothing fills it.
             below = goal.tolerance if goal.has_floor else Fraction(1)
-            targets[:, column] = balanced(before[:, column], stays, problem.may_receive, weights[:, column], below)
+            targets[:, column] = balanced(
+                before[:, column], stays, problem.may_receive, weights[:, column], below, reach[:, column]
+            )
     if [len(group) for group in objective.priorities] == [1] and goals:
         column = RESOURCES.index(goals[0].name)
         return rows, replace(resources, movement=replace(movement, target=targets[:, column]))
     return rows, replace(resources, sharing=targets)
+
+
+def _reach(loads: ResourceLoads, resources: ResourceProblem, before: Int64s) -> Int64s:
+    """(brokers, resources) int64 the loads of brokers that lead all their replicas, if they may lead."""
+    rows, columns = np.nonzero(resources.movement.current != NO_REPLICA)
+    as_leaders = loads.base.copy()
+    np.add.at(as_leaders, resources.movement.current[rows, columns], loads.of_leader[rows])
+    return np.where(resources.may_lead[:, None], np.maximum(as_leaders, before), before)
 
 
 def _pinned(problem: Problem) -> Pinned | None:
