@@ -18,6 +18,7 @@ bounds.py       laws of certificates and of the least movement
 loads.py        laws of loads: bands, limits, excess, goals
 weights.py      the law of bands in proportion to weights
 leaders.py      laws of leaders
+log_dirs.py     laws of log directories
 repetitions.py  laws of two answers: determinism, names, idempotence, monotony
 problems.py     laws of problems: feasible requests, irreducible conflicts
 """

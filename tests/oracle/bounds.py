@@ -8,7 +8,7 @@ from tests.oracle import loads, weights
 from tests.oracle.clusters import Document
 from tests.oracle.exact import Exact, Replicas
 from tests.oracle.examined import Examined
-from tests.oracle.instances import Instance, engine_of, has_band, restricts_receivers
+from tests.oracle.instances import Instance, engine_of, has_band, resource_limits, restricts_receivers
 from tests.oracle.model import Model, Partition, breaks_racks, read, repairs_racks
 
 _UNDECIDED = [
@@ -90,7 +90,7 @@ def _least_excess(instance: Instance, model: Model) -> int | None:
 
 def _with_hard_limits(instance: Instance, model: Model) -> Exact:
     exact = Exact(model)
-    for resource, limit in instance.request.get("limits", {}).items():
+    for resource, limit in resource_limits(instance.request).items():
         if not limit.get("soft") and instance.request.get("on_conflict") != "relax":
             for load in loads.of_brokers(exact, model, resource).values():
                 exact.require(load <= loads.limit_of(instance.request, resource))
@@ -109,7 +109,7 @@ def movement(examined: Examined, model: Model, after: Replicas) -> None:
     is_other = instance.request.get("leaders_only") or instance.request.get("minimise") == "leader_changes"
     if not is_decided(instance, model) or engine == "topics" or is_other:
         return
-    if engine == "goals":
+    if engine in {"goals", "weighted goals"}:
         loads.goals(examined, model, after)
         return
     exact = with_limits(instance, model)

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.oracle.clusters import Document
 from tests.oracle.exact import Replicas
+from tests.oracle.service import Answer
 
 CONSTRAINTS = [
     "remove_brokers",
@@ -21,7 +22,7 @@ CONSTRAINTS = [
 """Fields without which more placements are allowed."""
 
 
-def planned_cluster(snapshot: Document, request: Document, after: Replicas) -> Document:
+def planned_cluster(snapshot: Document, request: Document, after: Replicas, answer: Answer) -> Document:
     """The cluster as it is when the plan is executed, and added brokers are up."""
     brokers = [*snapshot["brokers"], *request.get("add_brokers", ())]
     rack_of = {broker["id"]: broker["rack"] for broker in brokers}
@@ -32,7 +33,9 @@ def planned_cluster(snapshot: Document, request: Document, after: Replicas) -> D
         {
             "name": topic["name"],
             "partitions": [
-                row | {"replicas": list(lists), "isr": list(lists), "leader": lists[0]}
+                row
+                | {"replicas": list(lists), "isr": list(lists), "leader": lists[0]}
+                | _log_dirs(topic, row, lists, answer)
                 for row in topic["partitions"]
                 for lists in (after[topic["name"], row["partition"]],)
             ],
@@ -40,6 +43,15 @@ def planned_cluster(snapshot: Document, request: Document, after: Replicas) -> D
         for topic in snapshot["topics"]
     ]
     return {"cluster": snapshot["cluster"], "brokers": brokers, "topics": topics}
+
+
+def _log_dirs(topic: Document, row: Document, lists: tuple[int, ...], answer: Answer) -> Document:
+    """The directories of a planned list, if the cluster has any: those that the plan names, or the current ones."""
+    if "log_dirs" not in row:
+        return {}
+    before = dict(zip(row["replicas"], row["log_dirs"], strict=True))
+    key = topic["name"], row["partition"]
+    return {"log_dirs": [answer.log_dirs.get((key, broker), before.get(broker)) for broker in lists]}
 
 
 def without(request: Document, *, keep: set[str]) -> Document:
@@ -82,7 +94,7 @@ _IDS = frozenset(
     ]
 )
 """Fields whose numbers are ids of brokers."""
-_BY_ID = frozenset({"replace_brokers", "weights", "capacity"})
+_BY_ID = frozenset({"replace_brokers", "weights", "capacity", "drain"})
 """Fields whose names are ids of brokers."""
 
 

@@ -1,5 +1,6 @@
 """Random small clusters, as the JSON of a snapshot: at most 8 brokers and 12 partitions."""
 
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -47,6 +48,25 @@ def random_cluster(random: Random, *, is_busy: bool = False) -> Document:
                 partitions[-1]["ingress_bytes_per_s"] = random.randint(0, 100)
         topics.append({"name": f"t{len(topics)}", "partitions": partitions})
     return {"cluster": "oracle", "brokers": brokers, "topics": topics}
+
+
+def with_log_dirs(random: Random, snapshot: Document) -> Document:
+    """The cluster with 1 to 3 directories a broker, of equal or different size, and each replica in one of them."""
+    rows = [row for topic in snapshot["topics"] for row in topic["partitions"]]
+    used: Counter[int] = Counter()
+    for row in rows:
+        used.update(dict.fromkeys(row["replicas"], row["size_bytes"] or 0))
+    total = max(2, sum(used.values()))
+    paths_of = {broker["id"]: [f"/d{n}" for n in range(random.choice([1, 2, 2, 3]))] for broker in snapshot["brokers"]}
+    brokers = []
+    for broker in snapshot["brokers"]:
+        sizes = random.choice([[total], [total, total // 2]])
+        paths = paths_of[broker["id"]]
+        directories = [{"path": path, "total_bytes": random.choice(sizes)} for path in paths]
+        brokers.append(broker | {"log_dirs": directories})
+    for row in rows:
+        row["log_dirs"] = [random.choice(paths_of.get(broker, [None])) for broker in row["replicas"]]
+    return snapshot | {"brokers": brokers}
 
 
 def _sizes(random: Random) -> Any:

@@ -9,6 +9,7 @@ from tests.oracle.examined import Examined
 from tests.oracle.instances import Instance
 from tests.oracle.leaders import fewest_changes, roles
 from tests.oracle.legality import legality, lists_after, values
+from tests.oracle.log_dirs import log_dirs
 from tests.oracle.model import read
 from tests.oracle.problems import REJECTED_FOR_ITS_FORM, problem
 from tests.oracle.repetitions import repetitions
@@ -35,5 +36,6 @@ def examine(instance: Instance) -> Examined:
         with suppress(NotSolved):
             of_optima(examined, model, after)
     roles(examined, model, after)
+    log_dirs(examined, model, after)
     repetitions(examined, model, after)
     return examined

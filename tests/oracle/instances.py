@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from tests.oracle.clusters import Document, random_cluster
+from tests.oracle.clusters import Document, random_cluster, with_log_dirs
 from tests.oracle.options import OPTIONS, random_request
 
 
@@ -25,6 +25,8 @@ class Instance:
         if kind is None and random.random() < 0.5:
             kinds += random.choices(names, k=random.choice([1, 1, 2]))
         snapshot = random_cluster(random, is_busy=kind is not None)
+        if any("log_dirs" in name for name in kinds):
+            snapshot = with_log_dirs(random, snapshot)
         request = random_request(random, snapshot, kinds)
         racks = [broker["rack"] for broker in snapshot["brokers"]]
         if None in racks and any(racks) and random.random() < 0.9:
@@ -35,12 +37,13 @@ class Instance:
 def engine_of(instance: Instance) -> str:
     """The part of the documentation that a request is about."""
     request = instance.request
-    balance, limits = request.get("balance", {}), request.get("limits", {})
+    balance, limits = request.get("balance", {}), resource_limits(request)
     is_soft = any(limit.get("soft") for limit in limits.values()) or request.get("on_conflict") == "relax"
     engines = {
         "soft limits": bool(limits) and is_soft,
         "limits": bool(limits),
         "goals": bool(balance.get("resources")) or isinstance(request.get("objective"), dict),
+        "weighted goals": balance.get("replicas_by", "count") != "count" and "weights" in balance,
         "loads": balance.get("replicas_by", "count") != "count",
         "weights": "weights" in balance,
         "topics": "per_topic" in balance,
@@ -49,6 +52,11 @@ def engine_of(instance: Instance) -> str:
         "counts": True,
     }
     return next(engine for engine, is_meant in engines.items() if is_meant)
+
+
+def resource_limits(request: Document) -> Document:
+    """The limits of brokers' loads, without those of log directories."""
+    return {name: limit for name, limit in request.get("limits", {}).items() if name != "log_dirs"}
 
 
 def has_band(request: Document) -> bool:

@@ -7,7 +7,9 @@ from typing import Any
 from tests.oracle.clusters import Document
 from tests.oracle.exact import Exact, Replicas
 from tests.oracle.examined import Examined
+from tests.oracle.instances import resource_limits
 from tests.oracle.model import Model, Partition
+from tests.oracle.options import CPU_UNITS, cpu_units
 
 RELATIVE_ERROR = 2e-6
 """Shares of answers have six decimals."""
@@ -17,12 +19,18 @@ def limit_of(request: Document, resource: str) -> int:
     """The limit of each broker's load; capacities are equal if a limit is a share of them."""
     limit = request["limits"][resource]
     if "absolute" in limit:
-        return int(limit["absolute"])
+        return int(limit["absolute"] * (CPU_UNITS if resource == "cpu" else 1))
+    if resource == "cpu":
+        return int(limit["share"] * request["capacity"]["*"]["vcpu"] * CPU_UNITS)
     return int(Fraction(repr(limit["share"])) * request["capacity"]["*"]["disk_bytes"])
 
 
 def capacity_of(request: Document, model: Model, resource: str) -> dict[int, int]:
     """The weight of each broker that stays in the balance of a resource."""
+    weights = request.get("balance", {}).get("weights")
+    if weights is not None:
+        whole = lcm(*(Fraction(str(weight)).denominator for weight in weights.values()))
+        return {broker: int(weights.get(str(broker), 1) * whole) for broker in sorted(model.brokers.staying)}
     stated = request.get("capacity", {}) if resource == "disk" else {}
     every = stated.get("*", {"disk_bytes": 1})
     return {broker: stated.get(str(broker), every)["disk_bytes"] for broker in sorted(model.brokers.staying)}
@@ -37,6 +45,7 @@ def weights_of(resource: str, row: Partition) -> tuple[int, int]:
         "nic_out": (0, rate * (row.factor - 1)),
         "replicas": (1, 0),
         "leaders": (0, 1),
+        "cpu": (cpu_units(rate, row.factor)[0] // row.factor, cpu_units(rate, row.factor)[1]),
     }[resource]
 
 
@@ -92,8 +101,9 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
     """The bound of each goal is at most its optimum alone; the first goal reaches its optimum."""
     document, request = examined.answer.document, examined.instance.request
     rows = document["balance"]["resources"] or []
-    if "weights" in request.get("balance", {}):  # which the small model does not have
-        return
+    balance = request.get("balance", {})
+    if "weights" in balance and (len(rows) != 1 or balance.get("replicas_by", "count") == "count"):
+        return  # of which the small model does not have the combination
     is_joint = len(rows) > 1 and not isinstance(request.get("objective"), dict)
     for place, row in enumerate(rows):
         total = 0 if row["goal"] == "topic_replicas" else total_of(model, row["goal"])
@@ -108,6 +118,14 @@ def goals(examined: Examined, model: Model, after: Replicas) -> None:
             # A tolerance bounds the distance from the ideal load on both sides.
             reached = max(share, 1 + row["tolerance"], 2 - row["smallest"] if row["tolerance"] else 0)
             examined.hold("the first goal is the exact least", row["largest"] <= reached + error, detail)
+            if not row["tolerance"]:
+                # Of brokers that receive nothing, too: those with any of the load.
+                largest = max(
+                    Fraction(_reached(model, row["goal"], broker, after), each)
+                    for broker, each in capacity_of(request, model, row["goal"]).items()
+                )
+                detail = f"{row}: a broker has {float(largest)}, exact {float(least)}"
+                examined.hold("the largest load is the exact least", largest <= least, detail)
     # The small model may drop the last replica in sync.
     is_in_sync = all(set(row.isr) == set(row.before) for row in model.partitions)
     if rows and is_in_sync and not document["balance"].get("sets"):
@@ -150,7 +168,7 @@ def excess(examined: Examined, model: Model, exact: Exact, after: Replicas) -> b
     request = examined.instance.request
     reached = sum(
         max(0, _reached(model, resource, broker, after) - limit_of(request, resource))
-        for resource in request["limits"]
+        for resource in resource_limits(request)
         for broker in model.brokers.staying
     )
     least = exact.minimised(sum_above(exact, model, request))
@@ -161,7 +179,7 @@ def excess(examined: Examined, model: Model, exact: Exact, after: Replicas) -> b
 def sum_above(exact: Exact, model: Model, request: Document) -> Any:
     """The sum of loads above limits."""
     above_limits = []
-    for resource in request.get("limits", {}):
+    for resource in resource_limits(request):
         for load in of_brokers(exact, model, resource).values():
             above_limits.append(exact.bounded(0, max(1, total_of(model, resource))))
             exact.require(above_limits[-1] >= load - limit_of(request, resource))
@@ -172,7 +190,7 @@ def fits(request: Document, model: Model, row: Partition, broker: int, after: Re
     """Whether a broker is within its limits with a further follower."""
     return all(
         _reached(model, resource, broker, after) + weights_of(resource, row)[0] <= limit_of(request, resource)
-        for resource in request.get("limits", {})
+        for resource in resource_limits(request)
     )
 
 

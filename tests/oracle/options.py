@@ -59,6 +59,22 @@ def _added(random: Random, snapshot: Document) -> Document:
     }
 
 
+def _weights_by_load(random: Random, snapshot: Document) -> Document:
+    """Unequal brokers that share bytes or ingress in proportion to their weights."""
+    return {
+        "balance": _weights(random, snapshot)["balance"]
+        | {
+            "replicas": random.choice(["tight", "tight", {"tolerance": 0.2}]),
+            "replicas_by": random.choice(["bytes", "bytes", "throughput"]),
+        }
+    }
+
+
+def _drain(random: Random, snapshot: Document) -> Document:
+    broker = random.choice(snapshot["brokers"])
+    return {"log_dirs": {"drain": {str(broker["id"]): [random.choice(broker["log_dirs"])["path"]]}}}
+
+
 def _broker_sets(random: Random, snapshot: Document) -> Document:
     ids = [broker["id"] for broker in snapshot["brokers"]]
     half = random.sample(ids, max(1, len(ids) // 2))
@@ -136,6 +152,27 @@ def _goals(random: Random, _: Document) -> Document:
     return {"objective": {"goals": [{"goal": name, "tolerance": random.choice([0, 0, 0.2])} for name in names]}}
 
 
+def _cpu_limit(random: Random, snapshot: Document) -> Document:
+    """A limit of vCPU near the mean of the brokers' loads, as an amount or as a share of equal capacities."""
+    rows = [row for topic in snapshot["topics"] for row in topic["partitions"]]
+    total = sum(sum(cpu_units(row.get("ingress_bytes_per_s", 0), len(row["replicas"]))) for row in rows)
+    units = max(1, int(total / len(snapshot["brokers"]) * random.choice([1.0, 1.1, 1.3, 1.6])))
+    if random.random() < 0.5:
+        return {"cpu_model": CPU_MODEL, "limits": {"cpu": {"absolute": units / CPU_UNITS}}}
+    capacity = {"*": {"vcpu": units / CPU_UNITS * 2}}
+    return {"cpu_model": CPU_MODEL, "capacity": capacity, "limits": {"cpu": {"share": 0.5}}}
+
+
+def cpu_units(rate: float, factor: int) -> tuple[int, int]:
+    """The load of all replicas of a partition, and the further load of its leader; `CPU_UNITS` are a vCPU."""
+    return factor * (32 + int(rate)), 2 * int(rate) * (factor - 1)
+
+
+CPU_UNITS = 1024
+CPU_MODEL = {"per_byte_in": 1 / 1024, "per_byte_out": 2 / 1024, "per_partition": 32 / 1024}
+"""The processor of every request that states one: a replica needs 32 units, a byte in 1 and a byte out 2."""
+
+
 OPTIONS: dict[str, Option] = {
     "none": lambda _, __: {},
     "remove_broker": lambda r, s: {"remove_brokers": _brokers(r, s)},
@@ -176,6 +213,7 @@ OPTIONS: dict[str, Option] = {
     },
     "tight_by_throughput": lambda _, __: {"balance": {"replicas": "tight", "replicas_by": "throughput"}},
     "weights": _weights,
+    "weights_by_load": _weights_by_load,
     "leaders_tight": lambda _, __: {"balance": {"leaders": "tight"}},
     "leaders_tolerance": lambda r, _: {"balance": {"leaders": {"tolerance": r.choice([0, 0.2, 0.5])}}},
     "leaders_below": lambda r, _: {"balance": {"leaders": {"tolerance": 0.1, "below": r.choice([0.3, 0.6])}}},
@@ -207,6 +245,44 @@ OPTIONS: dict[str, Option] = {
     },
     "relieve_relax": lambda r, s: {"objective": "relieve", "limits": _limit(r, s), "on_conflict": "relax"},
     "goals": _goals,
+    "goals_forbid": lambda r, s: _goals(r, s) | {"forbid_brokers": _brokers(r, s, 2)},
+    "goals_remove": lambda r, s: _goals(r, s) | {"remove_brokers": _brokers(r, s)},
+    "resources_receivers": lambda r, s: {
+        "receivers": _brokers(r, s, 3),
+        "balance": {"resources": r.sample(["disk", "nic_in"], r.randint(1, 2))},
+    },
+    "cpu_goal": lambda _, __: {"cpu_model": CPU_MODEL, "objective": {"goals": [{"goal": "cpu"}]}},
+    "cpu_limit": _cpu_limit,
+    "cpu_relieve": lambda r, s: {"objective": "relieve"} | _cpu_limit(r, s),
+    "raise_factor_tight": lambda r, s: _factor(r, s, 1) | {"balance": {"replicas": "tight"}},
+    "raise_factor_limits": lambda r, s: _factor(r, s, 1) | {"limits": _limit(r, s)},
+    "raise_and_lower": lambda r, s: {
+        "replication_factor": {
+            topic["name"]: max(1, len(topic["partitions"][0]["replicas"]) + r.choice([-1, 1])) for topic in s["topics"]
+        }
+    },
+    "budget_and_soft": lambda r, s: {
+        "max_moved_bytes": r.choice([0, 100, 500, 1000]),
+        "limits": {name: of | {"soft": True} for name, of in _limit(r, s).items()},
+    },
+    "budget_and_relax": lambda r, s: {
+        "max_moved_bytes": r.choice([0, 100, 500]),
+        "on_conflict": "relax",
+        "remove_brokers": _brokers(r, s),
+    },
+    "log_dirs_tight": lambda _, __: {"log_dirs": {"balance": "tight"}},
+    "log_dirs_tolerance": lambda r, _: {"log_dirs": {"balance": {"tolerance": r.choice([0, 0.1, 0.3])}}},
+    "log_dirs_drain": _drain,
+    "log_dirs_drain_tight": lambda r, s: {"log_dirs": _drain(r, s)["log_dirs"] | {"balance": "tight"}},
+    "log_dirs_remove": lambda r, s: {
+        "log_dirs": {"balance": r.choice(["keep", "tight"])},
+        "remove_brokers": _brokers(r, s),
+    },
+    "log_dirs_limit": lambda r, _: {"limits": {"log_dirs": r.choice([0.2, 0.3, 0.5, 0.7])}},
+    "log_dirs_limit_remove": lambda r, s: {
+        "limits": {"log_dirs": r.choice([0.3, 0.5, 0.7])},
+        "remove_brokers": _brokers(r, s),
+    },
     "evacuate_leaders": lambda r, s: {"evacuate_leaders": {"brokers": _brokers(r, s)}},
     "evacuate_rack": lambda r, s: {"evacuate_leaders": {"racks": [_rack(r, s)]}},
     "preferred_racks": lambda r, s: {"preferred_racks": {"*": [_rack(r, s)]}},

@@ -1,5 +1,6 @@
 """Laws of problems: a request is refused only if it is infeasible, and the reported conflict is irreducible."""
 
+from tests.oracle import log_dirs
 from tests.oracle.bounds import cost_of, is_decided, with_limits
 from tests.oracle.changes import without
 from tests.oracle.examined import Examined
@@ -25,6 +26,8 @@ REJECTED_FOR_ITS_FORM = frozenset(
         "capacity_missing",
         "unknown_topic",
         "duplicate_broker",
+        "no_log_dir_left",
+        "offline_log_dir",
     ]
 )
 """Problems that say nothing of optima."""
@@ -48,12 +51,14 @@ def problem(examined: Examined, model: Model) -> None:
     """A problem about feasibility, held to the exact model."""
     instance, document = examined.instance, examined.answer.document
     code = document["code"]
-    is_documented = code in {"infeasible_reassignment", "budget_below_minimum"}
+    is_documented = code in {"infeasible_reassignment", "budget_below_minimum", "infeasible_log_dirs"}
     examined.hold("problems are documented", is_documented, str(document), "any")
     if code == "budget_below_minimum" and model.is_certain and model.has_known_sizes:
         exact, budget = with_limits(instance, model), instance.request["max_moved_bytes"]
         least = exact.minimised(exact.moved(cost_of("bytes")))
         examined.hold("budgets that suffice are accepted", least is None or least > budget, f"{least} of {budget}")
+    if code == "infeasible_log_dirs":
+        log_dirs.conflict(examined, model)
     if code != "infeasible_reassignment":
         return
     if "conflict" in document:

@@ -8,7 +8,7 @@ from tests.oracle.changes import CONSTRAINTS, planned_cluster, renamed
 from tests.oracle.clusters import Document
 from tests.oracle.exact import Replicas
 from tests.oracle.examined import Examined
-from tests.oracle.instances import engine_of
+from tests.oracle.instances import engine_of, resource_limits
 from tests.oracle.loads import limit_of
 from tests.oracle.model import Model, breaks_racks, repairs_racks
 from tests.oracle.problems import REJECTED_FOR_ITS_FORM
@@ -69,7 +69,7 @@ def _nothing_left(examined: Examined, model: Model, after: Replicas) -> None:
     )
     if "replication_factor" in request and (is_balanced or (keeps and request.get("limits"))):
         return
-    again = plan(planned_cluster(examined.instance.snapshot, request, after), request)
+    again = plan(planned_cluster(examined.instance.snapshot, request, after, examined.answer), request)
     if again.status != 200:
         is_form = again.document["code"] in REJECTED_FOR_ITS_FORM
         examined.hold("the planned cluster stays as it is", is_form, str(again.document))
@@ -77,6 +77,8 @@ def _nothing_left(examined: Examined, model: Model, after: Replicas) -> None:
     certificate = again.document["certificate"]
     detail = f"moves {certificate['moved_replicas']} replicas, {certificate['moved_bytes']} bytes again"
     examined.hold("the planned cluster stays as it is", certificate["moved_replicas"] == 0, detail)
+    within = (again.document.get("log_dirs") or {"moved_bytes": 0})["moved_bytes"]
+    examined.hold("planned log directories stay", within == 0, f"{within} bytes move within brokers again")
     # The planned cluster is in sync, so that replicas may lead which could not before.
     was_in_sync = all(
         set(row.get("isr", row["replicas"])) == set(row["replicas"])
@@ -116,8 +118,8 @@ def _weaker_requests(request: Document, engine: str) -> list[tuple[str, Document
         other = request | {"balance": {**balance, "replicas": {"tolerance": MORE_TOLERANCE}}}
         weaker.append(("a wider tolerance costs no more", other))
     if engine == "limits" and not isinstance(request.get("objective"), dict):
-        limits = {name: {"absolute": 1 + int(1.2 * limit_of(request, name))} for name in request["limits"]}
-        weaker.append(("a higher limit costs no more", request | {"limits": limits}))
+        limits = {name: {"absolute": 1 + int(1.2 * limit_of(request, name))} for name in resource_limits(request)}
+        weaker.append(("a higher limit costs no more", request | {"limits": request["limits"] | limits}))
     keeps = stated == "keep" or not (stated or request.get("add_brokers") or request.get("receivers"))
     may_drop = not any(request.get(name) for name in ("leaders_only", "evacuate_leaders", "min_leaders_per_broker"))
     if keeps and engine in {"counts", "limits"} and may_drop:

@@ -25,12 +25,24 @@ class Answer:
     status : 200, or 422 if the request is rejected.
     document : the JSON of the plan, without times, or of the problem.
     batches, rollbacks : the replica lists of each batch and of its rollback, by topic and partition.
+    files : rows of the file of the whole plan, with log directories if the plan chooses them.
     """
 
     status: int
     document: Document
     batches: list[dict[tuple[str, int], list[int]]] = field(default_factory=list)
     rollbacks: list[dict[tuple[str, int], list[int]]] = field(default_factory=list)
+    files: list[Document] = field(default_factory=list)
+
+    @property
+    def log_dirs(self) -> dict[tuple[tuple[str, int], int], str]:
+        """The directory that the file names for a replica, by partition and broker."""
+        return {
+            ((row["topic"], row["partition"]), broker): path
+            for row in self.files
+            for broker, path in zip(row["replicas"], row.get("log_dirs", ()), strict=False)
+            if path != "any"
+        }
 
 
 def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> Answer:
@@ -47,6 +59,7 @@ def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> 
     _without_times(document)
     answer = Answer(200, document)
     if with_files:
+        answer.files.extend(json.loads(PLAN_KIND.write(made, "reassignment", lambda: cluster))["partitions"])
         for number in range(1, len(document["batches"]) + 1):
             for lists, is_inverse in ((answer.batches, False), (answer.rollbacks, True)):
                 lists.append(

@@ -248,6 +248,18 @@ def test_a_broker_that_may_not_receive_shares_the_loads_that_it_has(goals: tuple
         lists = [row for placement in plan.placements for row in placement.replicas.tolist()]
 
 
+def test_a_broker_that_may_not_receive_does_not_take_all_leaders() -> None:
+    """Broker 3 leads nothing and may not receive, but has a replica of each partition: it leads 2 of 6 then."""
+    lists = [[1, 3], [1, 3], [1, 3], [2, 3], [2, 3], [1, 3]]
+    cluster = Cluster("c", tuple(map(Broker, (1, 2, 3))), (topic("t", lists, [1] * 6),))
+    objective = GoalsRequest([GoalRequest("leaders", 0)])
+    plan = planned(cluster, forbid_brokers=[3], objective=objective, balance=BalanceRequest("keep"))
+    leaders = [row[0] for placement in plan.placements for row in placement.replicas.tolist()]
+    assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
+    answer: Any = plan.answer
+    assert (answer["certificate"]["moved_bytes"], answer["leader_changes"]) == (0, 2)
+
+
 def moved(**fields: Any) -> dict[str, Any]:
     """The certificate of a plan that relieves `SMALL`."""
     certificate: Any = planned(SMALL, objective="relieve", limits=LimitsRequest(disk=0.51), **fields).answer

@@ -50,22 +50,26 @@ class Share:
     floor_cap: Int64s | None = field(repr=False)
 
 
-def balanced(loads: Int64s, stays: Bools, may_receive: Bools, weight: Int64s, below: Fraction) -> Bools:
-    """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those that may only give and are
-    not below the lower end of the tolerance in whole loads, nor empty. Nothing can fill the others.
+def balanced(
+    loads: Int64s, stays: Bools, may_receive: Bools, weight: Int64s, below: Fraction, reach: Int64s | None = None
+) -> Bools:
+    """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those that may only give and
+    reach the lower end of the tolerance in whole loads, and one at least. Nothing can fill the others.
 
     Parameters
     ----------
     loads : (brokers,) int64 before the change. stays : (brokers,) bool, the brokers that may share them.
     weight : (brokers,) int64 shares of the mean. below : the tolerance below the mean.
+    reach : (brokers,) int64 the largest load without a further replica; None is `loads`.
     """
     gives, shares_load = np.flatnonzero(stays & ~may_receive), stays.copy()
+    reach = loads if reach is None else reach
     while True:
         shared = int(loads.sum() - loads[stays & ~shares_load].sum())
         mean = Fraction(shared, max(1, int(weight[shares_load].sum())))
         shares = [int(each) * mean for each in weight[gives]]
         floors = np.array([max(1, min(floor(each), ceil(each * (1 - below)))) for each in shares], np.int64)
-        filled = gives[loads[gives] < floors]
+        filled = gives[reach[gives] < floors]
         if not shares_load[filled].any():
             return shares_load
         shares_load[filled] = False

@@ -142,11 +142,8 @@ class ResourceProblem:
     def planned(self, placement: "SearchedPlacement") -> "ResourceProblem":
         """The problem of the cluster in which a placement is complete."""
         kept = None if self.kept is None else np.minimum(self.kept, placement.loads)
-        movement, leaders = (
-            self.movement.planned(placement.at),
-            placement.at[:, 0] if placement.at.shape[1] else self.leader,
-        )
-        return replace(self, movement=movement, leader=leaders, is_ready=None, kept=kept)
+        leader = placement.at[:, 0] if placement.at.shape[1] else self.leader
+        return replace(self, movement=self.movement.planned(placement.at), leader=leader, is_ready=None, kept=kept)
 
     @property
     def floors(self) -> Int64s:

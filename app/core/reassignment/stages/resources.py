@@ -286,7 +286,7 @@ def _shared(
     of_part = replace(resources.loads, base=np.where(inside[:, None], resources.loads.base, 0))
     lists = movement.current, np.where(movement.may_stay, movement.current, np.int32(NO_REPLICA))
     before, staying = (loads_of(of_part, movement.rack_of, each, resources.leader) for each in lists)
-    kept = np.zeros_like(before)
+    reach, kept = _reach(of_part, resources, before), np.zeros_like(before)
     weights = capacity_weights(resources.loads, np.repeat(stays[:, None], len(RESOURCES), axis=1))
     for goal in goals:
         column = RESOURCES.index(goal.name)
@@ -294,7 +294,9 @@ def _shared(
         if goal.name != GOAL_OF[problem.replicas.by] or problem.replicas.balance.tolerance is None:
             # Without a floor, a broker that has little lowers no bound of the others, although nothing fills it.
             below = goal.tolerance if goal.has_floor else Fraction(1)
-            targets[:, column] = balanced(before[:, column], stays, problem.may_receive, weights[:, column], below)
+            targets[:, column] = balanced(
+                before[:, column], stays, problem.may_receive, weights[:, column], below, reach[:, column]
+            )
         if np.array_equal(of_part.of_leader[:, column], of_part.of_follower[:, column]):  # else a leader can fill it
             is_kept = stays & ~(problem.may_receive | targets[:, column])
             kept[:, column] = np.where(is_kept, staying[:, column], 0)
@@ -303,6 +305,14 @@ def _shared(
         column = RESOURCES.index(goals[0].name)
         return rows, replace(resources, movement=replace(movement, target=targets[:, column]))
     return rows, replace(resources, sharing=targets)
+
+
+def _reach(loads: ResourceLoads, resources: ResourceProblem, before: Int64s) -> Int64s:
+    """(brokers, resources) int64 the loads of brokers that lead all their replicas, if they may lead."""
+    rows, columns = np.nonzero(resources.movement.current != NO_REPLICA)
+    as_leaders = loads.base.copy()
+    np.add.at(as_leaders, resources.movement.current[rows, columns], loads.of_leader[rows])
+    return np.where(resources.may_lead[:, None], np.maximum(as_leaders, before), before)
 
 
 def _pinned(problem: Problem) -> Pinned | None:
