@@ -148,3 +148,38 @@ def test_the_state_of_a_broker_does_not_lose_its_rack() -> None:
     found = read(nodes + json.dumps({"is_healthy": False, "all_nodes": ids, "nodes_down": [down]}) + "\n").cluster
     assert [broker.rack for broker in found.brokers] == [broker.rack for broker in read(nodes).cluster.brokers]
     assert [broker.id for broker in found.brokers if broker.fenced] == [down]
+
+
+@given(st.sets(st.integers(101, 103)), st.integers(101, 103))
+def test_a_leader_that_is_not_in_sync_is_named(in_sync: set[int], leader: int) -> None:
+    """As of a row whose end was cut off: the leader of a partition is always in sync."""
+    isr = ",".join(map(str, sorted(in_sync)))
+    found = warnings(read(TOPICS.format(leader=leader, replicas="101,102,103", isr=isr)))
+    detail = f"leader {leader} of t-0 is not among its in-sync replicas"
+    assert (found.get("texts_disagree") == detail) is (leader not in in_sync)
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(-(10**12), 10**12))
+def test_a_lag_that_is_not_the_difference_of_its_offsets_is_named(current: int, end: int, lag: int) -> None:
+    header = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID"
+    for stated in (lag, end - current):
+        found = warnings(read(f"{header}\nbilling t 0 {current} {end} {stated} c-1 /10.0.0.1 c\n"))
+        detail = f"group 'billing': the lag of t-0 is {stated}, and its offsets are {current} and {end}"
+        assert (detail in found.get("group_texts_disagree", "")) is (stated != end - current)
+
+
+@given(st.sets(st.integers(0, 99), min_size=1, max_size=5), st.integers(1, 6))
+def test_a_member_with_another_number_of_partitions_is_named(partitions: set[int], counted: int) -> None:
+    listed = ",".join(map(str, sorted(partitions)))
+    header = "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT"
+    found = warnings(read(f"{header}\nbilling c-1 /10.0.0.1 c {counted} t({listed})\n"))
+    detail = f"group 'billing': {len(partitions)} partitions of member 'c-1' where its row counts {counted}"
+    assert (detail in found.get("group_texts_disagree", "")) is (len(partitions) != counted)
+
+
+def test_a_header_that_is_joined_with_its_first_row_is_rejected() -> None:
+    """Otherwise the row would be names of columns, and its group would be missing."""
+    header, row, *rest = sample("kafka-consumer-groups-state.txt").strip().split("\n")
+    with pytest.raises(MalformedText, match="a header on a line of its own") as caught:
+        read("\n".join([f"{header} {row}", *rest]))
+    assert caught.value.line == 1

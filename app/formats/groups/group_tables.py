@@ -180,6 +180,8 @@ def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
             raise rejection(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
     if len(set(names)) < len(names):
         raise rejection(line, expected="each column once", actual=shown(" ".join(names)))
+    if (lower := next((name for name in names if name != name.upper()), None)) is not None:
+        raise rejection(line, expected="a header on a line of its own", actual=shown(lower))
     starts = [match.start() for match in matches]
     if starts[0]:
         raise rejection(line, expected="a header from the start of its line", actual=shown(content))

@@ -8,7 +8,7 @@ moment may disagree; their data of other members are then not joined, which is r
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import compress, islice
 from typing import TypeAlias, TypeVar
 
 from app.core.groups.model import Owned
@@ -293,8 +293,27 @@ def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture
                     yield FromTheFuture(group.group_id, member.member_id, part, message.version)
 
 
+def _other_lags(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
+    """Partitions whose lag is not the difference of their offsets, of which a tool computes it."""
+    for row in rows:
+        end, current, lag = row.log_end_offset, row.current_offset, row.lag
+        if end is not None and current is not None and lag is not None and end - current != lag:
+            yield f"the lag of {row.topic}-{row.partition} is {lag}, and its offsets are {current} and {end}"
+
+
+def _other_counts(rows: Iterable[GroupMember]) -> Iterator[str]:
+    """Members that have another number of partitions than their rows count."""
+    for row in rows:
+        if row.assignment is not None and row.partitions is not None:
+            assigned = sum(len(each.partitions) for each in row.assignment)
+            if assigned != row.partitions:
+                yield f"{assigned} partitions of member {shown(row.consumer_id)} where its row counts {row.partitions}"
+
+
 def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:
     counts, *others = members
+    yield from islice(_other_lags(of.rows), 1)
+    yield from islice(_other_counts(of.listed), 1)
     names = {name for other in others for name in other}
     if unknown := sorted(names - set(counts)):
         yield f"{len(unknown)} members in tables that are not among its {len(counts)}, {shown(unknown[0])} first"

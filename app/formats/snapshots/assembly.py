@@ -175,7 +175,7 @@ def _contents(texts: Pasted) -> Iterator[Contents]:
     """What Kafka's own tools say of brokers and topics, then what each other tool says."""
     topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
     brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
-    yield Contents(brokers, topics=topics, notes=(*_other_factors(topics), *_changed(topics)))
+    yield Contents(brokers, topics=topics, notes=(*_other_factors(topics), *_not_in_sync(topics), *_changed(topics)))
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents = SOURCES[source].read(text)
@@ -190,6 +190,16 @@ def _other_factors(topics: Sequence[TopicDescription]) -> Iterator[Note]:
             detail = f"ReplicationFactor of topic {topic.name} is {topic.replication_factor}, that of no partition"
             yield Note("texts_disagree", detail)
             return
+
+
+def _not_in_sync(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """The first leader that is a replica and not in sync, as of a row whose end is lost: a leader always is."""
+    for topic in topics:
+        for row in topic.partitions:
+            if row.leader not in row.isr and row.leader in row.replicas:
+                detail = f"leader {row.leader} of {topic.name}-{row.partition} is not among its in-sync replicas"
+                yield Note("texts_disagree", detail)
+                return
 
 
 def _changed(topics: Sequence[TopicDescription]) -> Iterator[Note]:
