@@ -28,6 +28,7 @@ class AuditOperations(Bound[K]):
         action: str | None = None,
         resource: str | None = None,
         status: int | None = None,
+        outcome: fields.ListAuditEntriesOutcome | None = None,
         page_size: int | None = None,
     ) -> Items[models.AuditEntryDocument]:
         """Iterate over the entries, newest first.
@@ -37,7 +38,7 @@ class AuditOperations(Bound[K]):
         since, until : moments with a time zone; the first is included, the second is not.
         page_size : how many are read at a time.
         """
-        query = _query(since, until, actor, name, address, request_id, action, resource, status)
+        query = _query(since, until, actor, name, address, request_id, action, resource, status, outcome)
         request = Request("GET", path("audit"), query | {"page_size": page_size})
         return pages(self._client, request, models.AuditEntryDocument)
 
@@ -55,16 +56,17 @@ class AuditOperations(Bound[K]):
         action: str | None = None,
         resource: str | None = None,
         status: int | None = None,
+        outcome: fields.ListAuditEntriesOutcome | None = None,
     ) -> Flow[Export]:
         """The entries as one file; the parameters are those of `list_audit_entries`."""
-        query = _query(since, until, actor, name, address, request_id, action, resource, status)
+        query = _query(since, until, actor, name, address, request_id, action, resource, status, outcome)
         request = Request("GET", path("audit", "export"), query | {"format": format}, headers={"Accept": "*/*"})
         response = yield from exchange(self._client, request)
         return export_of(response, default_name=f"audit.{format}")
 
 
 def _query(since: datetime | None, until: datetime | None, *filters: str | int | None) -> dict[str, Any]:
-    names = ("actor", "name", "address", "request_id", "action", "resource", "status")
+    names = ("actor", "name", "address", "request_id", "action", "resource", "status", "outcome")
     moments = {"since": since, "until": until}
     stated = {name: None if moment is None else moment.isoformat() for name, moment in moments.items()}
     return stated | dict(zip(names, filters, strict=True))
