@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.integer import small_model_solver
+from app.core.integer import integer_solver
 from app.core.model import Int32s, Int64s
 
 MOST_BOOLEANS = 3_000
@@ -70,7 +70,7 @@ def assigned(
     for of_row, owner in zip(reads, () if hint is None else hint.tolist(), strict=False):
         for column, one in enumerate(of_row):
             model.add_hint(one, column == owner)
-    solver = small_model_solver(min(effort.of_model, effort.left))
+    solver = integer_solver(min(effort.of_model, effort.left))
     status = solver.solve(model)
     effort.left -= solver.response_proto.deterministic_time
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

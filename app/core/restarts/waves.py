@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.integer import small_model_solver
+from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Bools, Int64s
 from app.core.restarts.model import Election, RestartProblem, RestartWaves, WaveBound
 
@@ -268,7 +268,7 @@ def _solved(model: Any, is_in: list[list[Any]], seconds: float) -> tuple[list[li
     """Waves that are not empty, or None; whether there are none; the deterministic time of the search."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-    solver = small_model_solver(max(0.0, seconds))
+    solver = integer_solver(max(0.0, seconds))
     status, spent = solver.solve(model), float(solver.response_proto.deterministic_time)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None, bool(status == cp_model.INFEASIBLE), spent

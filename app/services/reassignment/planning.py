@@ -31,7 +31,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Brokers that may not receive are balanced from the lower end of the tolerance.
     # Sets of a scatter width repeat fewer pairs of brokers.
     # They share loads of leaders that they reach with the replicas they have.
-    engine_version = 24
+    engine_version = 25
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -33,7 +33,7 @@ from app.core.groups.arrays.subscriptions import NO_CLASS, SubscriptionClasses, 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
 from app.core.groups.optimum.fair_shares import fair_shares
-from app.core.integer import small_model_solver
+from app.core.integer import integer_solver
 from app.core.model import NO_MEMBER, Bools, Int32s, Int64s
 from app.core.replica_lists import sums_by
 from app.errors.requests import LimitExceeded
@@ -61,7 +61,7 @@ def exact_readers(load: Int64s, may_read: Bools, is_in_rack: Bools, owners: Int3
         return None
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-    model, solver = cp_model.CpModel(), small_model_solver(SOLVER_TIME)
+    model, solver = cp_model.CpModel(), integer_solver(SOLVER_TIME)
     reads = {(int(row), int(member)): model.new_bool_var("") for row, member in np.argwhere(may_read)}
     for row, of_row in enumerate(may_read):
         model.add_exactly_one(reads[row, member] for member in np.flatnonzero(of_row).tolist())

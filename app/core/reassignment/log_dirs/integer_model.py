@@ -118,9 +118,8 @@ class PackingModel:
 
         if not isinstance(objective, int):
             self._model.minimize(objective)
-        solver = integer_solver()
+        solver = integer_solver(self.solver_time)
         solver.parameters.random_seed = 0
-        solver.parameters.max_deterministic_time = self.solver_time
         solver.parameters.relative_gap_limit = RELATIVE_GAP
         status = solver.solve(self._model)
         is_infeasible = status == cp_model.INFEASIBLE

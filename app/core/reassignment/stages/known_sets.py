@@ -176,8 +176,7 @@ class SetChoice:
             total = cp_model.LinearExpr.weighted_sum(*zip(*(terms or [(0, 0)]), strict=True))
             model.add_linear_constraint(total, each.low, each.high)
         model.minimize(cp_model.LinearExpr.weighted_sum(list(variables.values()), self._cost[core].tolist()))
-        solver = integer_solver()
-        solver.parameters.max_deterministic_time = solver_time
+        solver = integer_solver(solver_time)
         solver.parameters.max_time_in_seconds = max(self.seconds, 0.0)
         if enough is not None:
             solver.parameters.interleave_search, solver.parameters.linearization_level = True, 2

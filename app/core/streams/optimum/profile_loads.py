@@ -45,9 +45,8 @@ class ProfileLoads:
 
 def solver_for(effort: float) -> Any:
     """A solver of CP-SAT models with `effort` deterministic seconds; the same model gets the same answer."""
-    solver = integer_solver()
+    solver = integer_solver(effort)
     solver.parameters.random_seed = SEED
-    solver.parameters.max_deterministic_time = effort
     return solver
 
 

@@ -205,8 +205,7 @@ class CellModel:
 
     def _run(self, work: float, is_over: Deadline) -> tuple[Any, bool, int, float]:
         """The solver, whether it has a solution, the bound on the objective, exact in 64 bits, and the work."""
-        solver: Any = integer_solver()
-        solver.parameters.max_deterministic_time = work
+        solver: Any = integer_solver(work)
         solver.parameters.relative_gap_limit = RELATIVE_GAP
         with _stopped_when(is_over, solver):
             status = solver.status_name(solver.solve(self._model))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.integer import small_model_solver
+from app.core.integer import integer_solver
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds
 from app.core.reassignment.resource_problem import NO_LIMIT, ResourceProblem
@@ -234,10 +234,9 @@ class PlacementModel:
         """Solve, and name what the solver knows."""
         status = ""
         for level, share in self.attempts:
-            self._solver = small_model_solver(share * SOLVER_TIME)
+            self._solver = integer_solver(share * SOLVER_TIME)
             self._solver.parameters.linearization_level = level
-            # Presolve of OR-tools 9.15 cuts off optima of models with sums of 2^34, and takes as long as it saves.
-            self._solver.parameters.cp_model_presolve = False
+            self._solver.parameters.cp_model_presolve = False  # it takes as long as it saves
             status = str(self._solver.status_name(self._solver.solve(self.model)))
             if status in {"OPTIMAL", "INFEASIBLE"}:
                 break
