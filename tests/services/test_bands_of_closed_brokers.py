@@ -16,6 +16,7 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, PerTopicRequest, ReassignmentRequest, Tolerance
 from app.services.reassignment.problem.brokers import brokers_of
+from app.services.reassignment.requests.parts import GoalRequest, GoalsRequest
 from tests.profiles import seeds
 from tests.services.reassignments import topic
 
@@ -169,6 +170,20 @@ def test_the_planned_cluster_moves_nothing(replicas: Any, weighted: bool, seed: 
     after, _ = _planned(Cluster("c", brokers, (topic("t", lists.tolist(), sizes),)), request)
     _, again = _planned(Cluster("c", brokers, (topic("t", after, sizes),)), request)
     assert again["certificate"]["moved_replicas"] == 0
+
+
+@pytest.mark.parametrize("copies", [1, 40])
+def test_a_closed_broker_below_its_floor_gives_nothing_for_a_goal(copies: int) -> None:
+    """Brokers 1 and 2 share 110, and 2 stays at 10 since 100 is one replica: the 6 of broker 3 are no reason to move.
+
+    The integer model answers for one copy, the search for 40 of each partition but the largest.
+    """
+    lists, sizes = [[1], *[[2]] * copies, *[[3], [3]] * copies], [100 * copies, *[10] * copies, *[3, 3] * copies]
+    cluster = Cluster("c", (Broker(1), Broker(2), Broker(3)), (topic("t", lists, sizes),))
+    request = ReassignmentRequest(forbid_brokers=[3], objective=GoalsRequest([GoalRequest("disk", 0.1)]))
+    after, answer = _planned(cluster, request)
+    assert after == lists
+    assert answer["certificate"]["optimal"]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

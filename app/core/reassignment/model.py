@@ -110,6 +110,13 @@ class MovementProblem:
             is_freed &= (self.in_sync | (self.current == NO_REPLICA)).all(axis=1)
         return replace(self, must_keep=np.where(is_freed, NO_REPLICA, self.must_keep).astype(np.int32))
 
+    def planned(self, at: Int32s) -> "MovementProblem":
+        """The problem of the cluster in which a placement, (rows, widest) int32, is complete.
+
+        Its legal placements are legal in this problem as well.
+        """
+        return replace(self, current=at, is_copied=np.zeros(at.shape, np.bool_), in_sync=None)
+
     @property
     def is_bounded(self) -> Bools:
         """(brokers,) bool, brokers that a band bounds: targets, and brokers with a capped floor."""

@@ -107,6 +107,8 @@ class ResourceProblem:
     is_ready : (rows, widest) bool, current brokers whose replica Kafka can elect; None is all. One of them leads if the
         partition keeps any or receives a new replica, and they are kept before others at equal movement.
     sharing : (brokers, resources) bool, brokers that share the load of each resource; None is `target` for all.
+    kept : (brokers, resources) int64, the load below which a broker that may not receive gives none for a goal, since
+        nothing can fill it; 0 of brokers that share the load. None is 0 for all.
     """
 
     movement: MovementProblem
@@ -117,6 +119,7 @@ class ResourceProblem:
     topic_of: Int32s | None = field(default=None, repr=False)
     is_ready: Bools | None = field(default=None, repr=False)
     sharing: Bools | None = field(default=None, repr=False)
+    kept: Int64s | None = field(default=None, repr=False)
 
     @classmethod
     def of_one_load(
@@ -135,6 +138,20 @@ class ResourceProblem:
         if self.sharing is not None:
             return self.sharing
         return np.repeat(self.movement.target[:, None], len(RESOURCES), axis=1)
+
+    def planned(self, placement: "SearchedPlacement") -> "ResourceProblem":
+        """The problem of the cluster in which a placement is complete."""
+        kept = None if self.kept is None else np.minimum(self.kept, placement.loads)
+        movement, leaders = (
+            self.movement.planned(placement.at),
+            placement.at[:, 0] if placement.at.shape[1] else self.leader,
+        )
+        return replace(self, movement=movement, leader=leaders, is_ready=None, kept=kept)
+
+    @property
+    def floors(self) -> Int64s:
+        """(brokers, resources) int64: the load that brokers keep which may not receive."""
+        return np.zeros_like(self.loads.base) if self.kept is None else self.kept
 
     @property
     def weights(self) -> Int64s:

@@ -1,5 +1,6 @@
 """Replicas balanced by load: legal, within the bounds that a search through all placements confirms."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -247,7 +248,7 @@ def cluster(current: list[list[int]], racks: list[int], gone: tuple[int, ...] = 
     )
 
 
-def weighted(problem: MovementProblem, load: list[int]) -> Case:
+def weighted(problem: MovementProblem, load: Sequence[float]) -> Case:
     """The problem with bytes that are both the cost of a move and the load of a replica."""
     heavy = np.array(load, np.int64)
     return replace(problem, weight=heavy), heavy, np.zeros(len(problem.broker_ids), np.int64)

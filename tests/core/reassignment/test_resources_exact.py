@@ -30,9 +30,9 @@ from tests.core.reassignment.small_problems import (
     target_loads,
 )
 from tests.core.reassignment.small_resources import answers, resource_problems
-from tests.core.reassignment.test_by_load import BALANCES, Case, forced_replicas, rows_of
+from tests.core.reassignment.test_by_load import BALANCES, Case, cluster, forced_replicas, rows_of, weighted
 from tests.core.reassignment.test_resources import excess, never
-from tests.profiles import costly
+from tests.profiles import costly, seeds
 
 
 def without_reads(problem: ResourceProblem) -> ResourceProblem:
@@ -141,6 +141,25 @@ def distance(loads: list[int], balance: Balance) -> Fraction:
     if not balance.tolerance:
         return Fraction(max(loads, default=0))
     return max([balance.tolerance * mean, *(abs(load - mean) for load in loads)])
+
+
+@pytest.mark.parametrize("seed", seeds(40))
+def test_bytes_of_few_partitions_are_as_near_to_the_mean_as_can_be(seed: int) -> None:
+    """Sums of up to 2^37: every placement is tried."""
+    rng, factor = np.random.default_rng(seed), 1 + seed % 2
+    brokers, rows = int(rng.integers(4, 7)), int(rng.integers(3, 6 - factor))
+    current = [rng.permutation(brokers)[:factor].tolist() for _ in range(rows)]
+    problem, load, base_load = weighted(
+        cluster(current, [0] * brokers, factor=factor), rng.lognormal(21, 1, rows).tolist()
+    )
+    balance = Balance(Fraction(1, 10))
+    least = min(
+        (distance(target_loads(problem, load, base_load, placement), balance), moved_weight(problem, placement))
+        for placement in placements(problem)
+    )
+    rows_placed = rows_of(place_by_load(problem, load, base_load, balance, never))
+    value = distance(target_loads(problem, load, base_load, rows_placed), balance)
+    assert (value, moved_weight(problem, rows_placed)) == least
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from app.core.reassignment.bounds.movement_bound import moved_lower_bound
 from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
-from app.core.reassignment.goals.one_load import OneLoad, highest_level, is_one_load, lowest_level
+from app.core.reassignment.goals.one_load import EARLIER, OneLoad, highest_level, is_one_load, lowest_level
 from app.core.reassignment.model import Band, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -28,10 +28,10 @@ from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
 from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, search, start_of
 
-EARLIER = 100.0
-"""Weight of goals that were reached, beside 1 for the goals of the present priority."""
 CLOSE = Fraction(1, 1_000)
 """A tight goal aims at its lower bound and so much of it more, so that the search has an end."""
+MOST_SETTLED = 3
+"""Searches from a placement that was found, as of the cluster after the plan, which is to move nothing."""
 MAX_RERUNS = 3
 """Searches from the start with the loads that were reached as ceilings, for less movement."""
 
@@ -67,17 +67,11 @@ def reach_goals(
     if exact is not None:
         return exact
     aims = _Aims(problem, rules, start)
+    best, reached = aims.settled(*aims.reach(priorities, ends), priorities, ends)
     goals = [goal for group in priorities for goal in group]
     if len(goals) == 1 and is_one_load(problem, goals[0].name):
-        return aims.reach_one_load(goals[0], ends, is_over)
-    reached = wanted = [aims.range_of(goal) for goal in goals]
-    best = aims.all_at_once(priorities, ends)
-    is_from_start = best is not None
-    if best is None:
-        best, reached = aims.one_by_one(priorities, ends)
-    if len(priorities) > 1 or not all(map(_is_same, wanted, reached)):
-        reached = aims.near_start(wanted, reached)
-        best, reached = aims.with_less_movement(best, reached, ends, is_from_start=is_from_start)
+        best, bound = aims.one_load(goals[0], reached[0]).improve(best, is_over)
+        return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=ExcessProof())
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
@@ -110,18 +104,48 @@ class _Aims:
         self._shares = share_bounds(problem, totals)
         self._counts = topic_counts(problem, start)
 
-    def reach_one_load(self, goal: Goal, ends: Deadline, is_over: Deadline) -> ResourcePlacement:
-        """A goal for a load that no leader changes, without limits."""
-        wanted = self.range_of_one_load(goal)
-        within = BrokerBounds(wanted.floor, wanted.ceiling)
-        one = OneLoad.of(self._problem, RESOURCES.index(goal.name), self._start, within)
-        best = one.search(ends)
-        reached = self.widened(wanted, best)
-        if not _is_same(wanted, reached):
-            near = self.near_start([wanted], [reached])
-            best, [reached] = self.with_less_movement(best, near, ends, is_from_start=False)
-        best, bound = one.widened(BrokerBounds(reached.floor, reached.ceiling)).improve(best, is_over)
-        return answer(self._problem, self._rules, best.at, ranges=[reached], moved_bound=bound, proof=ExcessProof())
+    def reach(self, priorities: Sequence[Sequence[Goal]], ends: Deadline) -> tuple[SearchedPlacement, list[GoalRange]]:
+        """A placement with little movement, and what it reaches of each goal."""
+        goals = [goal for group in priorities for goal in group]
+        if len(goals) == 1 and is_one_load(self._problem, goals[0].name):
+            wanted = [self.range_of_one_load(goals[0])]
+            best, is_from_start = self.one_load(goals[0], wanted[0]).search(ends), False
+            reached = [self.widened(wanted[0], best)]
+        else:
+            reached = wanted = [self.range_of(goal) for goal in goals]
+            at_once = self.all_at_once(priorities, ends)
+            is_from_start = at_once is not None
+            best, reached = (at_once, reached) if at_once is not None else self.one_by_one(priorities, ends)
+        if len(priorities) > 1 or not all(map(_is_same, wanted, reached)):
+            reached = self.near_start(wanted, reached)
+            best, reached = self.with_less_movement(best, reached, ends, is_from_start=is_from_start)
+        return best, reached
+
+    def settled(
+        self,
+        best: SearchedPlacement,
+        reached: list[GoalRange],
+        priorities: Sequence[Sequence[Goal]],
+        ends: Deadline,
+    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+        """A placement from which the same goals move nothing, if some searches find it."""
+        problem = self._problem
+        for _ in range(MOST_SETTLED):
+            if ends() or not best.moved:
+                break
+            planned = problem.planned(best)
+            rules = rules_of(planned)
+            again, narrower = _Aims(planned, rules, start_of(planned, rules)).reach(priorities, ends)
+            if not again.moved:
+                break
+            again = search(problem, self._rules, again.at, self.bounds([], narrower), ends)
+            best, reached = self.with_less_movement(again, narrower, ends, is_from_start=False)
+        return best, reached
+
+    def one_load(self, goal: Goal, within: GoalRange) -> OneLoad:
+        """The load of a goal that no leader changes, without limits, within bounds."""
+        bounds = BrokerBounds(within.floor, within.ceiling)
+        return OneLoad.of(self._problem, RESOURCES.index(goal.name), self._start, bounds)
 
     def all_at_once(self, priorities: Sequence[Sequence[Goal]], is_over: Deadline) -> SearchedPlacement | None:
         """A placement that reaches all goals jointly, whatever their priority; None if none is found.
@@ -196,9 +220,9 @@ class _Aims:
         bound, ideal = self._shares[column], self._ideal[:, column]
         top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.has_floor else Fraction(0)))
         ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
-        floor = np.zeros_like(ceiling)
+        floor = self._problem.floors[:, column]
         if goal.has_floor:
-            floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), 0)
+            floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), floor)
         return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
 
     def range_of_one_load(self, goal: Goal) -> GoalRange:
@@ -213,7 +237,8 @@ class _Aims:
         if level == 1 - goal.tolerance:
             return wanted
         floor = np.ceil(ideal * float(level * (1 - CLOSE))).astype(np.int64)
-        return replace(wanted, floor=np.minimum(wanted.floor, floor))
+        target = self._problem.targets[:, column]
+        return replace(wanted, floor=np.where(target, np.minimum(wanted.floor, floor), wanted.floor))
 
     def _lowest(self, column: int, bound: Fraction) -> Int64s:
         """(brokers,) int64 ceilings at the lower bound."""
@@ -240,6 +265,7 @@ class _Aims:
             low = (load[counted] / ideal[counted]).min(initial=np.inf)
             wider = np.where(counted, np.floor(ideal * low).astype(np.int64), 0)
             floor = np.where(target, np.minimum(np.minimum(floor, wider), load), floor)
+        floor = np.minimum(floor, np.where(target, NO_LIMIT, load))
         return replace(aimed, ceiling=ceiling, floor=floor)
 
     def is_within(self, reached: GoalRange, placement: SearchedPlacement) -> bool:
@@ -259,4 +285,6 @@ class _Aims:
                 column = RESOURCES.index(each.goal.name)
                 bounds.ceiling[:, column], bounds.floor[:, column] = each.ceiling, each.floor
                 bounds.unit[:, column] = weight / np.maximum(self._ideal[:, column], 1) * targets[:, column]
+                is_kept = self._problem.floors[:, column] > 0
+                bounds.unit[is_kept, column] = EARLIER / max(1.0, self._ideal[:, column].max())
         return bounds

@@ -20,11 +20,11 @@ from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.bounds.movement_bound import least_load
 from app.core.reassignment.goals.answers import EXACT_SOLVER, LEGAL
-from app.core.reassignment.goals.balancing import CLOSE, is_hardly_wider
+from app.core.reassignment.goals.balancing import CLOSE, MOST_SETTLED, is_hardly_wider
 from app.core.reassignment.goals.exact import Stages, is_small_band
 from app.core.reassignment.goals.one_load import OneLoad
 from app.core.reassignment.model import TIGHT, Balance, Band, Deadline, MovementProblem, ReplicaPlacement
-from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem
+from app.core.reassignment.resource_problem import RESOURCES, Goal, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules, moved_weight, within_band
 from app.core.reassignment.solvers.exact.placement_model import NotProven
 from app.core.reassignment.solvers.flow.places import in_order
@@ -272,6 +272,26 @@ def search_by_load(
     """Balance replicas by load, as problems that are not small; `rules` have the load."""
     if balance.tolerance is None:
         return place_forced(problem, rules, base_load, is_over)
+    one, best, band, bound = _searched(problem, rules, base_load, balance, is_over)
+    best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
+    for _ in range(MOST_SETTLED):
+        if is_over() or not best.moved:
+            break
+        planned = problem.planned(in_order(problem, best.at))
+        _, again, narrower, _ = _searched(planned, load_rules(planned, rules.load), base_load, balance, is_over)
+        if not again.moved:
+            break
+        best = one.widened(within_band(rules, narrower)).search_again(again, is_over)
+        band = _reached(rules, best.loads[:, 0], narrower)
+        best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
+    placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
+    return load_placement(problem, placement, band=band, bound=moved_bound, largest_bound=min(bound, placement.largest))
+
+
+def _searched(
+    problem: MovementProblem, rules: LoadRules, base_load: Int64s, balance: Balance, is_over: Deadline
+) -> tuple[OneLoad, SearchedPlacement, Band, int]:
+    """The load, a placement of it with little movement, the band that it reaches, and the lowest ceiling."""
     bound, targets = lowest_ceiling(rules, base_load), int(np.count_nonzero(rules.target))
     aimed = Band(0, bound + int(bound * CLOSE))
     if balance != TIGHT:
@@ -288,9 +308,7 @@ def search_by_load(
         band = wider if is_hardly_wider(aimed, band, wider) else band  # A planned cluster stays.
         best = one.widened(within_band(rules, band)).search_again(best, is_over)
         band = _reached(rules, best.loads[:, 0], band)
-    best, moved_bound = one.widened(within_band(rules, band)).improve(best, is_over)
-    placement = with_replicas_in_sync(problem, rules, candidate(rules, best.at, best.loads[:, 0]), band)
-    return load_placement(problem, placement, band=band, bound=moved_bound, largest_bound=min(bound, placement.largest))
+    return one, best, band, bound
 
 
 def _reached(rules: LoadRules, of_brokers: Int64s, aimed: Band) -> Band:

@@ -111,6 +111,7 @@ class Stages:
         is_soft = self.problem.limits.is_soft
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
         sums_of_limits = self.sums.copy()
+        self._keep_floors()
         reached = [self.balanced(group, is_first=not number) for number, group in enumerate(priorities)]
         if len(priorities) == 1 < len(priorities[0]) and len(self.sums) > len(sums_of_limits):
             with suppress(NotProven):
@@ -124,6 +125,16 @@ class Stages:
             conflicts += conflicts_of(problem)[0] or limit_conflicts(problem, rules, self.is_over)
         ranges, proof = [each for of in reached for each in of()], ExcessProof(tuple(conflicts), hard, soft)
         return answer(problem, rules, self.at, ranges=ranges, moved_bound=moved, proof=proof, changes_bound=changes)
+
+    def _keep_floors(self) -> None:
+        """Bring the brokers that nothing can fill to the load that they keep, if all of them may be."""
+        lower = self.lower
+        self.lower = np.maximum(lower, self.problem.floors)
+        model = self._model()
+        if model.is_feasible():
+            self.at = model.placement()
+        else:
+            self.lower = lower
 
     def moved(self) -> int:
         """Minimise the moved weight, then the moved replicas, then the cost of removed ones in sync; the weight."""

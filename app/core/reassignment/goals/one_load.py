@@ -26,6 +26,8 @@ from app.core.reassignment.solvers.search.heaviest_first import (
 )
 from app.core.reassignment.solvers.search.search import first_leaders, led_by, search
 
+EARLIER = 100.0
+"""Weight of bounds that come first, beside 1 for those of the present priority."""
 ROUNDED = 2
 """Units of load by which rounded ceilings and floors may be off."""
 
@@ -63,7 +65,8 @@ class OneLoad:
         bounds.ceiling[:, self.column], bounds.floor[:, self.column] = self.within.high, self.within.low
         is_bounded = (self.within.high < NO_LIMIT) | (self.within.low > 0)
         mean = max(1.0, float(loads.sum()) / max(1, int(np.count_nonzero(is_bounded))))
-        bounds.unit[:, self.column] = is_bounded / mean
+        weight = np.where(self.within.high < NO_LIMIT, 1.0, EARLIER)  # nothing can fill a broker with a floor alone
+        bounds.unit[:, self.column] = is_bounded * weight / mean
         return bounds
 
     @property

@@ -275,25 +275,33 @@ def _split(resources: ResourceProblem, part: ProblemPart, pinned: Pinned | None)
 def _shared(
     problem: Problem, objective: ResourceObjective, part: ProblemPart, rows: Int64s, resources: ResourceProblem
 ) -> tuple[Int64s, ResourceProblem]:
-    """A part in which brokers that may not receive share the loads of goals by which they are balanced."""
+    """A part in which brokers that may not receive share the loads of goals by which they are balanced, or keep theirs
+    if these are so small.
+    """
     inside, movement = part.share.brokers, resources.movement
     stays, targets = inside & ~(problem.is_removed | problem.is_offline), resources.targets
     goals = [goal for group in objective.priorities for goal in group if goal.name != TOPIC_REPLICAS]
     if not (stays & ~problem.may_receive).any() or not goals:
         return rows, resources
     of_part = replace(resources.loads, base=np.where(inside[:, None], resources.loads.base, 0))
-    before = loads_of(of_part, movement.rack_of, movement.current, resources.leader)
+    lists = movement.current, np.where(movement.may_stay, movement.current, np.int32(NO_REPLICA))
+    before, staying = (loads_of(of_part, movement.rack_of, each, resources.leader) for each in lists)
+    kept = np.zeros_like(before)
     reach = _reach(of_part, resources, before)
     weights = capacity_weights(resources.loads, np.repeat(stays[:, None], len(RESOURCES), axis=1))
     for goal in goals:
+        column = RESOURCES.index(goal.name)
         # The targets of the movement are those of this balance.
         if goal.name != GOAL_OF[problem.replicas.by] or problem.replicas.balance.tolerance is None:
-            column = RESOURCES.index(goal.name)
             # Without a floor, a broker that has little lowers no bound of the others, although nothing fills it.
             below = goal.tolerance if goal.has_floor else Fraction(1)
             targets[:, column] = balanced(
                 before[:, column], stays, problem.may_receive, weights[:, column], below, reach[:, column]
             )
+        if np.array_equal(of_part.of_leader[:, column], of_part.of_follower[:, column]):  # else a leader can fill it
+            is_kept = stays & ~(problem.may_receive | targets[:, column])
+            kept[:, column] = np.where(is_kept, staying[:, column], 0)
+    resources = replace(resources, kept=kept)
     if [len(group) for group in objective.priorities] == [1] and goals:
         column = RESOURCES.index(goals[0].name)
         return rows, replace(resources, movement=replace(movement, target=targets[:, column]))
