@@ -30,6 +30,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Brokers of small problems have configurations; limits go before the leaders that a lowered factor keeps.
     # Brokers that may not receive are balanced from the lower end of the tolerance.
     # They share loads of leaders that they reach with the replicas they have.
+    # Small brokers move the fewest bytes between log directories to the byte.
     engine_version = 24
 
     def check_site(self, request: ReassignmentRequest) -> None:
