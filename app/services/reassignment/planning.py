@@ -29,8 +29,9 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Models of small problems are not presolved. Models of regions have whole partitions.
     # Brokers of small problems have configurations; limits go before the leaders that a lowered factor keeps.
     # Brokers that may not receive are balanced from the lower end of the tolerance.
-    # Sets of a scatter width repeat fewer pairs of brokers.
     # They share loads of leaders that they reach with the replicas they have.
+    # Sets of a scatter width repeat fewer pairs of brokers.
+    # Small brokers move the fewest bytes between log directories to the byte.
     engine_version = 25
 
     def check_site(self, request: ReassignmentRequest) -> None:

@@ -21,7 +21,9 @@ from app.core.reassignment.model import KEEP, NO_LIMIT
 MAX_CELLS = 6_000
 """The most Booleans of a model: replicas times directories."""
 RELATIVE_GAP = 1e-3
-"""A solve ends when its gap is smaller."""
+"""A solve for shares, or of more than `EXACT_CELLS`, ends when its gap is smaller."""
+EXACT_CELLS = 400
+"""The most Booleans of a model whose fewest bytes are found to the byte."""
 _CONFLICT_TIME = 0.2
 """Deterministic time of a solve for a conflict, about seconds."""
 _LARGEST = 1 << 60
@@ -73,7 +75,7 @@ class PackingModel:
     def fewest_bytes(self, start: Int32s) -> Solved:
         """The placement that moves the fewest bytes."""
         self._hint(start)
-        return self._solved(self._moved(), 1)
+        return self._solved(self._moved(), 1, 0.0 if len(self._cells) <= EXACT_CELLS else RELATIVE_GAP)
 
     def smallest_share(self, start: Int32s, moved: int | None) -> Solved:
         """The placement whose largest share is smallest, of those that move at most that number of bytes."""
@@ -113,14 +115,14 @@ class PackingModel:
         for (replica, place), cell in self._cells.items():
             self._model.add_hint(cell, bool(start[replica] == place))
 
-    def _solved(self, objective: Any, scale: Fraction | int) -> Solved:
+    def _solved(self, objective: Any, scale: Fraction | int, relative_gap: float = RELATIVE_GAP) -> Solved:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
         if not isinstance(objective, int):
             self._model.minimize(objective)
         solver = integer_solver(self.solver_time)
         solver.parameters.random_seed = 0
-        solver.parameters.relative_gap_limit = RELATIVE_GAP
+        solver.parameters.relative_gap_limit = relative_gap
         status = solver.solve(self._model)
         is_infeasible = status == cp_model.INFEASIBLE
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
