@@ -13,6 +13,7 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.model import NO_LIMIT, TIGHT, Balance, MovementProblem, ReplicaPlacement
+from app.core.replica_lists import not_among
 
 RESOURCES = ("disk", "nic_in", "nic_out", "cpu", "replicas", "leaders")
 """Columns of every (…, resources) array: bytes, bytes/s, bytes/s, millionths of a vCPU, and two counts."""
@@ -142,8 +143,12 @@ class ResourceProblem:
     def planned(self, placement: "SearchedPlacement") -> "ResourceProblem":
         """The problem of the cluster in which a placement is complete."""
         kept = None if self.kept is None else np.minimum(self.kept, placement.loads)
-        leader = placement.at[:, 0] if placement.at.shape[1] else self.leader
-        return replace(self, movement=self.movement.planned(placement.at), leader=leader, is_ready=None, kept=kept)
+        movement, leader = self.movement.planned(placement.at), self.leader
+        if placement.at.shape[1]:
+            leader = placement.at[:, 0]
+        # A replica that is out of sync and stays may lead in the search again no more than in the first one.
+        is_ready = None if self.is_ready is None else not_among(movement.current, self.behind)
+        return replace(self, movement=movement, leader=leader, is_ready=is_ready, kept=kept)
 
     @property
     def floors(self) -> Int64s:
