@@ -26,7 +26,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Brokers that are down leave in one step where Kafka completes no list with them; `completes` is by its rule, and
     # reassignments that never complete are in batches of their own at the end.
     # Searches over resources with a constant cost of each move; models of small problems without a limit in seconds.
-    # Models of small problems are not presolved. Models of regions have whole partitions.
+    # Models of small problems with large sums are not presolved. Models of regions have whole partitions.
     # Brokers of small problems have configurations; limits go before the leaders that a lowered factor keeps.
     # Brokers that may not receive are balanced from the lower end of the tolerance.
     # They share loads of leaders that they reach with the replicas they have.

@@ -33,6 +33,10 @@ MAX_CONFIGURED, MAX_CONFIGURATIONS = 13, 400
 """The most partitions whose sets are enumerated, and the most of these sets that are configurations of a broker."""
 
 
+LARGEST_PRESOLVED, INCLUSION_WORK = 1 << 32, 100_000_000
+"""The largest sum of a model whose presolve looks for constraints that include others, as hard instances need, and its
+work limit, CP-SAT's default. Optima were cut off from sums of 2^34 on.
+"""
 LARGEST_EXCESS = 1 << 60
 """Of sums of shares of limits."""
 LARGEST_SUM = 1 << 60
@@ -236,7 +240,10 @@ class PlacementModel:
         for level, share in self.attempts:
             self._solver = integer_solver(share * SOLVER_TIME)
             self._solver.parameters.linearization_level = level
-            self._solver.parameters.cp_model_presolve = False  # it takes as long as it saves
+            if self._largest <= LARGEST_PRESOLVED:
+                self._solver.parameters.presolve_inclusion_work_limit = INCLUSION_WORK
+            else:
+                self._solver.parameters.cp_model_presolve = False  # it takes as long as it saves
             status = str(self._solver.status_name(self._solver.solve(self.model)))
             if status in {"OPTIMAL", "INFEASIBLE"}:
                 break
