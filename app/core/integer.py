@@ -12,8 +12,8 @@ def integer_solver(deterministic_time: float = inf) -> Any:
     since the answer of several depends on timing.
 
     Its presolve does not look for constraints that include others: in OR-tools 9.15 that cuts off optima or all
-    solutions if sums are about 2^34 or larger. Nor are symmetries detected, which does not end if some coefficients are
-    large and equal.
+    solutions if sums are about 2^34 or larger; models whose sums are smaller may set the limit anew. Nor are symmetries
+    detected, which does not end if some coefficients are large and equal.
 
     Parameters
     ----------

@@ -168,9 +168,12 @@ def cpu_units(rate: float, factor: int) -> tuple[int, int]:
     return factor * (32 + int(rate)), 2 * int(rate) * (factor - 1)
 
 
-CPU_UNITS = 1024
-CPU_MODEL = {"per_byte_in": 1 / 1024, "per_byte_out": 2 / 1024, "per_partition": 32 / 1024}
-"""The processor of every request that states one: a replica needs 32 units, a byte in 1 and a byte out 2."""
+CPU_UNITS = 1000
+CPU_MODEL = {"per_byte_in": 0.001, "per_byte_out": 0.002, "per_partition": 0.032}
+"""The processor of every request that states one: a replica needs 32 units, a byte in 1 and a byte out 2.
+
+A unit is a whole number of millionths of a vCPU, to which the service rounds the load of a replica.
+"""
 
 
 OPTIONS: dict[str, Option] = {

@@ -32,14 +32,11 @@ PROVEN = [
 """Instances that were not proven before: 12 partitions on 7 brokers by bytes, two and three goals of one priority."""
 AGREED = sorted(Path(__file__).with_name("cases").glob("agreed/*.json"))
 """Instances that disagreed once."""
+NOT_PROVEN = frozenset({1077})
+"""Instances whose movement is above the least: a goal of CPU, which the exact stage does not prove in its time, so that
+the answer of the search is given with its gap.
+"""
 Found = list[tuple[int, Disagreement]]
-
-
-def is_open(instance: Instance) -> bool:
-    """Whether it is known to disagree: a goal of `cpu`, whose loads of leaders and followers differ, is not least if
-    the exact stage is not proven in time; the model takes relaxed limits of log directories as hard.
-    """
-    return "cpu_goal" in instance.kinds or {"relax", "log_dirs_limit"} <= set(instance.kinds)
 
 
 def disagreements(instances: Iterable[Instance]) -> Found:
@@ -75,8 +72,7 @@ def test_known_sets_with_a_broker_on_none(seed: int) -> None:
 
 @pytest.mark.long
 def test_all_instances_agree() -> None:
-    drawn = (Instance.of(seed) for seed in range(MANY))
-    assert disagreements(instance for instance in drawn if not is_open(instance)) == []
+    assert disagreements(Instance.of(seed) for seed in range(MANY) if seed not in NOT_PROVEN) == []
 
 
 @pytest.mark.long

@@ -39,7 +39,7 @@ def test_two_plans_are_a_decision_on_the_first_screen(client: httpx.Client, visi
         assert box["y"] + box["height"] <= SCREEN
     decision = visit.page.locator("#decision").inner_text()
     assert "Better in replicas moved; bytes moved" in decision
-    assert "replicas balanced" in decision  # plans of one title are told apart
+    assert "replicas balanced" in decision  # the difference of plans of one title
     assert not visit.page.get_by_role("rowheader", name="Rack-safe partitions").is_visible()  # equal in both
     visit.page.get_by_text("equal in both").first.click()
     assert visit.page.get_by_role("rowheader", name="Rack-safe partitions").is_visible()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.model import Float64s
+from app.core.model import Bools, Float64s
 from app.core.reassignment.batches import quota_credit
 from app.core.reassignment.batches.execution import BatchCopies, batch_durations, throttled
 from app.core.reassignment.batches.quota_credit import quota_credits
@@ -60,9 +60,14 @@ def copies_of(*rows: tuple[int, int, int, float], throttle: int = THROTTLE) -> B
     return BatchCopies(batch, source.astype(np.int32), target.astype(np.int32), sizes, np.zeros(len(batch)))
 
 
+def together(copies: BatchCopies) -> Bools:
+    """No follower is alone with its leader."""
+    return np.zeros(len(copies.batch), np.bool_)
+
+
 def predicted(copies: BatchCopies, throttle: int, brokers: int, began: Float64s, ended: Float64s) -> Float64s:
     rates = throttled(throttle, brokers)
-    return batch_durations(copies, rates, len(began)) - quota_credits(copies, rates, began, ended)
+    return batch_durations(copies, rates, len(began)) - quota_credits(copies, rates, began, ended, together(copies))
 
 
 def alone(copies: BatchCopies, throttle: int, brokers: int = 6) -> float:
@@ -164,15 +169,16 @@ def test_brokers_that_sent_nothing_have_no_credit(first: float, second: float, p
 def test_batches_that_were_not_executed_count_for_nothing() -> None:
     copies = copies_of((0, 0, 1, 5), (1, 0, 1, 50), (2, 0, 1, 5))
     began, ended = np.array([0, np.nan, 9]), np.array([5, np.nan, 10])
-    credit = quota_credits(copies, throttled(THROTTLE, 2), began, ended)
+    credit = quota_credits(copies, throttled(THROTTLE, 2), began, ended, together(copies))
     assert credit[1] == 0
     others = copies_of((0, 0, 1, 5), (1, 0, 1, 5))
-    assert credit[[0, 2]].tolist() == quota_credits(others, throttled(THROTTLE, 2), began[::2], ended[::2]).tolist()
+    expected = quota_credits(others, throttled(THROTTLE, 2), began[::2], ended[::2], together(others))
+    assert credit[[0, 2]].tolist() == expected.tolist()
 
 
 def test_a_batch_that_never_completes_has_no_credit() -> None:
     copies = replace(copies_of((0, 0, 1, 5)), ingress_bytes_per_s=np.array([2.0 * THROTTLE]))
-    assert quota_credits(copies, throttled(THROTTLE, 2), np.zeros(1), np.ones(1)).tolist() == [0]
+    assert quota_credits(copies, throttled(THROTTLE, 2), np.zeros(1), np.ones(1), together(copies)).tolist() == [0]
 
 
 def test_new_data_are_fetched_as_well() -> None:

@@ -28,7 +28,7 @@ _IN_SYNC_S = 0.2
 
 
 def quota_credits(
-    copies: BatchCopies, rates: ReplicationRates, began_s: Float64s, ended_s: Float64s, is_alone: Bools | None = None
+    copies: BatchCopies, rates: ReplicationRates, began_s: Float64s, ended_s: Float64s, is_alone: Bools
 ) -> Float64s:
     """(batches,) float64 seconds by which each batch is sooner complete than by `batch_durations`; negative if later.
 
@@ -42,8 +42,9 @@ def quota_credits(
     ----------
     rates : with a throttle.
     began_s, ended_s : (batches,) float64 seconds since any moment, one batch after another; NaN if not executed.
-    is_alone : (copies,) whether the follower replicates nothing else from that leader. Its fetcher then pauses for a
-        second (`replica.fetch.backoff.ms`) if the throttle is exceeded; others look again when the leader answers.
+    is_alone : (copies,) bool, whether the follower replicates nothing else from that leader. Its fetcher then pauses
+        for a second (`replica.fetch.backoff.ms`) if the throttle is exceeded; others look again when the leader
+        answers.
 
     Returns
     -------
@@ -60,7 +61,8 @@ def quota_credits(
     >>> copies = BatchCopies(np.array([0]), np.array([0], np.int32), np.array([1], np.int32),
     ...                      np.array([3 * 2**20]), np.zeros(1))
     >>> rates = throttled(100 * 2**10, 2)
-    >>> (batch_durations(copies, rates, 1) - quota_credits(copies, rates, np.zeros(1), np.full(1, 25.0))).tolist()
+    >>> credit = quota_credits(copies, rates, np.zeros(1), np.full(1, 25.0), np.zeros(1, np.bool_))
+    >>> (batch_durations(copies, rates, 1) - credit).tolist()
     [20.715]
     """
     unlimited = np.full(len(rates.nic_in), np.inf)
@@ -70,8 +72,7 @@ def quota_credits(
     credit = np.zeros(len(began_s))
     if not len(executed):
         return credit
-    alone = np.zeros(len(copies.batch), np.bool_) if is_alone is None else is_alone
-    fetches, batches = _fetches(copies, rates, executed, alone)
+    fetches, batches = _fetches(copies, rates, executed, is_alone)
     share = _simulated_shares(fetches, batches, limit[executed])
     share_of = np.repeat(share, np.diff(fetches.offsets[batches]))
     began, ended = (

@@ -128,6 +128,8 @@ class Stages:
 
     def _keep_floors(self) -> None:
         """Bring the brokers that nothing can fill to the load that they keep, if all of them may be."""
+        if not self.problem.floors.any():
+            return
         lower = self.lower
         self.lower = np.maximum(lower, self.problem.floors)
         model = self._model()
