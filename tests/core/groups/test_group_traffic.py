@@ -27,7 +27,16 @@ from app.core.groups.registry import ASSIGNORS
 from app.core.model import Float64s
 from app.errors.kafka import KafkaRefuses
 from tests import draws as st
-from tests.core.groups.small_groups import every_assignment, given_to, groups, member, metadata, snapshots, topic
+from tests.core.groups.small_groups import (
+    every_assignment,
+    given_to,
+    groups,
+    member,
+    metadata,
+    readers_of,
+    snapshots,
+    topic,
+)
 from tests.profiles import costly
 
 RACKS = {0: "a", 1: "b", 2: "c"}
@@ -167,22 +176,22 @@ class TestLaws:
         pairs: defaultdict[tuple[str | None, str | None], float] = defaultdict(float)
         of_member: defaultdict[str, float] = defaultdict(float)
         sent, unrated = 0.0, 0
-        for reader in members:
-            # A member that claims a partition twice may be assigned it twice.
-            for topic_name, partition in set(given_to(assignment).get(reader.id, [])):
-                if partition >= len(known.topics[topic_name].replicas):
-                    continue  # sticky assignors keep what members claim, also of a topic that has become smaller
-                rates = RATES.get(topic_name, np.zeros(0))
-                rate = float(rates[partition]) if partition < len(rates) else np.nan
-                if np.isnan(rate):
-                    unrated += 1
-                    continue
-                row = known.topics[topic_name].replicas[partition].tolist()
-                racks = [known.rack_of.get(broker) or None for broker in row if broker >= 0]
-                source, target, followers = read_by_hand(reader.rack_id, racks, follower_fetching=follower_fetching)
-                pairs[source, target] += rate
-                of_member[reader.id] += rate
-                sent += np.nan if followers is None else followers * rate
+        # Sticky assignors keep what members claim: a partition may be assigned twice, and the later member is measured.
+        for (topic_name, partition), place in readers_of(members, assignment).items():
+            if partition >= len(known.topics[topic_name].replicas):
+                continue  # claimed in a topic that has become smaller
+            reader = members[place]
+            rates = RATES.get(topic_name, np.zeros(0))
+            rate = float(rates[partition]) if partition < len(rates) else np.nan
+            if np.isnan(rate):
+                unrated += 1
+                continue
+            row = known.topics[topic_name].replicas[partition].tolist()
+            racks = [known.rack_of.get(broker) or None for broker in row if broker >= 0]
+            source, target, followers = read_by_hand(reader.rack_id, racks, follower_fetching=follower_fetching)
+            pairs[source, target] += rate
+            of_member[reader.id] += rate
+            sent += np.nan if followers is None else followers * rate
         found = group_traffic(members, known, assignment, RATES, follower_fetching=follower_fetching)
         names = [*found.racks, None]
         cells = found.traffic.per_pair(len(found.racks))
