@@ -10,11 +10,12 @@ ShareGroupDescribe, StreamsGroupDescribe; KIP-482 for the flexible versions, KIP
 the broker does not know.
 """
 
+import socket
 import socketserver
 import struct
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from threading import Thread
 from types import MappingProxyType
@@ -223,13 +224,8 @@ class LiveCluster:
         """Serve on loopback, one port a broker; the brokers of `but` are advertised and refuse connections."""
         with ExitStack() as started:
             for broker in self.alive:
-                listener = _listener(self, broker.id)
-                if broker.id in but:
-                    # The system gives out free ports in turn, so that a closed listener's stays free for a while.
-                    with listener as port:
-                        self.ports[broker.id] = port
-                else:
-                    self.ports[broker.id] = started.enter_context(listener)
+                port = closed_port() if broker.id in but else _listener(self, broker.id)
+                self.ports[broker.id] = started.enter_context(port)
             yield ",".join(f"127.0.0.1:{self.ports[broker.id]}" for broker in self.alive)
 
     def answer(self, request: Read, broker: int) -> Written:
@@ -585,6 +581,14 @@ class _Listener(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.live = live
         self.broker = broker
+
+
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """A port of loopback without a listener; it is bound, so that no other process gets it meanwhile."""
+    with closing(socket.socket()) as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 @contextmanager

@@ -45,6 +45,7 @@ from tests.kafka_on_a_wire import (
     TOTAL_BYTES,
     USABLE_BYTES,
     LiveCluster,
+    closed_port,
 )
 
 pytest.importorskip("kafka", reason="the extra `kafka` is not installed")
@@ -359,9 +360,10 @@ class TestUnreachable:
     """An error is one line that names the server; nothing waits longer than its timeout."""
 
     def test_connection_refused(self) -> None:
-        server = f"127.0.0.1:{closed_port()}"
         started = time.monotonic()
-        assert unreachable(server, timeout_s=300) == f"{server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
+        with closed_port() as port:
+            refused = f"127.0.0.1:{port}: [Errno 111] Connection refused (asked in PLAINTEXT)"
+            assert unreachable(f"127.0.0.1:{port}", timeout_s=300) == refused
         assert time.monotonic() - started < OWN_LIMITS_S
 
     def test_no_such_host(self) -> None:
@@ -369,8 +371,8 @@ class TestUnreachable:
 
     def test_the_next_server_is_tried(self) -> None:
         cluster = captured()
-        with cluster.listening() as bootstrap:
-            found = taken(f"127.0.0.1:{closed_port()}, {bootstrap}")
+        with closed_port() as port, cluster.listening() as bootstrap:
+            found = taken(f"127.0.0.1:{port}, {bootstrap}")
         assert len(found.cluster.brokers) == 9
 
     @pytest.mark.parametrize(
@@ -517,9 +519,11 @@ class TestCommand:
         assert (done.returncode, done.stderr) == (0, message)
 
     def test_a_failure_is_one_line(self) -> None:
-        server = f"127.0.0.1:{closed_port()}"
-        done = rackplan("snapshot", "--bootstrap", server)
-        message = f"The Kafka cluster cannot be read: {server}: [Errno 111] Connection refused (asked in PLAINTEXT)"
+        with closed_port() as port:
+            done = rackplan("snapshot", "--bootstrap", f"127.0.0.1:{port}")
+        message = (
+            f"The Kafka cluster cannot be read: 127.0.0.1:{port}: [Errno 111] Connection refused (asked in PLAINTEXT)"
+        )
         assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", f"rackplan: {message}\n")
 
     def test_a_server_that_never_answers_cannot_hold_it(self) -> None:
@@ -570,10 +574,3 @@ def answering(answer: Callable[[bytes], bytes] | None) -> Iterator[str]:
         yield f"127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
         thread.join(5)
-
-
-def closed_port() -> int:
-    """A port of loopback without a listener."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        port: int = server.getsockname()[1]
-    return port

@@ -19,7 +19,8 @@ from app.formats.snapshots import snapshot_json
 from tests import forked
 from tests.conftest import ROOT
 from tests.documents import Document
-from tests.test_live_snapshot import REASSIGNING, captured, closed_port
+from tests.kafka_on_a_wire import closed_port
+from tests.test_live_snapshot import REASSIGNING, captured
 
 pytestmark = pytest.mark.slow
 
@@ -84,10 +85,9 @@ def test_a_snapshot_for_each_change_and_none_without(tmp_path: Path) -> None:
 
 def test_it_goes_on_while_the_cluster_does_not_answer_and_ends_at_once(tmp_path: Path) -> None:
     """Ctrl-C ends it, also while it waits for the cluster."""
-    cluster = captured()
-    with cluster.listening() as bootstrap:
-        lost, errors = f"127.0.0.1:{closed_port()}", tmp_path / "errors"
-        with watching(errors, "--bootstrap", lost, "--folder", str(tmp_path)) as process:
+    errors = tmp_path / "errors"
+    with captured().listening() as bootstrap, closed_port() as lost:
+        with watching(errors, "--bootstrap", f"127.0.0.1:{lost}", "--folder", str(tmp_path)) as process:
             until = time.monotonic() + WITHIN_S
             while not errors.exists() or errors.read_text().count("\n") < 2:
                 assert time.monotonic() < until
@@ -102,7 +102,8 @@ def test_it_goes_on_while_the_cluster_does_not_answer_and_ends_at_once(tmp_path:
 
 
 def test_once_fails_if_the_cluster_does_not_answer(tmp_path: Path) -> None:
-    code, out, err = once(f"127.0.0.1:{closed_port()}", "--folder", str(tmp_path))
+    with closed_port() as lost:
+        code, out, err = once(f"127.0.0.1:{lost}", "--folder", str(tmp_path))
     assert (code, out) == (1, "")
     assert "The Kafka cluster cannot be read" in err
 

@@ -112,16 +112,27 @@ public final class Reassignments {
         return KafkaFuture.completedFuture(new TopicDescription(topic.get("name").asText(), false, partitions));
     }
 
-    /** An admin client that answers what the proposal asks: the brokers, the topics, and no log directories. */
+    /**
+     * An admin client that answers what the proposal asks: the brokers, the topics, and no log directories.
+     * Topics pass through the maps of the real client, whose sizes decide in which order they are placed.
+     */
     private static Admin admin(Collection<Node> nodes, Map<String, KafkaFuture<TopicDescription>> topics)
         throws ReflectiveOperationException {
         Object cluster = result(DescribeClusterResult.class, KafkaFuture.completedFuture(nodes), null, null, null);
-        Object described = result(DescribeTopicsResult.class, null, topics);
         Object directories = result(DescribeReplicaLogDirsResult.class, Map.of());
-        Map<String, Object> answers = Map.of(
-            "describeCluster", cluster, "describeTopics", described, "describeReplicaLogDirs", directories);
         return (Admin) Proxy.newProxyInstance(Reassignments.class.getClassLoader(), new Class<?>[] {Admin.class},
-            (proxy, method, arguments) -> answers.get(method.getName()));
+            (proxy, method, arguments) -> switch (method.getName()) {
+                case "describeCluster" -> cluster;
+                case "describeTopics" -> result(DescribeTopicsResult.class, null, named(arguments[0], topics));
+                case "describeReplicaLogDirs" -> directories;
+                default -> throw new IllegalStateException(method.getName());
+            });
+    }
+
+    private static Map<?, ?> named(Object names, Map<String, KafkaFuture<TopicDescription>> topics) {
+        Map<Object, Object> futures = new HashMap<>(((Collection<?>) names).size());
+        ((Collection<?>) names).forEach(name -> futures.put(name, topics.get(name)));
+        return new HashMap<>(futures);
     }
 
     private static Object result(Class<?> type, Object... arguments) throws ReflectiveOperationException {
