@@ -211,30 +211,34 @@ class _Aims:
         start = self._start if best is None else best.at
         return least_of_searches(self._problem, self._rules, start, bounds, is_over)
 
-    def range_of(self, goal: Goal) -> GoalRange:
-        """What a goal aims at."""
+    def range_of(self, goal: Goal, mean: Fraction = Fraction(1)) -> GoalRange:
+        """What a goal aims at, if brokers have this mean share of their ideal loads."""
         if goal.name == TOPIC_REPLICAS:
             return topic_range(self._problem, goal, self._counts)
         column = RESOURCES.index(goal.name)
         target = self._problem.targets[:, column]
         bound, ideal = self._shares[column], self._ideal[:, column]
-        top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.has_floor else Fraction(0)))
+        top = float(max(bound * (1 + CLOSE), mean * (1 + goal.tolerance) if goal.has_floor else Fraction(0)))
         ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
         floor = self._problem.floors[:, column]
         if goal.has_floor:
-            floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), floor)
+            floor = np.where(target, np.ceil(ideal * float(mean * (1 - goal.tolerance))).astype(np.int64), floor)
         return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
 
     def range_of_one_load(self, goal: Goal) -> GoalRange:
         """What a goal for one load aims at: levels that brokers can have together if replicas may be split."""
         column = RESOURCES.index(goal.name)
         ideal = self._ideal[:, column]
-        self._shares[column] = lowest_level(self._problem, column, ideal, self._shares[column])
-        wanted = self.range_of(goal)
+        lowest = lowest_level(self._problem, column, ideal, self._shares[column])
+        # What stays on brokers that share nothing is part of the ideal loads.
+        mean = min(Fraction(1), lowest * (1 + CLOSE))
+        self._shares[column] = lowest
+        wanted = self.range_of(goal, mean)
         if not goal.has_floor:
             return wanted
-        level = highest_level(self._problem, column, ideal, 1 - goal.tolerance, wanted.ceiling)
-        if level == 1 - goal.tolerance:
+        lower_end = mean * (1 - goal.tolerance)
+        level = highest_level(self._problem, column, ideal, lower_end, wanted.ceiling)
+        if level == lower_end:
             return wanted
         floor = np.ceil(ideal * float(level * (1 - CLOSE))).astype(np.int64)
         target = self._problem.targets[:, column]
