@@ -12,7 +12,7 @@ from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
 from app.core.reassignment.goals.one_load import EARLIER, OneLoad, highest_level, is_one_load, lowest_level
-from app.core.reassignment.model import Band, BrokerBounds, Deadline
+from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -83,7 +83,7 @@ def _is_same(one: GoalRange, other: GoalRange) -> bool:
     return np.array_equal(one.ceiling, other.ceiling) and np.array_equal(one.floor, other.floor)
 
 
-def is_hardly_wider(aim: Band | BrokerBounds, reached: Band | BrokerBounds, wider: Band | BrokerBounds) -> bool:
+def _is_hardly_wider(aim: BrokerBounds, reached: BrokerBounds, wider: BrokerBounds) -> bool:
     """Whether a range is wider than the reached one by up to a thousandth, and only where the aim is missed."""
     slack = reached.high * float(CLOSE)
     is_above = wider.high - reached.high > slack * (reached.high > aim.high)
@@ -202,7 +202,7 @@ class _Aims:
         begun = search(self._problem, self._rules, self._start, self.bounds([], []), lambda: True)
         wider = [self.widened(each, begun) for each in reached]
         bounds = [[BrokerBounds(each.floor, each.ceiling) for each in ranges] for ranges in (wanted, reached, wider)]
-        return wider if all(is_hardly_wider(*each) for each in zip(*bounds, strict=True)) else reached
+        return wider if all(_is_hardly_wider(*each) for each in zip(*bounds, strict=True)) else reached
 
     def _least_of_searches(
         self, bounds: Bounds, is_over: Deadline, best: SearchedPlacement | None = None
