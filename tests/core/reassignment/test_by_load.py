@@ -11,7 +11,8 @@ from hypothesis import example, given
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
-from app.core.reassignment.goals.by_load import LoadPlacement, search_by_load
+from app.core.reassignment.goals import balancing, by_load
+from app.core.reassignment.goals.by_load import LoadPlacement, place_by_load
 from app.core.reassignment.model import KEEP, NO_LIMIT, TIGHT, Balance, Band, Domain, MovementProblem
 from app.core.reassignment.rules import load_rules
 from app.core.reassignment.verifier import placement_violations
@@ -58,9 +59,13 @@ def _without_a_rack() -> Case:
     return problem, np.array([0, 5, 0, 1]), np.array([5, 0, 0, 0])
 
 
-def place(case: Case, balance: Balance) -> LoadPlacement:
+def place(case: Case, balance: Balance, *, is_over: bool = False) -> LoadPlacement:
+    """The placement of the search, also of problems that are small."""
     problem, load, base_load = case
-    return search_by_load(problem, load_rules(problem, load), base_load, balance, lambda: False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(balancing, "exact_answer", lambda *_: None)
+        patch.setattr(by_load, "is_small_band", lambda _: False)
+        return place_by_load(problem, load, base_load, balance, lambda: is_over)
 
 
 def rows_of(placed: LoadPlacement) -> tuple[tuple[int, ...], ...]:
@@ -222,8 +227,8 @@ def test_the_same_problem_has_the_same_answer(case: Case, balance: Balance) -> N
 @given(problems(), BALANCES)
 def test_an_answer_in_no_time_is_legal_and_bounded(case: Case, balance: Balance) -> None:
     """At the deadline there is a placement, and its bounds hold, however far it is from good."""
-    problem, load, base_load = case
-    placed = search_by_load(problem, load_rules(problem, load), base_load, balance, lambda: True)
+    problem, _, _ = case
+    placed = place(case, balance, is_over=True)
     assert placed.placement.moved == moved_weight(problem, rows_of(placed))
     assert placed.placement.certificate.lower_bound <= placed.placement.moved
     assert placed.largest.lower_bound <= placed.largest.value

@@ -12,7 +12,7 @@ from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
 from app.core.reassignment.goals.one_load import EARLIER, OneLoad, highest_level, is_one_load, lowest_level
-from app.core.reassignment.model import Band, BrokerBounds, Deadline
+from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
     RESOURCES,
@@ -83,7 +83,7 @@ def _is_same(one: GoalRange, other: GoalRange) -> bool:
     return np.array_equal(one.ceiling, other.ceiling) and np.array_equal(one.floor, other.floor)
 
 
-def is_hardly_wider(aim: Band | BrokerBounds, reached: Band | BrokerBounds, wider: Band | BrokerBounds) -> bool:
+def _is_hardly_wider(aim: BrokerBounds, reached: BrokerBounds, wider: BrokerBounds) -> bool:
     """Whether a range is wider than the reached one by up to a thousandth, and only where the aim is missed."""
     slack = reached.high * float(CLOSE)
     is_above = wider.high - reached.high > slack * (reached.high > aim.high)
@@ -202,7 +202,7 @@ class _Aims:
         begun = search(self._problem, self._rules, self._start, self.bounds([], []), lambda: True)
         wider = [self.widened(each, begun) for each in reached]
         bounds = [[BrokerBounds(each.floor, each.ceiling) for each in ranges] for ranges in (wanted, reached, wider)]
-        return wider if all(is_hardly_wider(*each) for each in zip(*bounds, strict=True)) else reached
+        return wider if all(_is_hardly_wider(*each) for each in zip(*bounds, strict=True)) else reached
 
     def _least_of_searches(
         self, bounds: Bounds, is_over: Deadline, best: SearchedPlacement | None = None
@@ -211,30 +211,34 @@ class _Aims:
         start = self._start if best is None else best.at
         return least_of_searches(self._problem, self._rules, start, bounds, is_over)
 
-    def range_of(self, goal: Goal) -> GoalRange:
-        """What a goal aims at."""
+    def range_of(self, goal: Goal, mean: Fraction = Fraction(1)) -> GoalRange:
+        """What a goal aims at, if brokers have this mean share of their ideal loads."""
         if goal.name == TOPIC_REPLICAS:
             return topic_range(self._problem, goal, self._counts)
         column = RESOURCES.index(goal.name)
         target = self._problem.targets[:, column]
         bound, ideal = self._shares[column], self._ideal[:, column]
-        top = float(max(bound * (1 + CLOSE), 1 + goal.tolerance if goal.has_floor else Fraction(0)))
+        top = float(max(bound * (1 + CLOSE), mean * (1 + goal.tolerance) if goal.has_floor else Fraction(0)))
         ceiling = np.where(target, np.floor(ideal * top).astype(np.int64), NO_LIMIT)
         floor = self._problem.floors[:, column]
         if goal.has_floor:
-            floor = np.where(target, np.ceil(ideal * float(1 - goal.tolerance)).astype(np.int64), floor)
+            floor = np.where(target, np.ceil(ideal * float(mean * (1 - goal.tolerance))).astype(np.int64), floor)
         return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
 
     def range_of_one_load(self, goal: Goal) -> GoalRange:
         """What a goal for one load aims at: levels that brokers can have together if replicas may be split."""
         column = RESOURCES.index(goal.name)
         ideal = self._ideal[:, column]
-        self._shares[column] = lowest_level(self._problem, column, ideal, self._shares[column])
-        wanted = self.range_of(goal)
+        lowest = lowest_level(self._problem, column, ideal, self._shares[column])
+        # What stays on brokers that share nothing is part of the ideal loads.
+        mean = min(Fraction(1), lowest * (1 + CLOSE))
+        self._shares[column] = lowest
+        wanted = self.range_of(goal, mean)
         if not goal.has_floor:
             return wanted
-        level = highest_level(self._problem, column, ideal, 1 - goal.tolerance, wanted.ceiling)
-        if level == 1 - goal.tolerance:
+        lower_end = mean * (1 - goal.tolerance)
+        level = highest_level(self._problem, column, ideal, lower_end, wanted.ceiling)
+        if level == lower_end:
             return wanted
         floor = np.ceil(ideal * float(level * (1 - CLOSE))).astype(np.int64)
         target = self._problem.targets[:, column]

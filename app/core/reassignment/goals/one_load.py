@@ -54,10 +54,6 @@ class OneLoad:
         """The load of a resource."""
         return cls(problem, column, load_rules(problem.movement, problem.loads.of_follower[:, column]), start, within)
 
-    def widened(self, within: BrokerBounds) -> "OneLoad":
-        """The same load within other bounds."""
-        return replace(self, within=within)
-
     @property
     def bounds(self) -> Bounds:
         """The bounds as the search takes them: load outside of them is weighed by the mean load of a broker."""
@@ -86,11 +82,9 @@ class OneLoad:
         other = self._searched(self.rules, placed.at, is_over)
         return min((found, other), key=lambda each: (each.penalty, each.moved))
 
-    def search_again(self, best: SearchedPlacement, is_over: Deadline) -> SearchedPlacement:
-        """The best placement of a search from one that other bounds led to, and of new ones without pins."""
-        starts = best.at, self.start, self._from_heaviest(self.rules, is_over).at
-        found = [self._searched(self.rules, at, is_over) for at in starts]
-        return min(found, key=lambda each: (each.penalty, each.moved))
+    def undone(self, is_over: Deadline) -> SearchedPlacement:
+        """The start, if it is within the bounds, with replicas in sync kept in place of others, at equal movement."""
+        return self._searched(self.rules, self.start, is_over)
 
     def _from_heaviest(self, rules: LoadRules, is_over: Deadline) -> CandidatePlacement:
         """The placement of the search that starts where brokers shed and receive the heaviest replicas first.

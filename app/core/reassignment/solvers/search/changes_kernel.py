@@ -1,23 +1,18 @@
-"""The change of a broker that lowers the penalty most for its cost: a move, or a transfer of a leader."""
+"""What moves of replicas and transfers of leaders are worth: the decrease of the penalty for their cost."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.compiled.arrays import FloatVector, Int64Vector
 from app.core.compiled.loops import subroutine
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.search.moves_kernel import stays_free
 from app.core.reassignment.solvers.search.receivers_kernel import senders_for
 from app.core.reassignment.solvers.search.state_kernel import (
     NOWHERE,
     SearchState,
     leader_cost,
-    may_place,
-    may_transfer,
     move_cost,
     penalty_if,
     rise_if_led,
-    rise_if_placed,
     sampled,
     slots_on,
     topic_change,
@@ -27,84 +22,6 @@ FILLS = 400
 """Of a broker's replicas, how many are samples when a broker is filled."""
 CHANGE_COST = 1e-3
 """Of a leader change, in units of the mean cost of a move; a change that costs nothing counts a tenth of that."""
-NO_CHANGE = 0
-MOVE = 1
-TRANSFER = 2
-
-
-@subroutine
-def best_from(
-    rules: LoadRules,
-    state: SearchState,
-    broker: int,
-    receivers: Int64Vector,
-    least: float,
-    change: Int64Vector,
-    best: FloatVector,
-) -> None:
-    """Moves of the broker's replicas, and transfers of its leaders."""
-    width = state.at.shape[1]
-    for slot in slots_on(state, broker):
-        row = slot // width
-        if slot % width == 0:
-            for column in range(1, width):
-                if may_transfer(state, row, column):
-                    value = worth_if_led(rules, state, row, column, least)
-                    _consider(value, TRANSFER, row * width + column, broker, change, best)
-        if _is_worth(rules, state, slot, least, best[0]):
-            for to in receivers:
-                _try_move(rules, state, slot, to, least, change, best)
-        for column in range(rules.current.shape[1]):
-            current_broker = rules.current[row, column]
-            if current_broker >= 0 and rules.stays_free[row, column] and current_broker != broker:
-                _try_move(rules, state, slot, current_broker, least, change, best)
-
-
-@subroutine
-def _is_worth(rules: LoadRules, state: SearchState, slot: int, least: float, best: float) -> bool:
-    """Whether a move of the replica to a broker without violations would be the best change so far."""
-    if len(state.of_reads):
-        return True
-    width = state.at.shape[1]
-    row = slot // width
-    decrease = -rise_if_gone(rules, state, slot)
-    if decrease <= least and len(state.topic_of) == 0:
-        return False
-    cost = state.per_cost * rules.cost[row] if stays_free(rules, row, state.at[row, slot % width]) else 0.0
-    return bool(len(state.topic_of) or decrease > best * (cost + 0.1 * CHANGE_COST))
-
-
-@subroutine
-def _try_move(
-    rules: LoadRules, state: SearchState, slot: int, to: int, least: float, change: Int64Vector, best: FloatVector
-) -> None:
-    width = state.at.shape[1]
-    if to == state.at[slot // width, slot % width]:
-        return
-    cost = cost_of_move(rules, state, slot, to)
-    rise = rise_if_placed(rules, state, slot, to)
-    is_better = -rise > least and (cost <= 0 or -rise > best[0] * (cost + 0.1 * CHANGE_COST))
-    if is_better and may_place(rules, state, slot, to):
-        _consider(worth(rise, cost, least), MOVE, slot, to, change, best)
-
-
-@subroutine
-def best_to(
-    rules: LoadRules, state: SearchState, broker: int, least: float, change: Int64Vector, best: FloatVector
-) -> None:
-    """If the broker is below a floor: moves of other brokers' replicas to it, and of leaders among its replicas."""
-    width = state.at.shape[1]
-    worst = lacking_resource(state, broker)
-    if worst < 0 and len(state.topic_of) == 0:
-        return
-    for slot in slots_on(state, broker):
-        row, column = slot // width, slot % width
-        if column and may_transfer(state, row, column):
-            value = worth_if_led(rules, state, row, column, least)
-            _consider(value, TRANSFER, slot, broker, change, best)
-    for sender in senders_for(rules, state, broker, worst):
-        for slot in slots_on(state, sender):
-            _try_move(rules, state, slot, broker, least, change, best)
 
 
 @subroutine
@@ -139,14 +56,6 @@ def sampled_slots(state: SearchState, broker: int, enough: int) -> NDArray[np.in
     stride = max(1, len(slots) // enough)
     skip = sampled(state, stride) if stride > 1 else 0
     return slots[skip::stride].copy()
-
-
-@subroutine
-def _consider(value: float, kind: int, slot: int, to: int, change: Int64Vector, best: FloatVector) -> None:
-    """Keep a change if it is worth most."""
-    if value > best[0]:
-        best[0] = value
-        change[0], change[1], change[2] = kind, slot, to
 
 
 @subroutine

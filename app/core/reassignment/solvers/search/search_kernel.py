@@ -2,7 +2,7 @@
 
 The broker with the largest penalty changes next: of all changes that lower the penalty, those with the largest decrease
 for their cost are made. Receivers are the brokers with the most slack, in all resources and in the worst one, and the
-current brokers of a partition. If no single change helps, swaps with samples of their replicas are tried.
+current brokers of a partition. If no such change helps, swaps with samples of their replicas are tried.
 """
 
 import numpy as np
@@ -12,10 +12,6 @@ from app.core.compiled.arrays import Int64Vector
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.changes_kernel import (
-    NO_CHANGE,
-    TRANSFER,
-    best_from,
-    best_to,
     cost_of_move,
     lacking_resource,
     rise_if_gone,
@@ -118,22 +114,21 @@ def lower_penalty(rules: LoadRules, state: SearchState, turns: int) -> tuple[int
             return done, True
         least = SMALLEST_DECREASE * (state.penalty[worst] + state.of_topics[worst])
         receivers = receivers_for(rules, state, worst)
-        made = shed(rules, state, worst, receivers, least)
+        made = shed(rules, state, worst, receivers, least, WORTH)
         if not made:
             made = fill(rules, state, worst, least)
+        if not made:
+            made = shed(rules, state, worst, receivers, least, 0.0)
         if made:
             done += made
             state.is_stuck[:] = False
             since_all_were_tried = 0
             continue
-        made = _change_once(rules, state, worst, receivers, least)
-        if not made:
-            made = make_swaps(rules, state, worst, receivers, least)
-            if made:
-                _renew_topics(rules, state)
+        made = make_swaps(rules, state, worst, receivers, least)
         if not made:
             state.is_stuck[worst] = True
             continue
+        _renew_topics(rules, state)
         done += made
         since_all_were_tried += 1
         state.singles[0] += 1
@@ -141,22 +136,6 @@ def lower_penalty(rules: LoadRules, state: SearchState, turns: int) -> tuple[int
             state.is_stuck[:] = False
             since_all_were_tried = 0
     return done, False
-
-
-@subroutine
-def _change_once(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vector, least: float) -> int:
-    """Make the best single change of a broker. Returns the number of changes made: 0 if none lowers the penalty."""
-    change, best = np.full(3, NO_CHANGE), np.zeros(1)
-    best_from(rules, state, broker, receivers, least, change, best)
-    best_to(rules, state, broker, least, change, best)
-    if change[0] == NO_CHANGE:
-        return 0
-    slot, width = change[1], state.at.shape[1]
-    if change[0] == TRANSFER:
-        transfer(rules, state, slot // width, slot % width)
-    else:
-        _move(rules, state, slot, change[2])
-    return 1
 
 
 @subroutine
@@ -174,11 +153,11 @@ def _worst(state: SearchState) -> int:
 
 @subroutine
 def fill(rules: LoadRules, state: SearchState, broker: int, least: float) -> int:
-    """If a broker is below a floor, make many changes of samples of its replicas and those of sending brokers, the
-    largest decreases for their cost first, until half of its penalty is left; how many.
+    """If a broker is below a floor, or may be for a topic, make many changes of samples of its replicas and those of
+    sending brokers, the largest decreases for their cost first, until half of its penalty is left; how many.
     """
     lacking = lacking_resource(state, broker)
-    if lacking < 0:
+    if lacking < 0 and not len(state.topic_of):
         return 0
     width = state.at.shape[1]
     slots = slots_to_fill(rules, state, broker, lacking)
@@ -217,12 +196,12 @@ def _worth_of_filling(rules: LoadRules, state: SearchState, slot: int, broker: i
 
 
 @subroutine
-def shed(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vector, least: float) -> int:
+def shed(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vector, least: float, share: float) -> int:
     """Make many changes of one broker, the largest decreases for their cost first, until half of its penalty is left.
     Returns the number of changes.
 
     Each replica goes to the first receiver, from a random one on, that has no more violations then; if there is none,
-    to the one with the smallest rise. A change that falls short of its estimate by `WORTH` waits for a later turn.
+    to the one with the smallest rise. A change that is not worth more than a share of its estimate is not made.
     """
     width = state.at.shape[1]
     slots, columns, values = _estimates(rules, state, broker, least)
@@ -234,7 +213,7 @@ def shed(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vect
         if state.at[row, slot % width] != broker or state.penalty[broker] + state.of_topics[broker] <= enough:
             continue
         if column:
-            if worth_if_led(rules, state, row, column, least) >= WORTH * values[i]:
+            if worth_if_led(rules, state, row, column, least) > share * values[i]:
                 transfer(rules, state, row, column)
                 made += 1
             continue
@@ -243,7 +222,7 @@ def shed(rules: LoadRules, state: SearchState, broker: int, receivers: Int64Vect
             continue
         cost = state.per_cost * move_cost(rules, row, broker, to)
         value = worth(rise_if_placed(rules, state, slot, to), cost, least)
-        if value >= WORTH * values[i]:
+        if value > share * values[i]:
             _move(rules, state, slot, to)
             made += 1
     return made
