@@ -1,5 +1,6 @@
 """`kafka-topics --describe` of every generation, and errors of a broken one."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +37,7 @@ KRAFT_4 = (
     "\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\tElr: \tLastKnownElr: \n"
     "\tTopic: orders\tPartition: 1\tLeader: none\tReplicas: 2,1\tIsr: \tElr: 2\tLastKnownElr: 1\n"
 )
-KRAFT_3_9 = KRAFT_4.replace("Elr: 2", "Elr: N/A").replace("Elr: 1", "Elr: N/A").replace("Elr: \t", "Elr: N/A\t")
+KRAFT_3_9 = re.sub(r"Elr: \d?(?=[\t\n])", "Elr: N/A", KRAFT_4)
 KAFKA_2_2 = (
     "Topic: test\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: segment.bytes=1073741824\tMarkedForDeletion: true\n"
     "\tTopic: test\tPartition: 0\tLeader: 0\tReplicas: 0\tIsr: 0\tMarkedForDeletion: true\n"
@@ -85,7 +86,8 @@ def nearly_usual(draw: st.DrawFn) -> str:
 def partitions(draw: st.DrawFn, partition: int, with_elr: bool) -> PartitionDescription:
     replicas = draw(replica_lists)
     reassigning = draw(st.booleans())
-    eligible = st.none() | st.lists(broker_ids, max_size=3, unique=True).map(tuple) if with_elr else st.none()
+    lists = st.lists(broker_ids, max_size=3, unique=True).map(tuple)
+    elr, last_known_elr = draw(st.just((None, None)) | st.tuples(lists, lists)) if with_elr else (None, None)
     return PartitionDescription(
         partition=partition,
         leader=draw(st.none() | st.sampled_from(replicas) | st.integers(INT32_MAX - 9, INT32_MAX)),
@@ -93,8 +95,8 @@ def partitions(draw: st.DrawFn, partition: int, with_elr: bool) -> PartitionDesc
         isr=tuple(draw(st.permutations(replicas)))[: draw(st.integers(0, len(replicas)))],
         adding=draw(replica_lists) if reassigning else (),
         removing=draw(replica_lists) if reassigning else (),
-        elr=draw(eligible),
-        last_known_elr=draw(eligible),
+        elr=elr,
+        last_known_elr=last_known_elr,
     )
 
 

@@ -101,9 +101,9 @@ def _row(line: int, content: str, *, columns: int) -> Broker:
     first = content.split(maxsplit=3)
     last = first[-1].rsplit(maxsplit=columns)
     endpoint_type, state = last[-1], (last[-2] if len(last) > 1 else "") if columns > 1 else None
-    # A rack with three blanks is of a row that is joined with the next one.
+    # A rack with two blanks is of a row that is joined with the next one, or has a sign between its columns.
     if (
-        "   " in "".join(last[:-columns])
+        "  " in "".join(last[:-columns])
         or len(first) < 4
         or not first[2].isdigit()
         or endpoint_type not in ("broker", "controller")

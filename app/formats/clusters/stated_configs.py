@@ -47,7 +47,16 @@ _CORDONED = "cordoned.log.dirs"
 _PAIR = re.compile(
     r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=(?P<value>\{.{0,4094}?\}|[\w.:,*-]*?)\s*(?=$|,\s*[a-z][a-z.]*=)", re.ASCII
 )
-_VALUE = re.compile(r"[\w.:,*-]{1,4096}|\{.{1,4094}\}", re.ASCII)
+_NAME = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=")
+_SWITCHES = (FETCHES_NOT_UPLOADED, "unclean.leader.election.enable", "remote.storage.enable")
+_FORMS = {  # but min.insync.replicas, which is a count
+    **dict.fromkeys(_SWITCHES, r"(?i:true|false)"),
+    **dict.fromkeys(_OF_LOGS.split(), r"-?\d{1,19}"),
+    "cleanup.policy": r"(?:compact|delete)(?:,(?:compact|delete))?",
+    "follower.replication.throttled.replicas": r"\*|none|\d+:\d+(?:,\d+:\d+)*|",
+    PLACEMENT_CONSTRAINTS: r"\{.{1,4094}\}|",
+}
+"""By name, the values that Kafka takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +89,25 @@ def recorded(stated: Iterable[tuple[str, str]]) -> Configs:
     return {
         name: str(int(value)) if name == MIN_INSYNC_REPLICAS else value
         for name, value in sorted(stated)
-        if name in RECORDED and _VALUE.fullmatch(value) and (name != MIN_INSYNC_REPLICAS or _is_count(value))
+        if value and name in RECORDED and _is_valid(name, value)
     }
+
+
+def invalid(text: str) -> str | None:
+    """The first recorded configuration of a header that Kafka would reject, as of a line that was cut or joined."""
+    names = [*_NAME.finditer(text)]
+    starts = [*[name.start() for name in names], len(text)]
+    for name, end in zip(names, starts[1:], strict=True):
+        value = text[name.end() : end]
+        if name["name"] in RECORDED and not _is_valid(name["name"], value):
+            return f"{name['name']}={value}"
+    return text[: starts[0]].strip() or None
+
+
+def _is_valid(name: str, value: str) -> bool:
+    if name == MIN_INSYNC_REPLICAS:
+        return _is_count(value.strip())
+    return re.fullmatch(_FORMS[name], value.strip(), re.ASCII) is not None
 
 
 def of_brokers(stated: Iterable[tuple[str, str]]) -> Configs:

@@ -94,6 +94,8 @@ class Rows:
         are_distinct = all(map(_are_distinct, filter(None, (replicas, isr, elr, last))))
         if not are_distinct or not {leader, *isr} <= {None, *replicas} or (eligible is None and self._with_elr):
             return None
+        if (elr is None) != (last is None):
+            return None
         self._with_elr = eligible is not None
         return topic, PartitionDescription(int(partition), leader, replicas, isr, (), (), elr, last)
 
@@ -127,6 +129,9 @@ class Rows:
         if self._with_elr or "Elr" in values:
             self._with_elr = True
             require(line, values, ELR_COLUMNS, of=ROW)
+            if (values["Elr"] == "N/A") != (values["LastKnownElr"] == "N/A"):
+                actual = f"{shown(values['Elr'])} and {shown(values['LastKnownElr'])}"
+                raise rejection(line, expected="`N/A` after both of `Elr:` and `LastKnownElr:`, or none", actual=actual)
 
     def row(self, line: int, values: Values) -> PartitionDescription:
         """The row that has these columns. Raises `MalformedText`."""

@@ -20,6 +20,7 @@ from typing import TypeAlias
 from app.formats.syntax.lines import rejection, says_something, shown
 
 _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
+_COLUMN = re.compile(r"COORDINATOR \(ID\)|#?[A-Z]+(?:-[A-Z]+)*")
 _COORDINATOR = "COORDINATOR (ID)"
 _HOST_AND_ID = re.compile(r":-?\d{1,10} +\(")
 _WORD = re.compile(r"\S+")
@@ -180,8 +181,8 @@ def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
             raise rejection(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
     if len(set(names)) < len(names):
         raise rejection(line, expected="each column once", actual=shown(" ".join(names)))
-    if (lower := next((name for name in names if name != name.upper()), None)) is not None:
-        raise rejection(line, expected="a header on a line of its own", actual=shown(lower))
+    if (other := next((name for name in names if not _COLUMN.fullmatch(name)), None)) is not None:
+        raise rejection(line, expected="a header on a line of its own, of names of columns", actual=shown(other))
     starts = [match.start() for match in matches]
     if starts[0]:
         raise rejection(line, expected="a header from the start of its line", actual=shown(content))
@@ -210,8 +211,10 @@ def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -
         reaches = len(content) >= start
         if not reaches or cell.startswith(" ") or not (cell or column.name in may_be_empty):
             return None
-        # The last cell of a row that is joined with the next one has the cells of that.
-        if "   " in cell if is_last else content[end : end + 1] not in ("", " "):
+        # Cells run into each other in a row that is joined with the next one, or has a sign between its columns.
+        if column.name != _COORDINATOR and ("  " in cell or (" " in cell and column.name == "HOST")):
+            return None
+        if not is_last and content[end : end + 1] not in ("", " "):
             return None
         cells.append(cell)
         start = end + 1

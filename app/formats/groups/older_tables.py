@@ -28,7 +28,8 @@ _OLDER = re.compile(
 _OF_CHECKER = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG OWNER"
 _OF_HEADERS = ("OFFSET", "logSize", "CLIENT-ID", "(ID)", "BALANCER")
 _NAMED = re.compile(r".*--group[ =]['\"]?(?P<command>[^\s'\"]{1,255})|GROUP {2,}(?P<rpk>\S{1,255})\s*$")
-_STATE = re.compile(r"(?P<name>COORDINATOR|STATE|BALANCER|MEMBERS)(?: {2,}(?P<value>\S{1,255}))?\s*$")
+_STATES = ("COORDINATOR", "STATE", "BALANCER", "MEMBERS")
+_STATE = re.compile(rf"(?P<name>{'|'.join(_STATES)})(?: {{2,}}(?P<value>\S{{1,255}}))?\s*$")
 _GROUP_AND_TOPIC = re.compile(r"\s*\S+\s+\S+\s")
 _STATE_HEADER = "GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS"
 
@@ -69,12 +70,13 @@ class _Reader:
     def _take_state(self, name: str, value: str) -> str:
         self._state[name] = value
         self._is_empty = self._state.get("MEMBERS") == "0"
-        if name == "COORDINATOR":
+        if len(self._state) == 1:
             return _STATE_HEADER
-        if name != "MEMBERS" or len(self._state) < 4:
+        if len(self._state) < len(_STATES):
             return ""
-        state, self._state = self._state, {}
-        return f"{self._group} -:0 ({state['COORDINATOR']}) {state['BALANCER'] or '-'} {state['STATE']} {value}"
+        coordinator, state, balancer, members = map(self._state.get, _STATES)
+        self._state = {}
+        return f"{self._group} -:0 ({coordinator}) {balancer or '-'} {state} {members}"
 
     def _take_header(self, line: str) -> str:
         self._indent = line[: len(line) - len(line.lstrip())]

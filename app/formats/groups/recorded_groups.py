@@ -301,6 +301,14 @@ def _other_lags(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
             yield f"the lag of {row.topic}-{row.partition} is {lag}, and its offsets are {current} and {end}"
 
 
+def _half_members(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
+    """Partitions with a member and no host of it, or the reverse: a tool prints both or neither."""
+    for row in rows:
+        if (row.consumer_id is None) != (row.host is None):
+            member, host = shown(row.consumer_id or "-"), shown(row.host or "-")
+            yield f"{row.topic}-{row.partition} has the member {member} on {host}"
+
+
 def _other_counts(rows: Iterable[GroupMember]) -> Iterator[str]:
     """Members that have another number of partitions than their rows count."""
     for row in rows:
@@ -313,6 +321,7 @@ def _other_counts(rows: Iterable[GroupMember]) -> Iterator[str]:
 def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:
     counts, *others = members
     yield from islice(_other_lags(of.rows), 1)
+    yield from islice(_half_members(of.rows), 1)
     yield from islice(_other_counts(of.listed), 1)
     names = {name for other in others for name in other}
     if unknown := sorted(names - set(counts)):

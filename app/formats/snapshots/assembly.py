@@ -14,7 +14,7 @@ import numpy as np
 from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic
 from app.errors.requests import MalformedText
-from app.formats.clusters import broker_features, broker_lists, log_dirs, topic_describe
+from app.formats.clusters import broker_features, broker_lists, log_dirs, stated_configs, topic_describe
 from app.formats.clusters.broker_features import BrokerReleases
 from app.formats.clusters.log_dirs import LogDirs, with_log_dirs
 from app.formats.clusters.stated_configs import Configs
@@ -29,7 +29,7 @@ from app.formats.sources.contents import Contents, Note, contents_of_all, moving
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
 from app.formats.syntax.garbage import uncollected
-from app.formats.syntax.lines import numbered, rejection
+from app.formats.syntax.lines import numbered, rejection, shown
 from app.formats.syntax.quantities import counted
 
 Read = TypeVar("Read")
@@ -37,6 +37,7 @@ _REPLICA_ROW = re.compile(r'^[ \t]*(?:- )?(?:\d{1,10}|\{[^{}\n]{1,1000}\}),?[ \t
 """A broker's id, or a flat object, on a line of its own; or a replica that is an object."""
 
 
+_REJOINED = Note("prefix_removed", "lines were joined that a terminal wrapped, or rows divided that a shell joined")
 _BESIDE = ("capacities", "size_bytes", "ingress_bytes_per_s", "moves", "topic_configs", "default_configs")
 """Contents about brokers and topics that others list."""
 
@@ -106,10 +107,11 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
     best: Assembled | None = None
     rejections: list[MalformedText] = []
-    for reading in pasted.readings(uploads):
+    for number, reading in enumerate(pasted.readings(uploads)):
         try:
             with parsed_once(), uncollected():
                 found = _assembled(name, pasted.read(reading))
+                found = replace(found, notes=(*found.notes, *([_REJOINED] if number else [])))
         except MalformedText as malformed:
             rejections.append(malformed)
             continue
@@ -152,6 +154,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         *pasted.notes_of_prefixes(texts.uploads),
         *_applying(found, cluster),
         *_without_header(found.topics),
+        *_broken_configs(found.topics),
         *deciders.of_configs(disks.configs.deciding),
     )
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
@@ -216,6 +219,15 @@ def _without_header(topics: Sequence[TopicDescription]) -> Iterator[Note]:
     if parts := [topic.name for topic in topics if not topic.is_whole]:
         detail = "have no header, as --under-replicated-partitions prints them: other partitions and topics are unknown"
         yield Note("rows_may_be_missing", f"rows of {counted(len(parts), 'topic')} ({parts[0]} first) {detail}")
+
+
+def _broken_configs(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """The first topic with a configuration that Kafka would not take, as of a line that was cut off or joined."""
+    for topic in topics:
+        if (broken := stated_configs.invalid(topic.configs)) is not None:
+            detail = f"a line of topic {topic.name} may be cut off or joined with another: {shown(broken)} is left out"
+            yield Note("rows_may_be_missing", detail)
+            return
 
 
 def _uneven(contents: Contents, text: str) -> Iterator[Note]:

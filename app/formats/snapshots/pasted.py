@@ -89,6 +89,7 @@ _BROKEN_ROW = re.compile(
 )
 _NEXT_ROW = re.compile(r"(?<=\S)[ \t]+(?=Topic: ?\S{1,249}\s+(?:TopicId|PartitionCount|Partition): ?\S)")
 _SENTENCE = re.compile(r"[A-Z]?[a-z']+[,:]?(?: [A-Za-z'-]+,?){2}")
+_BRACE = re.compile(r"\s*[\])}],?\s*")
 _LEAST_WRAPPED_WIDTH = 40
 # Of a base64 text without a name, so that a word is not taken for one.
 _LEAST_ENCODED_CHARACTERS = 24
@@ -372,7 +373,7 @@ def _whole(broken: re.Match[str]) -> str:
 
 def _starts_by_itself(line: str, before: str) -> bool:
     """Whether a line is one of its own: known, a sentence, or with the first word of the one before, as rows have."""
-    if LOG_LINE.match(line) or _SENTENCE.match(line):
+    if LOG_LINE.match(line) or _SENTENCE.match(line) or (_BRACE.fullmatch(line) and not starts_document(before)):
         return True
     if not starts_document(before) if starts_document(line) else _is_known(line):
         return True

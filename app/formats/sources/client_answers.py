@@ -74,6 +74,8 @@ _ADDRESS = re.compile(r"\S{1,253}:\d{1,5}")
 _NO_RACKS = noted("client answers no racks")
 _ASSUMED = noted("client answers assumed")
 _WITHOUT_PARTITIONS = noted("client answers without partitions")
+_KEY = re.compile(r"[\w .:/@$-]*")
+_WITHOUT_LEADER = noted("client answers without leader")
 _ADDRESSES = noted("client answers addresses")
 _MORE = noted("client answers more")
 
@@ -92,6 +94,8 @@ class Answers:
     taken: int = 0
     notes: dict[Note, None] = field(default_factory=dict)
     differing: str = ""
+    odd_name: str | None = None
+    states_leader: set[bool] = field(default_factory=set)
     addresses: dict[str, int] = field(default_factory=dict)
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
@@ -105,6 +109,7 @@ class Answers:
             self._add(Broker(document.integer(value, path)))
         if not isinstance(value, dict) or len(path) > _DEEPEST:
             return
+        self.odd_name = next((name for name in value if not _KEY.fullmatch(str(name))), self.odd_name)
         item = LooseObject.of(document, value, path)
         if item.has_all(*_REPLICA):
             self._take_replica(item)
@@ -174,6 +179,7 @@ class Answers:
         if isr and isinstance(value, str) and _ADDRESS.fullmatch(value):
             self.notes[_ADDRESSES] = None
             value = next(broker for broker in (*replicas, *isr) if broker in isr)
+        self.states_leader.add(value is not None or item.has(*_LEADER))
         leader = -1 if value is None else _broker_id(item.document, value, path, least=-1)
         if isr is None:
             self.notes[_ASSUMED] = None
@@ -226,6 +232,9 @@ def read(text: str) -> Contents:
     notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
     notes += [_NO_RACKS] if answers.brokers and not has_racks else []
     notes += [_MORE] if has_more else []
+    if answers.odd_name is not None:
+        notes.append(Note("rows_may_be_missing", f"values of a name that no tool prints: {shown(answers.odd_name)}"))
+    notes += [_WITHOUT_LEADER] if len(answers.states_leader) > 1 else []
     notes += [disagreeing(answers.differing)] if answers.differing else []
     return Contents(
         tuple(answers.brokers.values()),

@@ -26,7 +26,10 @@ _FIELD = re.compile(
     r"|CurrentObservers):\s(?P<value>.*)"
 )
 _HEADER = re.compile(r"\s*NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s.{0,200}")
-_ROW = re.compile(r"\s*(?P<id>\d{1,10})\s.{0,300}?\b(?P<status>Leader|Follower|Observer)\s*")
+_MOMENT = r"-?\d{1,19}(?: ms ago)?"
+_ROW = re.compile(
+    rf"\s*(?P<id>\d{{1,10}})\s+(?:\S{{22}}\s+)?\d+\s+-?\d+\s+{_MOMENT}\s+{_MOMENT}\s+(?P<status>Leader|Follower|Observer)\s*"
+)
 _EXPECTED = "a line of `kafka-metadata-quorum describe` (`CurrentObservers: [101,102]`, or a row of a node)"
 _NOTE = noted("metadata quorum")
 

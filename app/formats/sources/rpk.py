@@ -44,6 +44,7 @@ _BROKERS = re.compile(r"ID\s+HOST\s+PORT(?P<rack>\s+RACK)?\s*")
 _TABLE = re.compile(r"\s*PARTITION\s+LEADER(?:\s+EPOCH)?\s+REPLICAS(?:\s+[A-Z-]+){0,9}\s*")
 _TOPICS = re.compile(r"NAME\s+PARTITIONS\s+REPLICAS\s*")
 _CONFIGS = re.compile(r"KEY\s+VALUE\s+SOURCE\s*")
+_RACK = re.compile(r"""[^\s"'\[\](){},;]+""")
 _NAME = re.compile(r"NAME\s+(?P<name>[A-Za-z0-9._-]{1,249})\s*")
 _TITLE = re.compile(r"(?:CLUSTER|BROKERS|TOPICS|SUMMARY|CONFIGS|PARTITIONS)\s*|={6,}\s*")
 _TOPIC = re.compile(
@@ -56,6 +57,9 @@ _PLACED = re.compile(r"NAMESPACE\s+TOPIC\s+PARTITION\s+LEADER-ID\s+REPLICA-CORE(
 _HEALTH = re.compile(r"(?P<of>All nodes|Nodes down):\s+(?P<ids>\[[\d ]*\])\s*")
 _ALIVE = re.compile(r"(?:NODE-)?ID\s+(?:[A-Z-]+\s+){1,9}IS-ALIVE(?:\s+[A-Z-]+){0,9}\s*")
 _HEADERS = (_BROKERS, _ALIVE, _TABLE, _PLACED, _TOPICS, _CONFIGS)
+_JOINED = tuple(re.compile(rf"(?>{one.pattern})\S") for one in (_BROKERS, _ALIVE, _TABLE, _CONFIGS, _TOPIC))
+"""Headers with more behind them, as of a line that was joined with the next one."""
+_CONFIG = re.compile(r"[a-z][\w.-]*\s+(?:\S+\s+)?[A-Z_]+_CONFIG\s*")
 _NOTE = noted("rpk")
 _WITHOUT_PARTITIONS = "topics are listed without their partitions; run rpk cluster info -d"
 
@@ -107,6 +111,8 @@ class _Reader:
     def _take(self, line: int, content: str) -> None:
         if header := next((one for one in _HEADERS if one.fullmatch(content)), None):
             self.table, self.columns = header, content.split()
+        elif any(joined.match(content) for joined in _JOINED):
+            raise rejection(line, expected="a header on a line of its own", actual=shown(content))
         elif _TITLE.fullmatch(content):
             self.table = None
         elif (named := _COMMAND.match(content)) or ((named := _NAME.fullmatch(content)) and self.table is not _TOPICS):
@@ -127,9 +133,8 @@ class _Reader:
             self._broker(line, content)
         elif self.table in (_TABLE, _PLACED):
             self._row(line, content)
-        elif self.table is _CONFIGS and self.current is not None:
-            name, value, *_ = [*content.split(), "", ""]
-            self.current.configs.append(f"{name}={value}")
+        elif self.table is _CONFIGS or _CONFIG.fullmatch(content):
+            self._config(line, content)
         elif self.table is _TOPICS and not self.notes:
             self.notes.append(Note("topics_without_partitions", _WITHOUT_PARTITIONS))
 
@@ -143,9 +148,22 @@ class _Reader:
             or is_cut
             or not cells.get("PORT", "0").strip().isdigit()
             or is_alive not in ("true", "false")
+            or not _RACK.fullmatch(rack)
         ):
             raise rejection(line, expected=f"a broker's row of {' '.join(self.columns)}", actual=shown(content))
         self.brokers[broker] = Broker(broker, None if rack == "-" else rack, fenced=is_alive == "false")
+
+    def _config(self, line: int, content: str) -> None:
+        if self.table is not _CONFIGS or _CONFIG.fullmatch(content) is None:
+            expected = "configurations of a topic, `cleanup.policy  delete  DEFAULT_CONFIG`, below KEY  VALUE  SOURCE"
+            raise rejection(line, expected=expected, actual=shown(content))
+        name, *value, _ = content.split()
+        if self.current is None:
+            self.notes.append(
+                Note("rows_may_be_missing", "rpk's table KEY, VALUE, SOURCE is of a topic without a name")
+            )
+        else:
+            self.current.configs.append(f"{name}={''.join(value)}")
 
     def _section(self, line: int, name: str, count: int | None = None) -> _Section:
         known = self.topics.get(name)

@@ -15,7 +15,7 @@ Source: the custom resources of Strimzi 0.3x to 0.4x; Kubernetes' quantities.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.core.kafka_versions import Controller
 from app.core.model import Broker, BrokerCapacity
@@ -34,6 +34,7 @@ _UNITS = {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGTPE")} | {
 }
 _POD = re.compile(r".*-(?P<id>\d{1,10})")
 _SUMS = "; rackplan plan reassignment --request takes it, and checks take Cruise Control's proposals"
+_OTHER_KINDS = [f"'Kafka{kind}'" for kind in ("Bridge", "Connect", "Connector", "MirrorMaker2", "Rebalance", "User")]
 _LISTED = 5
 _MOST_BROKERS = 100_000
 
@@ -46,6 +47,7 @@ class _Resources:
     brokers: dict[int, Broker] = field(default_factory=dict)
     without_pools: dict[int, Broker] = field(default_factory=dict)
     pools_without_ids: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     topic_configs: dict[str, Configs] = field(default_factory=dict)
     default_configs: Configs = field(default_factory=dict)
@@ -82,7 +84,11 @@ def read(text: str) -> Contents:
         detail = f"{kinds} is not read: neither a Kafka, KafkaNodePool or KafkaTopic of Strimzi nor a pod or a node"
         sums = _SUMS if shown("KafkaRebalance") in others else ""
         return Contents(notes=(Note("resources_not_read", detail + sums),))
-    return _contents(resources)
+    contents = _contents(resources)
+    odd = [kind for kind in others if kind.startswith("'Kafka") and kind not in _OTHER_KINDS]
+    broken = [f"{kind} is not read" for kind in odd[:_LISTED]] + resources.incomplete[:_LISTED]
+    notes = [Note("resources_not_read", "; ".join(broken))] if broken else []
+    return replace(contents, notes=(*contents.notes, *notes))
 
 
 def _contents(resources: _Resources) -> Contents:
@@ -175,14 +181,18 @@ def _take_kafka(
 
 def _take_pool(resources: _Resources, name: str, spec: Mapping[str, object], status: Mapping[str, object]) -> None:
     roles = _sequence(spec, "roles")
+    if not roles:
+        resources.incomplete.append(f"the node pool {shown(name)} has no roles")
     if "controller" in roles:
         resources.controller = "kraft"
     if "broker" not in roles:
         return
     ids = [whole_number(item) if isinstance(item, str) else None for item in _sequence(status, "nodeIds")]
-    if not ids and _text(spec, "replicas") != "0":
+    if None in ids or (not ids and _text(spec, "replicas") != "0"):
         resources.pools_without_ids.append(name)
     capacity = _capacity(_mapping(spec, "storage"))
+    if capacity is None and "persistent-claim" in str(spec.get("storage")):
+        resources.incomplete.append(f"a disk of the node pool {shown(name)} has no size")
     resources.brokers |= {broker: Broker(broker, capacity=capacity) for broker in ids if broker is not None}
 
 

@@ -58,6 +58,11 @@ _MESSAGE = re.compile(rf"(?:^|\s)(?:msg|message|line|log|output)=(?P<line>{_STRI
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
+_BROKEN = re.compile(
+    r'^(?:\{".*(?<![\s{}\[\]])|[ \t]*[{"](?:[^"\\\n]|\\.|"(?:[^"\\\n]|\\.)*+")*+"(?:[^"\\\n]|\\.)*+)[ \t\r]*$',
+    re.MULTILINE,
+)
+"""The beginning of an object or of a text, of which the end of the line is lost."""
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
@@ -168,7 +173,8 @@ def _of_strings(text: str) -> str | None:
         return None
     found = sorted(_STRING_OF_LINES.finditer(text), key=lambda string: int(string["nanoseconds"] or 0))
     strings = [json.loads(string["lines"], strict=False) for string in found]
-    return ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
+    joined = ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
+    return "\n".join([joined, *_BROKEN.findall(_STRING_OF_LINES.sub('""', text))])
 
 
 def _cells(line: str) -> Sequence[str]:

@@ -107,6 +107,7 @@ class _Lines:
         self._rows: re.Pattern[str] | None = None
         self._blocks: list[tuple[str, int, int]] = []  # a part, the index of its first line and that after its last
         self._unknown: set[int] = set()
+        self._cut: set[int] = set()  # lines with more behind a document than a prompt
         self._taken = self._next = 0  # lines, and the offset after them
         self.start = 0
         """The offset of the line that was taken last."""
@@ -131,8 +132,10 @@ class _Lines:
         while self._taken < line:
             self.take()
         content = self._lines[line - 1]
-        if end is not None and not content[end - self.start :].lstrip().startswith(("{", "[{")):
-            self._lines[line - 1] = content[: end - self.start]
+        rest = "" if end is None else content[end - self.start :]
+        if rest and not rest.lstrip().startswith(("{", "[{")):
+            self._lines[line - 1] = content.removesuffix(rest)
+            self._cut |= {line} if '"' in rest else set()
 
     def take_rows(self) -> bool:
         """Add the next lines to the current part if they are rows of it."""
@@ -169,9 +172,9 @@ class _Lines:
                 if part not in parts:
                     parts[part] = [""] * len(self._lines)
                 parts[part][first:end] = self._lines[first:end]
-        return Split(
-            {part: "\n".join(lines) for part, lines in parts.items()}, tuple(skipped), frozenset(self._unknown)
-        )
+        skipped = sorted({*skipped, *self._cut})
+        texts = {part: "\n".join(lines) for part, lines in parts.items()}
+        return Split(texts, tuple(skipped), frozenset(self._unknown | self._cut))
 
 
 def starts_document(content: str) -> bool:

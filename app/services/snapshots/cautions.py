@@ -107,8 +107,9 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
 
 
 def _not_replicas(topic: Topic) -> Iterator[str]:
-    """Partitions with a leader or an in-sync replica that is not among their replicas, and its id."""
-    stated = np.column_stack([topic.leaders, topic.isr])
+    """Partitions with a leader, an in-sync or an eligible replica that is not among their replicas, and its id."""
+    eligible = [] if topic.elr is None else [topic.elr]
+    stated = np.column_stack([topic.leaders, topic.isr, *eligible])
     odd = (stated >= 0) & (stated[:, :, None] != topic.replicas[:, None, :]).all(axis=2)
     for row in np.flatnonzero(odd.any(axis=1)).tolist():
         yield f"{topic.name}-{topic.partition_ids[row]} ({stated[row][odd[row]][0]})"
@@ -197,7 +198,8 @@ def _gaps(cluster: Cluster) -> Iterator[str]:
         yield from [f"there is no partition {one} of topic {topic.name}" for one in gaps[:1].tolist()]
     for group in cluster.groups:
         by_topic: dict[str, set[int]] = {}
-        for name, partition in _named_partitions(group) if group.members and group.state in _STEADY else ():
+        has_all = bool(group.members) or group.type in ("share", "streams")  # whose tables of offsets have no members
+        for name, partition in _named_partitions(group) if has_all and group.state in _STEADY else ():
             by_topic.setdefault(name, set()).add(partition)
         for name, known in sorted(by_topic.items()):
             lacking = next(one for one in count() if one not in known)

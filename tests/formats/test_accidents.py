@@ -1,0 +1,91 @@
+"""Accidents of copying that a value contradicts are refused or named: each kind once."""
+
+import pytest
+
+from app.services.snapshots import cautions
+from tests.formats.strategies import rejected, sample
+from tests.formats.test_harmless_lines import read
+from tests.fuzz import texts
+
+TOPIC = (
+    "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: {}\n"
+    "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1{}\n"
+)
+STRIMZI = sample("strimzi-node-pools.yaml")
+MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (TOPIC.format("cleanup.policy=comp", ""), "cleanup.policy=comp"),
+        (TOPIC.format("min.insync.replicas=1,retention", ""), "min.insync.replicas=1,retention"),
+        (TOPIC.format("retention.ms=", ""), "retention.ms="),
+        (TOPIC.format("segment.bytes=9 So far.", ""), "segment.bytes=9 So far."),
+        (TOPIC.format("", "\tElr: 2\tLastKnownElr: "), "t-0 (2)"),
+        (sample("msk-topic-partitions.yaml").replace("  Leader: 102\n", "", 1), "no leader"),
+        (sample("kcat-list.json").replace('"leader"', '"lea#er"', 1), "lea#er"),
+        (
+            STRIMZI.replace("kind: KafkaNodePool", "kind: KafkaNodeP", 2).replace("NodeP\n", "NodePool\n", 1),
+            "KafkaNodeP",
+        ),
+        (sample("rpk-cluster-info.txt").replace("3 replicas\n", "3 replicas ", 1), "_schemas"),
+        (STRIMZI.replace("size: 1Ti", "size: ", 1), "has no size"),
+        (
+            sample("kafka-share-groups-describe-verbose.txt").replace("orders          1 ", "orders          9 "),
+            "orders-1",
+        ),
+    ],
+)
+def test_what_a_value_contradicts_is_named(text: str, named: str) -> None:
+    found = read(text)
+    noted = [caution.detail for caution in (*cautions.of_assembly(found), *cautions.of_cluster(found.cluster))]
+    assert any(named in detail for detail in noted), noted
+
+
+def test_a_line_of_a_collector_that_is_cut_off_is_named() -> None:
+    lines = [
+        f'{{"time": "12:00", "message": "{line}"}}' for line in TOPIC.format("", "").replace("\t", "\\t").split("\n")
+    ]
+    found = read("\n".join([*lines[:2], '{"time": "12:00", "mess']))
+    assert [place.unknown for place in found.skipped] == ['{"time": "12:00", "mess']
+
+
+def test_rows_that_were_wrapped_are_named() -> None:
+    wide = "kafka-1.example.com:9092 (id: 1 rack: a isFenced: false) -> (\n"
+    assert not read(wide).notes
+    found = read(wide[:50] + "\n" + wide[50:])
+    assert found.cluster.brokers == read(wide).cluster.brokers
+    assert any("joined" in note.detail for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TOPIC.format("", "\tElr: N/A\tLastKnownElr: "),
+        MEMBERS.replace("GROUP ", "GRO#P ", 1),
+        MEMBERS.replace("/127.0.0.1      ", "/127.0.0.1   ]  ", 1),
+        sample("kafka-consumer-groups-state.txt").replace("clickstream     127", "clickstream   = 127"),
+        sample("kafka-metadata-quorum-replication.txt").replace("\tLeader", "", 1),
+        sample("rpk-topic-describe-all.txt").replace("SOURCE\n", "SOURCE ", 1),
+        sample("rpk-topic-describe-all.txt").replace("PARTITIONS\n===", "PARTITIO\tS\n===", 1),
+    ],
+)
+def test_what_no_tool_prints_is_refused(text: str) -> None:
+    assert rejected(read, text).line is not None
+
+
+def test_accidents_are_the_same_each_time_and_judged() -> None:
+    for seed in range(40):
+        name, change = texts.changed(seed, texts.WIDE)
+        assert texts.changed(seed, texts.WIDE) == (name, change)
+        assert texts.judged(name, change) in ("same", "refused", "noticed", "undetectable")
+
+
+def test_a_value_that_nothing_explains_is_unnoticed() -> None:
+    was, now = (frozenset({("brokers", 1, "rack", rack)}) for rack in "ab")
+    change = texts.Change("exchange lines", "a\nb", "b\na")
+    assert not texts.undetectable(change, was, now)
+    assert texts.undetectable(texts.Change("another sign", "rack: a", "rack: b"), was, now)
+    assert texts.undetectable(texts.Change("lose a line", "a\nb", "a"), was, frozenset())
+    assert not texts.undetectable(texts.Change("join lines", "a\nb", "ab"), was, frozenset())
