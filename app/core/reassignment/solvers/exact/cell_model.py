@@ -23,6 +23,8 @@ from app.core.replica_lists import per_broker, sums_by
 
 RELATIVE_GAP = 1e-5
 """A solve ends when its gap is smaller."""
+LINEARIZATION = 2
+"""The level of linear relaxation: all constraints are in it. Loads are knapsacks, whose bounds are linear ones."""
 PRECISION = 1_000
 """Costs for a unit of load are rounded down to this many steps at least."""
 NO_PRICE = np.int64(1 << 62)
@@ -207,6 +209,7 @@ class CellModel:
         """The solver, whether it has a solution, the bound on the objective, exact in 64 bits, and the work."""
         solver: Any = integer_solver(work)
         solver.parameters.relative_gap_limit = RELATIVE_GAP
+        solver.parameters.linearization_level = LINEARIZATION
         with _stopped_when(is_over, solver):
             status = solver.status_name(solver.solve(self._model))
         bound = 0 if status == "UNKNOWN" else int(solver.response_proto.inner_objective_lower_bound)
