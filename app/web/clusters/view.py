@@ -63,6 +63,7 @@ class ClusterView:
         Parameters
         ----------
         path : as it was sent, in which the slashes of names are escaped.
+        query : its parts, of which the form that opens a topic sends `topic`.
         """
         name, *rest = path.removeprefix("/clusters/").split("/")
         if not rest or rest[0] not in ROOMS or not rest[0]:
@@ -73,7 +74,7 @@ class ClusterView:
         return cls(
             unquote(name),
             rest[0],
-            unquote("/".join(rest[1:])),
+            unquote("/".join(rest[1:])) or (given.get("topic", "").strip() if rest[0] == "topics" else ""),
             given.get("snapshot", ""),
             measure if (measure := given.get("measure", "")) in MEASURES else _DEFAULT_MEASURE,
             state if (state := given.get("state", "")) in STATES else "",

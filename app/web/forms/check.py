@@ -45,16 +45,14 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
 
     @routes.get(ADDRESS)
     def form(cluster: Annotated[str, Query(max_length=300)] = "") -> Response:
-        with database.begin() as uow:
-            return _page(uow, {**dict.fromkeys(FIELDS, ""), "cluster": cluster})
+        return _page(database, {**dict.fromkeys(FIELDS, ""), "cluster": cluster})
 
     @routes.post(ADDRESS, dependencies=[access.plan])
     def check(typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
         problems: dict[str, str] = {}
         body = _body(typed, problems)
         if problems:
-            with database.begin() as uow:
-                return _page(uow, typed, problems=problems)
+            return _page(database, typed, problems=problems)
         try:
             return _checked(database, requests, typed, orjson.dumps(body))
         except Failure as failure:
@@ -71,15 +69,13 @@ def _checked(database: Database, requests: Requests, typed: Mapping[str, str], b
     if not isinstance(answer, Check):
         return _rejected(database, typed, answer)
     outcomes = [condition.outcome(Subject(answer)) for condition in conditions]
-    with database.begin() as uow:
-        return _page(uow, typed, answer=answer, outcomes=outcomes)
+    return _page(database, typed, answer=answer, outcomes=outcomes)
 
 
 def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     """The body of the same request of the API; a malformed number becomes a problem of its field."""
-    body: dict[str, Any] = {"cluster": typed["cluster"].strip()}
-    if typed["output"].strip():
-        body["output"] = typed["output"]
+    stated = {"cluster": typed["cluster"].strip(), "output": typed["output"]}
+    body: dict[str, Any] = {name: text for name, text in stated.items() if text.strip()}
     return joined(body, short.request("check", typed, problems))
 
 
@@ -90,8 +86,7 @@ def _rejected(database: Database, typed: Mapping[str, str], errors: Sequence[Map
         first, _, rest = str(error.get("pointer") or "").strip("/").partition("/")
         problems.setdefault(_field(typed, first, rest), str(error["detail"]))
     further = [str(error["detail"]) for error in errors[1:MOST_ROWS]]
-    with database.begin() as uow:
-        return _page(uow, typed, problems=problems, further=further)
+    return _page(database, typed, problems=problems, further=further)
 
 
 def _field(typed: Mapping[str, str], first: str, rest: str) -> str:
@@ -103,7 +98,7 @@ def _field(typed: Mapping[str, str], first: str, rest: str) -> str:
 
 
 def _page(
-    uow: UnitOfWork,
+    database: Database,
     typed: Mapping[str, str],
     *,
     problems: Mapping[str, str] | None = None,
@@ -112,10 +107,13 @@ def _page(
     outcomes: Sequence[Outcome] = (),
 ) -> Response:
     document: Any = None if answer is None else answer.as_json()
+    with database.begin() as uow:
+        clusters = sorted(uow.snapshots.clusters())
+        at = place(uow, ClusterView(typed["cluster"], "check")) if typed["cluster"] else None
     return page(
         "check_form.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK,
-        clusters=sorted(uow.snapshots.clusters()),
+        clusters=clusters,
         typed=typed,
         problems=problems or {},
         further=further,
@@ -125,6 +123,6 @@ def _page(
         loads=[] if document is None else load_tables.cells(document.get("loads") or {})[:MOST_ROWS],
         resources=load_tables.NAMES,
         most_rows=MOST_ROWS,
-        place=place(uow, ClusterView(typed["cluster"], "check")) if typed["cluster"] else None,
+        place=at,
         short=short.SHORT["check"],
     )

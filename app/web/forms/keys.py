@@ -76,7 +76,8 @@ def _body(typed: Mapping[str, Any], problems: dict[str, str]) -> dict[str, Any]:
         body.setdefault("null_keys", {})
     # Blanks are part of a key; browsers end lines with two characters.
     keys = [line for line in typed["keys"].replace("\r\n", "\n").split("\n") if line]
-    return body | {"keys": [*keys, *[None] * without], "partitioner": typed["partitioner"] or ["murmur2"]}
+    stated = {"keys": [*keys, *[None] * without], "partitioner": typed["partitioner"] or ["murmur2"]}
+    return body | {name: each for name, each in stated.items() if each}
 
 
 def _page(

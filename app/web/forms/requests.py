@@ -13,10 +13,10 @@ import numpy as np
 import orjson
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
-from starlette.datastructures import UploadFile
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Failure, Json
+from app.errors.requests import PlanNotFound, SweepNotFound
 from app.formats.syntax.lines import decode
 from app.services import plans, snapshots, sweeps
 from app.services.amounts import bytes_of
@@ -26,7 +26,7 @@ from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import codecs, members, short
 from app.web.forms.fields import Mistaken, PastedTexts, errors_of, more
-from app.web.lists import as_id
+from app.web.lists import as_id, id_of
 from app.web.pages import page
 from app.web.pictures import intervals
 from app.web.words import counted
@@ -73,9 +73,11 @@ def router(
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         async with request.form(max_fields=1000, max_files=MOST_FILES, max_part_size=limits.max_body_bytes) as form:
-            items = form.multi_items()
-            files = [(name, decode(await each.read(), name)) for name, each in items if isinstance(each, UploadFile)]
-            return _typed([*files, *(item for item in items if isinstance(item[1], str))])
+            items = [
+                (name, each if isinstance(each, str) else decode(await each.read(), name, errors="replace"))
+                for name, each in form.multi_items()
+            ]
+        return _typed(items)
 
     @routes.get("/plan")
     def kinds() -> Response:
@@ -87,8 +89,7 @@ def router(
         return submitted(kind, {**typed, "preview": "1"})
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
-        typed = {"cluster": pasted.cluster, "text": pasted.text}
-        return _page(database, requests, kind, "", typed, refused=problem)
+        return _page(database, requests, kind, "", {"cluster": pasted.cluster, "text": pasted.text}, refused=problem)
 
     submitted = partial(_submitted, database, requests)
     routes.routes += members.router(database, limits, refused, access).routes
@@ -158,9 +159,7 @@ def _stored(uow: UnitOfWork, kind: str, name: str) -> Mapping[str, Any]:
 
     Raises `PlanNotFound`, `SweepNotFound`.
     """
-    known = as_id(name)
-    if known is None:
-        raise HTTPException(404)
+    known = id_of(name, SweepNotFound if kind.startswith(_SWEEP) else PlanNotFound)
     if kind.startswith(_SWEEP):
         body = {name: value for name, value in sweeps.request_of(uow.sweeps.get(known)).items() if value is not None}
         if snapshot := body.pop("snapshot_id", None):

@@ -100,6 +100,8 @@ def request(kind: str, typed: Mapping[str, str], problems: dict[str, str]) -> di
         if not (text := typed.get(field.name, "").strip()):
             continue
         try:
+            if "\ufffd" in text:  # in place of bytes that cannot be decoded
+                raise ValueError("The file is no text in UTF-8 or UTF-16.")
             value = CODECS[field.codec].read(text)
         except ValueError as unreadable:
             problems[field.name] = str(unreadable)
