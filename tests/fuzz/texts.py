@@ -229,6 +229,9 @@ def _has_other_sign(change: Change, was: Facts, now: Facts) -> bool:
     at = next(at for at, (old, new) in enumerate(pairs) if old != new)
     left, right = _around(change.before[:at], change.before[at + 1 :])
     old, new = (left + text[at] + right for text in (change.before, change.after))
+    rest = change.after[at + 1 + len(right) :]
+    if new.isidentifier() and rest.startswith(('":', '\\":')):
+        return True  # the name of a field, which then is unknown
     if any(_NUMBER.fullmatch(word) for word in (old, right, left)) and _NUMBER.fullmatch(new):
         return True
     if len(new) >= len("null") and now <= was | {fact for fact in now if new in fact}:

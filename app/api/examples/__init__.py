@@ -39,6 +39,7 @@ STREAMS_REQUEST = _bodies("streams")
 RESTART_REQUEST = _bodies("restart")
 CONSUMERS_REQUEST = _bodies("consumers")
 CHECK_REQUEST = _bodies("checks")
+CHECK_TEXT: dict[str, Any] = {"requestBody": {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 KEYS_REQUEST = _bodies("keys")
 SWEEP_REQUEST = _bodies("sweeps")
 CLONE_REQUEST = _bodies("clones")
