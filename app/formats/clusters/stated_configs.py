@@ -49,6 +49,7 @@ _PAIR = re.compile(
 )
 _NAME = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=")
 _SWITCHES = (FETCHES_NOT_UPLOADED, "unclean.leader.election.enable", "remote.storage.enable")
+_LONGEST = 4096
 _SWITCH, _AMOUNT = re.compile(r"(?i:true|false)", re.ASCII), re.compile(r"-?\d{1,19}", re.ASCII)
 _FORMS = {  # but min.insync.replicas, which is a count
     **dict.fromkeys(_SWITCHES, _SWITCH),
@@ -108,7 +109,7 @@ def invalid(text: str) -> str | None:
 def _is_valid(name: str, value: str) -> bool:
     if name == MIN_INSYNC_REPLICAS:
         return _is_count(value.strip())
-    return _FORMS[name].fullmatch(value.strip()) is not None
+    return len(value) <= _LONGEST and _FORMS[name].fullmatch(value.strip()) is not None
 
 
 def of_brokers(stated: Iterable[tuple[str, str]]) -> Configs:
