@@ -91,6 +91,11 @@ def test_a_value_that_nothing_explains_is_unnoticed() -> None:
     assert not texts.undetectable(texts.Change("join lines", "a\nb", "ab"), was, frozenset())
 
 
+def test_a_string_of_no_json_is_no_failure_of_ours() -> None:
+    lines = [f'{{"log": "{line}\\n"}}' for line in TOPIC.format("", "").replace("\t", "\\t").rstrip().split("\n")]
+    assert rejected(read, "\n".join([*lines[:1], lines[1].replace("Isr: 1", "\\Isr: 1")])).line is not None
+
+
 def test_members_of_two_moments_are_named() -> None:
     header = "GROUP  CONSUMER-ID  HOST        CLIENT-ID  #PARTITIONS\n"
     rows = [f"g      c-{one}          /127.0.0.1  c          1\n" for one in range(4)]
