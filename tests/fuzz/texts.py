@@ -216,7 +216,10 @@ def undetectable(change: Change, was: Facts, now: Facts) -> bool:
         values = frozenset(fact for fact in now if "disk_bytes" not in fact and not holders & {*fact[:2]})
         return _unordered(values) <= _unordered(was) or _is_quoted(was, now) or _has_other_end(change, was, now)
     if change.kind == "exchange lines":
-        return _unordered(was) == _unordered(now) or len({_DIGITS.sub("0", line) for line in change.lines}) == 1
+        return (
+            _unordered(was) == _unordered(now)
+            or len({_DIGITS.sub("0", line).split()[0] for line in change.lines if line}) == 1
+        )
     if change.other is not None:
         return now <= was | _reading_of(change.other).facts
     if change.kind == "cut a line":
@@ -244,7 +247,7 @@ def _has_other_sign(change: Change, was: Facts, now: Facts) -> bool:
         return True  # which stands for no number
     if change.before[at].isdigit() and (change.after[at].isspace() or (not left and not right)):
         return True  # the number has lost a digit, or is a name, as of a subtopology
-    if len(new) >= len("null") and now <= was | {fact for fact in now if new in fact}:
+    if now <= was | {fact for fact in now if new in fact or "null" in str(fact[-1])}:
         return True  # what stood for no name
     words = [(one, other) for one in (old, right, left) for other in (new, left, right)]
     before, after = _around(change.before[:at].removesuffix(" "), change.before[at + 1 :].removeprefix(" "))
