@@ -412,3 +412,28 @@ class TestAsItIs:
     def test_bad_input(self, client: httpx.Client, fields: dict[str, Any], code: str, pointer: str) -> None:
         response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
         only_error(problem(response, 422, code), pointer)
+
+
+class TestTexts:
+    """A body of text is what a tool printed; the query names the snapshot."""
+
+    @staticmethod
+    def _post(client: httpx.Client, text: bytes, **query: str) -> httpx.Response:
+        return client.post("/v1/checks", content=text, params=query, headers={"Content-Type": "text/plain"})
+
+    @pytest.mark.parametrize("name", ["kafka-reassign-partitions-generate.txt", "reassignment-proposed.json"])
+    def test_a_text_is_read_as_the_output_of_a_body(self, client: httpx.Client, real: str, name: str) -> None:
+        text = (SAMPLES / name).read_text()
+        as_field = client.post("/v1/checks", json={"snapshot_id": real, "output": text})
+        assert as_field.status_code == 200, as_field.text
+        assert self._post(client, text.encode(), snapshot_id=real).json() == as_field.json()
+        assert self._post(client, text.encode("utf-16"), cluster="prod").json() == as_field.json()
+
+    def test_what_is_wrong_is_named(self, client: httpx.Client, real: str) -> None:
+        text = b'{"version":1,\n"partitions":[{"topic":"orders" "partition":0,"replicas":[101]}]}'
+        assert problem(self._post(client, text, snapshot_id=real), 422, "malformed_text")["line"] == 2
+        problem(self._post(client, b"\xff\xfe\xff", snapshot_id=real), 422, "malformed_text")
+        assert "snapshot" in problem(self._post(client, text), 422, "conflicting_fields")["detail"]
+        problem(self._post(client, text, snapshot_id=real, cluster="prod"), 422, "conflicting_fields")
+        assert self._post(client, b"", snapshot_id=real).status_code == 422
+        assert client.post("/v1/checks", content=b"a", headers={"Content-Type": "text/csv"}).status_code == 415

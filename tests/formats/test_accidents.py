@@ -4,7 +4,7 @@ import pytest
 
 from app.services.snapshots import cautions
 from tests.formats.strategies import rejected, sample
-from tests.formats.test_harmless_lines import read
+from tests.formats.test_harmless_lines import read, stored
 from tests.fuzz import texts
 
 TOPIC = (
@@ -89,3 +89,23 @@ def test_a_value_that_nothing_explains_is_unnoticed() -> None:
     assert texts.undetectable(texts.Change("another sign", "rack: a", "rack: b"), was, now)
     assert texts.undetectable(texts.Change("lose a line", "a\nb", "a"), was, frozenset())
     assert not texts.undetectable(texts.Change("join lines", "a\nb", "ab"), was, frozenset())
+
+
+def test_a_string_of_no_json_is_no_failure_of_ours() -> None:
+    lines = [f'{{"log": "{line}\\n"}}' for line in TOPIC.format("", "").replace("\t", "\\t").rstrip().split("\n")]
+    assert rejected(read, "\n".join([*lines[:1], lines[1].replace("Isr: 1", "\\Isr: 1")])).line is not None
+
+
+def test_members_of_two_moments_are_named() -> None:
+    header = "GROUP  CONSUMER-ID  HOST        CLIENT-ID  #PARTITIONS\n"
+    rows = [f"g      c-{one}          /127.0.0.1  c          1\n" for one in range(4)]
+    found = read(f"{header}{rows[0]}{rows[1]}\n{header}{rows[2]}{rows[3]}")
+    assert ["several moments" in one.detail for one in found.joined.disagreements] == [True]
+    assert not read(header + "".join(rows)).joined.disagreements
+    assert not read(f"{header}{rows[0]}\n{header}{rows[0]}").joined.disagreements
+    assert not read(f"{header}{rows[0]}\n{header}{rows[1].replace('g ', 'h ')}").joined.disagreements
+
+
+def test_a_leader_may_have_its_host() -> None:
+    text = TOPIC.format("", "")
+    assert stored(text.replace("Leader: 1", "Leader: 1 (kafka-1:9092)")) == stored(text)

@@ -178,6 +178,12 @@ def test_what_is_no_json_in_any_language_is_rejected(wrong: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
+        ("TOPIC   PARTITION   NEWEST_OFFSET   OLDEST_OFFSET   CONSUMER_OFFSET   LEAD   LAG\n", "a table of kafkactl"),
+        ("  TOPIC  | ID | LEADER |  REPLICAS\n+--------+----+--------+---\n", "a table of topicctl"),
+        ("NAME      STATE     CONSUMERS\nbilling   Stable    1\n", "groups of kaf"),
+        ('{"consumerGroups": [{"groupId": "billing", "state": "Stable"}]}', "groups of Redpanda Console"),
+        ('{"topicIdentities": [{"topic": "orders", "partitions": 2}]}', "topics of CMAK"),
+        ('{"topics": [{"topic": "orders", "error": null}]}', "topics of CMAK"),
         ("Broker\t\tSocket\n1\t\t10.0.0.1:9092\n", "brokers without racks of kafkat or kaf"),
         ("ID  ADDRESS       CONTROLLER\n1   kafka-1:9092  true\n", "brokers without racks of kafkat or kaf"),
         ("Valid replica already elected for partitions payments-0\n", "kafka-leader-election"),

@@ -42,7 +42,7 @@ WIDE = (*PLAIN, "lose lines", "exchange lines", "cut a line", "join lines", "put
 _STANDING = ("brokers_without_rack", "kafka_version_assumed", "prefix_removed", "reassignment_in_progress")
 """Warnings that tell what a text is of: of a changed one they only have another count."""
 _IDENTITY = ("id", "name", "group_id", "member_id", "topic", "partition", "path")
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"-?\d+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _END_OF_WORD, _START_OF_WORD = re.compile(r"[\w./-]*\Z"), re.compile(r"[\w./-]*")
 
@@ -207,20 +207,29 @@ def undetectable(change: Change, was: Facts, now: Facts) -> bool:
     """Whether a tool could have printed the changed text, so that nothing in it contradicts what it says.
 
     It could if whole lines are lost, or the end of a text, and what is left has the values that it had, or a smaller
-    sum of disks; if lines of one form were exchanged, so that lists have another order; if lines of another text came
-    in with their own values; if a number has another digit, or a name another sign or end.
+    sum of disks, or the replicas of the next record; if lines of one form were exchanged, so that lists have another
+    order; if lines of another text came in with their own values; if a number has another digit, or a name another
+    sign or end.
     """
     if change.is_lost:
-        return {fact for fact in now if "disk_bytes" not in fact} <= was or _has_other_end(change, was, now)
+        holders = {fact[-1] for fact in was if "replicas" in fact}  # are the brokers if none is listed any more
+        values = frozenset(fact for fact in now if "disk_bytes" not in fact and not holders & {*fact[:2]})
+        return _unordered(values) <= _unordered(was) or _is_quoted(was, now) or _has_other_end(change, was, now)
     if change.kind == "exchange lines":
-        return _unordered(was) == _unordered(now) or len({_DIGITS.sub("0", line) for line in change.lines}) == 1
+        return (
+            _unordered(was) == _unordered(now)
+            or len({_DIGITS.sub("0", line).split()[0] for line in change.lines if line}) == 1
+        )
     if change.other is not None:
         return now <= was | _reading_of(change.other).facts
     if change.kind == "cut a line":
-        return _has_other_end(change, was, now) or any(
-            _renamed(now, quote, "") <= _renamed(was, "", "") for quote in "'`"
-        )
+        return _has_other_end(change, was, now) or _is_quoted(was, now)
     return change.kind == "another sign" and _has_other_sign(change, was, now)
+
+
+def _is_quoted(was: Facts, now: Facts) -> bool:
+    """Whether a quotation mark, of which the other one is lost, counts for a part of a name."""
+    return any(_renamed(now, quote, "") <= _renamed(was, quote, "") for quote in ("'", '"', "`", "**"))
 
 
 def _has_other_sign(change: Change, was: Facts, now: Facts) -> bool:
@@ -229,9 +238,16 @@ def _has_other_sign(change: Change, was: Facts, now: Facts) -> bool:
     at = next(at for at, (old, new) in enumerate(pairs) if old != new)
     left, right = _around(change.before[:at], change.before[at + 1 :])
     old, new = (left + text[at] + right for text in (change.before, change.after))
-    if any(_NUMBER.fullmatch(word) for word in (old, right, left)) and _NUMBER.fullmatch(new):
+    rest = change.after[at + 1 + len(right) :]
+    if new.isidentifier() and rest.startswith(('":', '\\":')):
+        return True  # the name of a field, which then is unknown
+    if any(map(_NUMBER.fullmatch, (old, right, left))) and any(map(_NUMBER.fullmatch, (new, new.strip()))):
         return True
-    if len(new) >= len("null") and now <= was | {fact for fact in now if new in fact}:
+    if "-" in (old, new) and (now <= was or was <= now):
+        return True  # which stands for no number
+    if change.before[at].isdigit() and (change.after[at].isspace() or (not left and not right)):
+        return True  # the number has lost a digit, or is a name, as of a subtopology
+    if now <= was | {fact for fact in now if new in fact or "null" in str(fact[-1])}:
         return True  # what stood for no name
     words = [(one, other) for one in (old, right, left) for other in (new, left, right)]
     before, after = _around(change.before[:at].removesuffix(" "), change.before[at + 1 :].removeprefix(" "))

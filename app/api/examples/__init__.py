@@ -1,7 +1,8 @@
 """The examples of the documentation, which run as they stand if RACKPLAN_EXAMPLES stores the resources that they name.
 
 `<name>.json` has the example bodies of one operation, in the form of OpenAPI: name → `summary` and `value`.
-`snapshot_body.json` has the OpenAPI description of a snapshot's body, which has three media types.
+`snapshot_body.json` has the OpenAPI description of a snapshot's body, which has three media types, `check_text.json`
+that of a check's text.
 """
 
 from importlib.resources import files
@@ -39,6 +40,7 @@ STREAMS_REQUEST = _bodies("streams")
 RESTART_REQUEST = _bodies("restart")
 CONSUMERS_REQUEST = _bodies("consumers")
 CHECK_REQUEST = _bodies("checks")
+CHECK_TEXT = _bodies("check_text")
 KEYS_REQUEST = _bodies("keys")
 SWEEP_REQUEST = _bodies("sweeps")
 CLONE_REQUEST = _bodies("clones")

@@ -68,6 +68,11 @@ async def json_only(request: Request) -> None:
     _require_media_type(request, "application/json")
 
 
+async def json_or_text(request: Request) -> None:
+    """Raise `UnsupportedMediaType` unless the body is announced as JSON, or as the text of a tool."""
+    _require_media_type(request, "application/json", "text/plain")
+
+
 async def merge_patch_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as a JSON merge patch, or as JSON."""
     _require_media_type(request, "application/json", "application/merge-patch+json")

@@ -49,12 +49,14 @@ _PAIR = re.compile(
 )
 _NAME = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=")
 _SWITCHES = (FETCHES_NOT_UPLOADED, "unclean.leader.election.enable", "remote.storage.enable")
+_LONGEST = 4096
+_SWITCH, _AMOUNT = re.compile(r"(?i:true|false)", re.ASCII), re.compile(r"-?\d{1,19}", re.ASCII)
 _FORMS = {  # but min.insync.replicas, which is a count
-    **dict.fromkeys(_SWITCHES, r"(?i:true|false)"),
-    **dict.fromkeys(_OF_LOGS.split(), r"-?\d{1,19}"),
-    "cleanup.policy": r"(?:compact|delete)(?:,(?:compact|delete))?",
-    "follower.replication.throttled.replicas": r"\*|none|\d+:\d+(?:,\d+:\d+)*|",
-    PLACEMENT_CONSTRAINTS: r"\{.{1,4094}\}|",
+    **dict.fromkeys(_SWITCHES, _SWITCH),
+    **dict.fromkeys(_OF_LOGS.split(), _AMOUNT),
+    "cleanup.policy": re.compile(r"(?:compact|delete)(?:,(?:compact|delete))?"),
+    "follower.replication.throttled.replicas": re.compile(r"\*|none|(?:\d+:\d+(?:,|$))*+", re.ASCII),
+    PLACEMENT_CONSTRAINTS: re.compile(r"(?:\{.{1,4094}\})?"),
 }
 """By name, the values that Kafka takes."""
 
@@ -107,7 +109,7 @@ def invalid(text: str) -> str | None:
 def _is_valid(name: str, value: str) -> bool:
     if name == MIN_INSYNC_REPLICAS:
         return _is_count(value.strip())
-    return re.fullmatch(_FORMS[name], value.strip(), re.ASCII) is not None
+    return len(value) <= _LONGEST and _FORMS[name].fullmatch(value.strip()) is not None
 
 
 def of_brokers(stated: Iterable[tuple[str, str]]) -> Configs:

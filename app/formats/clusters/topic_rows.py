@@ -128,7 +128,7 @@ class Rows:
             require(line, values, REASSIGNMENT_COLUMNS, of=ROW)
         if self._with_elr or "Elr" in values:
             self._with_elr = True
-            require(line, values, ELR_COLUMNS, of=ROW)
+            require(line, values, ELR_COLUMNS, of=f"{ROW}, as other rows have it")
             if (values["Elr"] == "N/A") != (values["LastKnownElr"] == "N/A"):
                 actual = f"{shown(values['Elr'])} and {shown(values['LastKnownElr'])}"
                 raise rejection(line, expected="`N/A` after both of `Elr:` and `LastKnownElr:`, or none", actual=actual)
@@ -141,9 +141,10 @@ class Rows:
         observers = _ids(line, values, OBSERVERS)
         if unknown := set(observers).difference(replicas):
             raise rejection(line, expected=f"replicas after `{OBSERVERS}:`", actual=f"{min(unknown)}, not a replica")
+        leader = values["Leader"].partition(" (")[0]  # some add the host: `1 (kafka-1:9092)`
         row = PartitionDescription(
             partition=number_in(line, values, "Partition"),
-            leader=None if values["Leader"] in ("none", "-1") else number_in(line, values, "Leader"),
+            leader=None if leader in ("none", "-1") else number_in(line, {"Leader": leader}, "Leader"),
             replicas=replicas,
             isr=isr,
             adding=_ids(line, values, "Adding Replicas"),
@@ -218,7 +219,7 @@ def require(line: int, values: Values, columns: Columns, *, of: str) -> None:
     """Raise `MalformedText` if a column is missing."""
     for column in columns:
         if column not in values:
-            actual = f"only {shown(', '.join(values))}: the line is cut off"
+            actual = f"only {shown(', '.join(values))}: the line is cut off, or of another release of the tool"
             raise rejection(line, expected=f"the column `{column}` in {of}", actual=actual)
 
 

@@ -5,7 +5,7 @@ members, else the offsets. The others add what they know of the same members. Te
 moment may disagree; their data of other members are then not joined, which is reported.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, islice
@@ -71,7 +71,8 @@ def join(texts: GroupTexts) -> JoinedGroups:
     of = defaultdict(_Sources, {group.group_id: _Sources(group) for group in texts.described if group.error is None})
     for name, state in _rows(texts.states, lambda _: "the state"):
         of[name].state = state
-    for name, member in _rows(_each_once(texts.members), lambda row: f"member {shown(row.consumer_id)}"):
+    listed = list(_each_once(texts.members))
+    for name, member in _rows(listed, lambda row: f"member {shown(row.consumer_id)}"):
         of[name].listed.append(member)
     for name, task_member in _rows(texts.streams_members, lambda row: f"member {shown(row.member_id)}"):
         of[name].streams.append(task_member)
@@ -80,7 +81,9 @@ def join(texts: GroupTexts) -> JoinedGroups:
     for name, group_type in texts.types.items():
         of[name].type = group_type
     groups: list[RecordedGroup] = []
-    disagreements: list[Disagreement] = []
+    tables = Counter(name for rows in {section.rows for section in listed} for name in {row.group for row in rows})
+    several = [name for name, count in tables.items() if name is not None and count > 1]
+    disagreements = [Disagreement(name, "tables without a common member, as of several moments") for name in several]
     for name in sorted(of):
         members = of[name].members()
         groups.append(_group(name, of[name], members))
@@ -301,9 +304,9 @@ def _other_lags(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
             yield f"the lag of {row.topic}-{row.partition} is {lag}, and its offsets are {current} and {end}"
 
 
-def _half_members(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
-    """Partitions with a member and no host of it, or the reverse: a tool prints both or neither."""
-    for row in rows:
+def _half_members(rows: Sequence[PartitionOffsets]) -> Iterator[str]:
+    """Partitions with a member and no host of it, or the reverse: a tool that prints hosts prints both or neither."""
+    for row in rows if any(row.host for row in rows) else ():
         if (row.consumer_id is None) != (row.host is None):
             member, host = shown(row.consumer_id or "-"), shown(row.host or "-")
             yield f"{row.topic}-{row.partition} has the member {member} on {host}"

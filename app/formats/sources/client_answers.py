@@ -68,7 +68,7 @@ _OF_OTHERS = {"cluster", "endpoints", "jmx_port", "logDirs", "log_dirs"}
 """Keys of snapshots, registrations and log directories, which other readers take."""
 _DEEPEST = 8
 _COMMAND = re.compile(r"(?:.*[\s/$#>])?(?:aws\s+kafka\s+(?:describe-topic|list-topics)|(?:curl|GET)\s.*/topics\b)")
-_TOPIC_OPTION = re.compile(r"(?:--topic-name[ =]['\"]?|/topics/)(?P<topic>[A-Za-z0-9._-]{1,249})")
+_TOPIC_OPTION = re.compile(r"(?:--topic-name[ =]['\"]?|/topics/)(?P<topic>[A-Za-z0-9._-]{1,249}+)(?!:)")
 _NAME = re.compile(r"^name: ([\w.-]{1,249})[ \r]*\n(?=partitions:)", re.IGNORECASE | re.MULTILINE)
 _ADDRESS = re.compile(r"\S{1,253}:\d{1,5}")
 _NO_RACKS = noted("client answers no racks")

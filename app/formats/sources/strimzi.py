@@ -36,6 +36,7 @@ _POD = re.compile(r".*-(?P<id>\d{1,10})")
 _SUMS = "; rackplan plan reassignment --request takes it, and checks take Cruise Control's proposals"
 _OTHER_KINDS = [f"'Kafka{kind}'" for kind in ("Bridge", "Connect", "Connector", "MirrorMaker2", "Rebalance", "User")]
 _LISTED = 5
+_SMALLEST_DISK_BYTES = 1 << 20  # less is a size whose unit is lost
 _MOST_BROKERS = 100_000
 
 
@@ -212,7 +213,7 @@ def _bytes(volume: object) -> int | None:
     if quantity is None:
         return None
     size = round(float(quantity["number"]) * _UNITS.get(quantity["unit"] or "", 1))
-    return size if 0 < size < 2**62 else None
+    return size if _SMALLEST_DISK_BYTES <= size < 2**62 else None
 
 
 def _documents(text: str) -> Iterator[tuple[int, Yaml]]:

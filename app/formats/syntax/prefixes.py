@@ -51,13 +51,14 @@ _STDOUT = re.compile(
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
 _STRING_OF_LINES = re.compile(
-    rf'(?:"\w{{0,40}}(?:stdout|output|content|log|message|msg|line|payload)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>{_STRING})',
+    rf'(?:"\w{{0,40}}(?:stdout|output|content|log|message|msg|line|payload)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>(?-i:{_STRING}))',
     re.IGNORECASE,
 )
 _MESSAGE = re.compile(rf"(?:^|\s)(?:msg|message|line|log|output)=(?P<line>{_STRING})")
 _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
+_OBJECT = re.compile(r'\{".*\}[ \t\r]*')
 _BROKEN = re.compile(
     r'^(?:\{".*(?<![\s{}\[\]])|[ \t]*[{"](?:[^"\\\n]|\\.|"(?:[^"\\\n]|\\.)*+")*+"(?:[^"\\\n]|\\.)*+)[ \t\r]*$',
     re.MULTILINE,
@@ -174,7 +175,8 @@ def _of_strings(text: str) -> str | None:
     found = sorted(_STRING_OF_LINES.finditer(text), key=lambda string: int(string["nanoseconds"] or 0))
     strings = [json.loads(string["lines"], strict=False) for string in found]
     joined = ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
-    return "\n".join([joined, *_BROKEN.findall(_STRING_OF_LINES.sub('""', text))])
+    broken = [line for line in text.split("\n") if _OBJECT.fullmatch(line) and not _STRING_OF_LINES.search(line)]
+    return "\n".join([joined, *broken, *_BROKEN.findall(_STRING_OF_LINES.sub('""', text))])
 
 
 def _cells(line: str) -> Sequence[str]:
