@@ -32,7 +32,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # They share loads of leaders that they reach with the replicas they have.
     # Sets of a scatter width repeat fewer pairs of brokers.
     # Small brokers move the fewest bytes between log directories to the byte.
-    engine_version = 25
+    engine_version = 26
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
