@@ -255,11 +255,12 @@ class PlanProgress:
         copies, rates, _ = self._copies(is_copied, self.located.leaders)
         if rates.throttle_bytes_per_s is None:
             return np.zeros(len(steps))
-        began, ended = np.full((2, len(steps)), np.nan)
+        began, ended, throttles = np.full((3, len(steps)), np.nan)
         for number, batch in executed.items():
             began[number - 1] = batch.began_at.timestamp()
             ended[number - 1] = began[number - 1] + batch.seconds
-        return quota_credits(copies, rates, began, ended, self._is_alone(is_copied))
+            throttles[number - 1] = batch.throttle or np.inf
+        return quota_credits(copies, rates, began, ended, self._is_alone(is_copied), throttles)
 
     def _is_alone(self, is_copied: Bools) -> Bools:
         """Whether a copy's follower replicated nothing from its leader at the plan's snapshot; as `_copies`."""
