@@ -36,6 +36,25 @@ def not_among(lists: Int32s, others: Int32s) -> Bools:
     return np.asarray(is_other, np.bool_)
 
 
+def senders(lists: Int32s, leaders: Int32s) -> Int32s:
+    """(rows,) int32: the broker that new replicas are copied from: the leader while it is in the list, else the first.
+
+    Kafka replaces a leader no sooner than its replica is dropped, and then by the first of the list that is in sync
+    (`PartitionChangeBuilder.electAnyLeader`).
+
+    Parameters
+    ----------
+    lists : (rows, at least 1). leaders : (rows,) int32 as they were before any of the lists, or `NO_REPLICA`.
+
+    Examples
+    --------
+    >>> senders(np.array([[1, 2], [1, 3]], np.int32), np.array([2, 2], np.int32)).tolist()
+    [2, 1]
+    """
+    leads = (lists == leaders[:, None]) & (lists != NO_REPLICA)
+    return np.where(leads.any(axis=1), leaders, lists[:, 0])
+
+
 def distinct_values(lists: NDArray[np.integer]) -> Int64s:
     """(rows,) int64: number of distinct values in each row; negative ones do not count."""
     ordered = np.sort(lists, axis=1)

@@ -34,6 +34,22 @@ def test_a_throttle_alone(client: httpx.Client) -> None:
     assert plan["recommended_throttle_bytes_per_s"] is None
 
 
+def test_the_leader_sends_though_another_is_preferred(client: httpx.Client) -> None:
+    """Broker 1 is preferred for both partitions and leads one, so that two brokers send one each."""
+    partitions = [{"partition": p, "replicas": [1, 2], "leader": 1 + p, "size_bytes": 600 * MB} for p in (0, 1)]
+    body = {"cluster": "led", "brokers": [{"id": broker} for broker in (1, 2, 3, 4)]}
+    body |= {"topics": [{"name": "orders", "partitions": partitions}]}
+    assert client.post("/v1/snapshots", json=body).status_code == 201
+    pins = [{"topic": "orders", "partition": p, "replicas": [1, 2, 3 + p]} for p in (0, 1)]
+    limits = {"throttle_bytes_per_s": 10 * MB, "max_moves_out_per_broker": 1}
+    response = client.post("/v1/plans/reassignment", json={"cluster": "led", "pins": pins, "batches": limits})
+    assert response.status_code == 201, response.text
+    plan = response.json()
+    assert [(batch["moved_replicas"], batch["seconds"]) for batch in plan["batches"]] == [(2, 60)]
+    progress = client.post(f"/v1/plans/{plan['id']}/progress", json={"cluster": "led"}).json()
+    assert progress["seconds_left"] == 60
+
+
 def test_nothing_is_known(client: httpx.Client) -> None:
     assert _times(_plan(client)) == (None, None)
 

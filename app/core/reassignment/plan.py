@@ -89,6 +89,7 @@ def _reassigned(problem: Problem, after: Int32s) -> ReassignedPartitions:
         rack_of=rules.rack_of,
         is_barred=rules.is_barred,
         waits=never.waits | never.has_no_source,
+        leaders=rules.leaders,
     )
 
 

@@ -217,7 +217,7 @@ class BatchRules:
     size_bytes : (rows,) int64 bytes that a new replica copies, or `UNKNOWN_SIZE`.
     disks : used and available bytes by broker; None if disks are not limited.
     cordons : that Kafka enforces while batches run.
-    is_barred, rack_of : as of `ReassignedPartitions`.
+    is_barred, rack_of, leaders : as of `ReassignedPartitions`.
     completion : which lists Kafka completes.
     """
 
@@ -229,6 +229,7 @@ class BatchRules:
     is_barred: Bools | None
     rack_of: Int32s | None
     completion: CompletionRules
+    leaders: Int32s = field(repr=False)
 
 
 def without_deadline() -> float:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import UNKNOWN_SIZE, padded
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, padded
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from tests import draws as st
 
@@ -33,6 +33,7 @@ def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
     stored = draw(st.none() | st.lists(st.integers(0, MOST_BYTES), min_size=rows, max_size=rows))
     racks = st.none() | st.lists(st.integers(0, 3), min_size=brokers, max_size=brokers)
     rack_of = draw(racks)
+    leaders = [draw(st.sampled_from([*row, NO_REPLICA])) for row in before]
     return ReassignedPartitions(
         before=padded(before),
         after=padded(after),
@@ -43,6 +44,7 @@ def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
         rack_of=None if rack_of is None else np.array(rack_of, np.int32),
         is_barred=draw(st.none() | st.lists(st.booleans(), min_size=brokers, max_size=brokers).map(np.array)),
         waits=draw(st.none() | st.lists(st.booleans(), min_size=rows, max_size=rows).map(as_bools)),
+        leaders=draw(st.none() | st.just(np.array(leaders, np.int32))),
     )
 
 

@@ -1,12 +1,13 @@
 """Reassignments cut into batches: within every limit, from where replicas are to where they shall be and back."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import event, given
 
-from app.core.model import UNKNOWN_SIZE, Int32s, padded, unpadded
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, padded, unpadded
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import batch_violations
@@ -83,6 +84,30 @@ class TestLaws:
         there = [now if was else [] for was, now in zip(before, after, strict=True)]
         assert executed(reassigned.before, batches) == there
         assert executed(padded(there), batches, backwards=True) == before
+
+    @examples(200)
+    @given(reassignments(), all_limits)
+    def test_copies_are_limited_and_timed_where_they_are_sent(
+        self, reassigned: ReassignedPartitions, limits: BatchLimits
+    ) -> None:
+        """Kafka keeps a leader until a step drops its replica; the first of the list that the step requests follows."""
+        batches = cut_batches(reassigned, limits)
+        preferred = [row[0] if row else NO_REPLICA for row in unpadded(reassigned.before)]
+        leaders = preferred if reassigned.leaders is None else reassigned.leaders.tolist()
+        leaders = [each if each >= 0 else first for each, first in zip(leaders, preferred, strict=True)]
+        for number, batch in enumerate(shown(batches)):
+            sent, received, replicas = Counter[int](), Counter[int](), Counter[int]()
+            for row, (before, after) in batch.items():
+                size = max(int(reassigned.size_bytes[row]), 0)
+                for broker in set(after) - set(before):
+                    sent[leaders[row]] += size
+                    received[broker] += size
+                    replicas[leaders[row]] += 1
+                leaders[row] = leaders[row] if leaders[row] in after else after[0]
+            assert max(replicas.values(), default=0) <= (limits.max_moves_out_per_broker or sum(replicas.values()))
+            if batches.seconds is not None and limits.throttle_bytes_per_s is not None:
+                busiest = max([0, *sent.values(), *received.values()])
+                assert batches.seconds[number] == pytest.approx(busiest / limits.throttle_bytes_per_s)
 
     @reaches("in batches", 0.3)
     @examples(300)

@@ -90,6 +90,7 @@ def problem(
         batches=BatchRules(
             *(BatchLimits(), sizes, sizes, None, Cordons(), None, None),
             CompletionRules(BEFORE, np.full_like(BEFORE, NO_REPLICA), every, CompletionRule.TARGET),
+            BEFORE[:, 0],
         ),
         max_moved_bytes=budget,
         has_trade_off=False,

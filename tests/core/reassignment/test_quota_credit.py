@@ -1,5 +1,6 @@
 """Kafka's samples of a quota and its whole fetches decide how soon batches are complete."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -32,20 +33,22 @@ class Quota:
             self.samples = [*self.samples[-SAMPLES:], [now, now, 0.0]]
         self.samples[-1][1:] = [now, self.samples[-1][2] + sent]
 
-    def is_exceeded(self, now: float) -> bool:
+    def is_exceeded(self, now: float, throttle: float) -> bool:
         self.samples = [each for each in self.samples if now - each[1] < SAMPLES]
         since = min((each[0] for each in self.samples), default=now)
-        return sum(each[2] for each in self.samples) > max(now - since, 1.0)
+        return sum(each[2] for each in self.samples) > throttle * max(now - since, 1.0)
 
 
-def simulated(needed: list[float], pauses: list[float]) -> tuple[Float64s, Float64s]:
-    """Begin and end of batches that need seconds of one throttle, each so long after the one before."""
+def simulated(
+    needed: list[float], pauses: list[float], throttles: Sequence[float] | None = None
+) -> tuple[Float64s, Float64s]:
+    """Begin and end of batches that need seconds of `THROTTLE`, at multiples of it, each after a pause."""
     quota, now, began, ended = Quota(), 0.0, [], []
-    for each, pause in zip(needed, pauses, strict=True):
+    for each, pause, throttle in zip(needed, pauses, throttles or [1.0] * len(needed), strict=True):
         now, left = now + pause, each
         began.append(now)
         while left > 0:
-            while left > 0 and not quota.is_exceeded(now):
+            while left > 0 and not quota.is_exceeded(now, throttle):
                 quota.record(min(FETCHED_S, left), now)
                 left -= FETCHED_S
             now += LOOK_S
@@ -89,6 +92,17 @@ def test_a_second_batch_takes_as_long_as_by_kafkas_samples(needed: list[float], 
     copies = copies_of(*((number, 0, 1, each) for number, each in enumerate(needed)))
     taken = predicted(copies, THROTTLE, 2, began, ended)
     assert taken == pytest.approx(ended - began, abs=1.2)
+
+
+@examples(100)
+@given(needed=st.lists(st.floats(2, 10), min_size=2, max_size=2), pause=PAUSES, first=st.floats(0.3, 4))
+def test_samples_stay_when_the_throttle_changes(needed: list[float], pause: float, first: float) -> None:
+    """A batch after a faster one waits for the bytes of that, and after a slower one has credit."""
+    began, ended = simulated(needed, [0.0, pause], [first, 1.0])
+    copies, rates = copies_of(*((number, 0, 1, each) for number, each in enumerate(needed))), throttled(THROTTLE, 2)
+    found = quota_credits(copies, rates, began, ended, together(copies), np.array([first, 1.0]) * THROTTLE)
+    assert found[0] == 0 or first == 1
+    assert needed[1] - found[1] == pytest.approx(ended[1] - began[1], abs=1.2)
 
 
 def test_rows_of_batches_are_much_nearer_to_kafkas_samples_than_without_credit() -> None:

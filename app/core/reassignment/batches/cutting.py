@@ -220,9 +220,10 @@ def batches_lower_bound(
     chains : of the partitions. packed : with the moves between log directories, one of which may be listed with a step.
     """
     brokers = len(reassigned.broker_ids)
-    chain_of_add = np.repeat(packed.chain_of, np.diff(packed.adds_from))
+    n_adds = np.diff(packed.adds_from)
+    chain_of_add = np.repeat(packed.chain_of, n_adds)
     moves_in = np.bincount(packed.adds, minlength=brokers)
-    moves_out = np.bincount(packed.source[chain_of_add], minlength=brokers)
+    moves_out = np.bincount(np.repeat(packed.source, n_adds), minlength=brokers)
     bytes_in = sums_by(packed.adds, packed.size[chain_of_add], brokers)
     listed = len(chains.before) + len(np.setdiff1d(packed.rows, chains.rows))
     at_once = limits.max_partitions or NO_LIMIT
@@ -259,7 +260,7 @@ def _batch_figures(
     size, is_unknown = chains.size[chain], reassigned.size_bytes[chains.rows[chain]] == UNKNOWN_SIZE
     bytes_in, seconds = _most(batch, chains.adds, size, n_batches), None
     if limits.throttle_bytes_per_s is not None:
-        busiest = np.maximum(bytes_in, _most(batch, chains.source[chain], size, n_batches))
+        busiest = np.maximum(bytes_in, _most(batch, np.repeat(chains.source, n_adds), size, n_batches))
         if moves is not None:
             within = _most(moves.batch, moves.broker, reassigned.on_disk[moves.row], n_batches)
             busiest = np.maximum(busiest, within)

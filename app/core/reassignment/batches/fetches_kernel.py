@@ -75,7 +75,7 @@ class _Fetchers(NamedTuple):
 def fill_ends(
     fetches: FetchArrays,
     batches: Int64Vector,
-    throttle: float,
+    throttles: FloatVector,
     began: Int64Vector,
     ended: Int64Vector,
     samples: QuotaSamples,
@@ -85,8 +85,8 @@ def fill_ends(
 
     Parameters
     ----------
-    batches : (batches + 1,) of fetchers, in the order of their execution. began, ended : (batches,) as executed: the
-        samples that a batch leaves are stretched to that duration.
+    batches : (batches + 1,) of fetchers, in the order of their execution. throttles : (batches,) bytes per second.
+    began, ended : (batches,) as executed: the samples that a batch leaves are stretched to that duration.
     ends : (batches,) on entry the latest ends, for batches that hardly catch up with new data.
     """
     fetchers, copies = len(fetches.source), len(fetches.size)
@@ -102,7 +102,7 @@ def fill_ends(
     )
     for batch in range(len(batches) - 1):
         within = (batches[batch], batches[batch + 1])
-        ends[batch] = _end(fetches, within, throttle, (began[batch], ends[batch]), samples, state)
+        ends[batch] = _end(fetches, within, throttles[batch], (began[batch], ends[batch]), samples, state)
         # Of the execution only begin and end are known, between which its samples are stretched.
         stretch = (ended[batch] - began[batch]) / max(ends[batch] - began[batch], 1)
         for link in range(len(samples.current)):

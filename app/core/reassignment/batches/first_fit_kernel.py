@@ -25,7 +25,8 @@ _LOOKS = 16
 class ChainArrays(NamedTuple):
     """The chains and their steps, as in `StepChains`. With `is_backwards` each chain begins with its last step.
 
-    size, stored : (chains,) bytes that a replica copies, and that it has on its disk.
+    source : (steps,) broker that replicas are copied from. size, stored : (chains,) bytes that a replica copies, and
+    that it has on its disk.
     """
 
     first: Int64Vector
@@ -196,7 +197,7 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
     """The queue whose limit the chain's next step exceeds, or `_FITS`."""
     step, size, stored = _step(work, state, chain), work.size[chain], work.stored[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
-    source = len(state.bytes_in) + work.source[chain]
+    source = len(state.bytes_in) + work.source[step]
     if begin < end and state.moves[source] + end - begin > capacity.moves_out:
         return int(source)
     for k in range(begin, end):
@@ -213,7 +214,7 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
 def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
     step, size = _step(work, state, chain), work.size[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
-    state.moves[len(state.bytes_in) + work.source[chain]] += end - begin
+    state.moves[len(state.bytes_in) + work.source[step]] += end - begin
     for k in range(begin, end):
         state.moves[work.adds[k]] += 1
         state.bytes_in[work.adds[k]] += size

@@ -45,6 +45,8 @@ class ReassignedPartitions:
     waits : (rows,) bool, partitions whose lists Kafka never completes while brokers are down: their steps come after
         all others, since no batch can begin after them. None: no partition waits.
     stored_bytes : (rows,) int64 bytes that a replica has on its disk, if it may have copied fewer; None: `size_bytes`.
+    leaders : (rows,) int32 position of the broker that leads now, from which replicas are copied while it has one, or
+        `NO_REPLICA`; None: the first of each list leads.
     """
 
     before: Int32s = field(repr=False)
@@ -56,6 +58,7 @@ class ReassignedPartitions:
     is_barred: Bools | None = None
     waits: Bools | None = None
     stored_bytes: Int64s | None = field(default=None, repr=False)
+    leaders: Int32s | None = field(default=None, repr=False)
 
     @property
     def on_disk(self) -> Int64s:
@@ -71,7 +74,7 @@ class BatchLimits:
     ----------
     max_moves_in_per_broker : replicas that a broker receives in one batch.
     max_moves_out_per_broker : replicas that are copied from a broker in one batch. Followers fetch from the leader, so
-        all new replicas of a partition are copied from the first of its list.
+        all new replicas of a partition are copied from one broker.
     max_bytes_in_per_broker : transient bytes: all replicas that a broker receives in one batch, as the replicas it
         loses are deleted only when the partition's step completes.
     max_partitions : partitions in one batch.

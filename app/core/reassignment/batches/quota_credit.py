@@ -28,7 +28,12 @@ _IN_SYNC_S = 0.2
 
 
 def quota_credits(
-    copies: BatchCopies, rates: ReplicationRates, began_s: Float64s, ended_s: Float64s, is_alone: Bools
+    copies: BatchCopies,
+    rates: ReplicationRates,
+    began_s: Float64s,
+    ended_s: Float64s,
+    is_alone: Bools,
+    throttles: Float64s | None = None,
 ) -> Float64s:
     """(batches,) float64 seconds by which each batch is sooner complete than by `batch_durations`; negative if later.
 
@@ -45,10 +50,12 @@ def quota_credits(
     is_alone : (copies,) bool, whether the follower replicates nothing else from that leader. Its fetcher then pauses
         for a second (`replica.fetch.backoff.ms`) if the throttle is exceeded; others look again when the leader
         answers.
+    throttles : (batches,) bytes per second with which each was executed, infinite without one. Kafka keeps the samples
+        when a throttle changes. None: all with that of `rates`.
 
     Returns
     -------
-    0 of batches that are not executed, or never complete.
+    0 of batches that are not executed, were executed at another throttle, or never complete.
 
     Complexity: O(`MOST_EVENTS` · log(fetchers)), compiled, and that of `batch_durations`.
 
@@ -73,22 +80,25 @@ def quota_credits(
     if not len(executed):
         return credit
     fetches, batches = _fetches(copies, rates, executed, is_alone)
-    share = _simulated_shares(fetches, batches, limit[executed])
+    throttle = float(rates.throttle_bytes_per_s or 0)
+    its = np.full(len(executed), throttle) if throttles is None else throttles[executed]
+    longest = limit[executed] * throttle / its
+    share = _simulated_shares(fetches, batches, longest)
     share_of = np.repeat(share, np.diff(fetches.offsets[batches]))
     began, ended = (
         np.round((each[executed] - began_s[executed[0]]) * 1000).astype(np.int64) for each in (began_s, ended_s)
     )
-    ends = began + np.round((_SLOWER * share * limit[executed] + _SLOWER_S) * 1000).astype(np.int64)
+    ends = began + np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
     fetches_kernel.fill_ends(
         fetches._replace(size=fetches.size * share_of),
         batches,
-        float(rates.throttle_bytes_per_s or 0),
+        its,
         began,
         ended,
         _unused_samples(2 * len(rates.nic_in)),
         ends,
     )
-    credit[executed] = share * limit[executed] - (ends - began) / 1000 - _IN_SYNC_S
+    credit[executed] = np.where(its == throttle, share * longest - (ends - began) / 1000 - _IN_SYNC_S, 0.0)
     return credit
 
 

@@ -22,7 +22,7 @@ class StepReplay:
     batch, row : (steps,) int64.
     before, after : (steps, widest) int32. gained : (steps, widest) bool, replicas of `after` that are not in `before`;
         lost : replicas of `before` that are not in `after`.
-    origin, goal : (rows, widest) int32, lists before and after the reassignment.
+    origin, goal : (rows, widest) int32, lists before and after the reassignment. leaders : (rows,) int32 before it.
     """
 
     batch: Int64s = field(repr=False)
@@ -33,6 +33,7 @@ class StepReplay:
     lost: Bools = field(repr=False)
     origin: Int32s = field(repr=False)
     goal: Int32s = field(repr=False)
+    leaders: Int32s = field(repr=False)
 
     @property
     def has_data(self) -> Bools:
@@ -54,6 +55,13 @@ class StepReplay:
         """(steps, widest) int32: the list of the partition before the step, as the steps before it left it."""
         return np.where(self.is_first[:, None], self.origin[self.row], np.roll(self.after, 1, axis=0))
 
+    @property
+    def source(self) -> Int32s:
+        """(steps,) int32: the leader while the list has it, else the first replica; a follower fetches from it."""
+        led = (self.before == self.leaders[self.row][:, None]) & (self.before != NO_REPLICA)
+        column = np.argmax(led, axis=1)  # the first column if none leads
+        return np.asarray(self.before[np.arange(len(column)), column], np.int32)
+
     def of(self, chosen: Bools) -> "StepReplay":
         """Some of the steps, (steps,) bool."""
         columns = ("batch", "row", "before", "after", "gained", "lost")
@@ -62,15 +70,13 @@ class StepReplay:
     def copies(self, size_bytes: Int64s) -> tuple["BatchTraffic", "BatchTraffic"]:
         """Replicas that brokers receive in each batch, and those copied from them.
 
-        A follower fetches from the first replica of the list.
-
         Parameters
         ----------
         size_bytes : (rows,) int64 of one replica.
         """
         step, _ = np.nonzero(self.gained)
         batch, size = self.batch[step], size_bytes[self.row[step]]
-        return BatchTraffic(self.after[self.gained], batch, size), BatchTraffic(self.before[step, 0], batch, size)
+        return BatchTraffic(self.after[self.gained], batch, size), BatchTraffic(self.source[step], batch, size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +124,7 @@ def replay(reassigned: ReassignedPartitions, batches: Batches) -> StepReplay:
         lost=not_among(before, after),
         origin=widened(reassigned.before, width),
         goal=widened(reassigned.after, width),
+        leaders=widened(reassigned.before, width)[:, 0] if reassigned.leaders is None else reassigned.leaders,
     )
 
 

@@ -13,9 +13,9 @@ replicas to add, d to remove, and factors f before and g after:
   brokers have left are one step, and the partition has as many more replicas meanwhile. If its leader may not send as
   many in one batch, the steps stay apart, and the broker has to be uncordoned for them.
 - Partitions whose lists Kafka never completes while brokers are down have batches of their own, after all others.
-- The first replica stays first while data moves, since followers copy from it. If it is removed, that happens in the
-  partition's last step, in which the leader has to change. If it stays without staying first, or if only the order of
-  the list changes, a further step at the very end, which copies nothing, requests the final order.
+- The first replica stays first while data moves: if it leads, followers copy from it. If it is removed, that happens in
+  the partition's last step, in which the leader has to change. If it stays without staying first, or if only the order
+  of the list changes, a further step at the very end, which copies nothing, requests the final order.
 
 A partition's steps are in different batches, in their order, and each step in the first batch in which it fits. With
 the hottest partitions last, batches are filled from the last one back, the hottest first, so that each moves as late as
@@ -37,7 +37,7 @@ from app.core.model import Bools, Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, spreading_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.model import NO_LIMIT
-from app.core.replica_lists import not_among, widened
+from app.core.replica_lists import not_among, senders, widened
 from app.errors.quotation import quoted
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 
@@ -55,7 +55,7 @@ class StepChains:
     before, after : (steps, widest) int32 replica lists.
     adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. fills : the disk of each.
     frees, frees_from : likewise, the disks of the replicas that the step removes.
-    source : (chains,) int32 broker that new replicas are copied from. size : (chains,) int64 bytes, 0 if unknown.
+    source : (steps,) int32 broker that new replicas are copied from. size : (chains,) int64 bytes, 0 if unknown.
     waiting : number of chains at the end that `ReassignedPartitions.waits` names.
     """
 
@@ -111,9 +111,11 @@ def steps(
         before, after, rows, first, rack_of, most_adds
     )
     sizes = np.maximum(reassigned.size_bytes[rows], 0)
+    leaders = before[:, 0] if reassigned.leaders is None else reassigned.leaders
+    source = senders(listed, np.repeat(leaders[rows], n_steps[rows]))
     # Without log directories, the disk of a broker has its position.
     chains = StepChains(
-        rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, before[rows, 0], sizes, waiting
+        rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, source, sizes, waiting
     )
     if reassigned.is_barred is not None:
         chains = _without_barred_lists(chains, after, reassigned.is_barred, most_adds)
@@ -148,6 +150,7 @@ def _without_barred_lists(chains: StepChains, goals: Int32s, is_barred: Bools, m
         first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         before=chains.before[starts],
         after=chains.after[stays],
+        source=chains.source[starts],
         adds_from=np.concatenate([[0], chains.adds_from[stays + 1]]),
         frees_from=np.concatenate([[0], chains.frees_from[stays + 1]]),
     )
@@ -205,7 +208,7 @@ def pack(
             chains.adds_from[begin : end + 1],
             chains.frees,
             chains.frees_from[begin : end + 1],
-            chains.source[start:stop],
+            chains.source[begin:end],
             chains.size[start:stop],
             reassigned.on_disk[chains.rows[start:stop]],
             goes_backwards,

@@ -125,7 +125,7 @@ def _fits(work: ChainArrays, capacity: BatchCapacity, state: _Batches, step: int
     if step + 1 < work.first[chain + 1] and state.batch_of[step + 1] <= batch:
         return False
     adds = work.adds[work.adds_from[step] : work.adds_from[step + 1]]
-    if len(adds) > 0 and state.moves_out[batch, work.source[chain]] + len(adds) > capacity.moves_out:
+    if len(adds) > 0 and state.moves_out[batch, work.source[step]] + len(adds) > capacity.moves_out:
         return False
     for broker in adds:
         if state.moves_in[batch, broker] >= capacity.moves_in:
@@ -142,7 +142,7 @@ def _count(work: ChainArrays, state: _Batches, step: int, sign: int) -> None:
     adds = work.adds[work.adds_from[step] : work.adds_from[step + 1]]
     state.totals[batch] += sign * state.size[step]
     state.partitions[batch] += sign
-    state.moves_out[batch, work.source[chain]] += sign * len(adds)
+    state.moves_out[batch, work.source[step]] += sign * len(adds)
     for broker in adds:
         state.moves_in[batch, broker] += sign
         state.bytes_in[batch, broker] += sign * work.size[chain]

@@ -328,12 +328,17 @@ def _batch_rules(
             is_live=~brokers.is_offline,
             rule=rule,
         ),
+        leaders=_known(positions_of(scope.leaders, brokers.ids), brokers),
     )
 
 
 def _by_row(brokers: BrokerTable, scope: scopes.PartitionScope, of_topics: Sequence[Int32s]) -> Int32s:
     """(rows, widest) int32 positions of lists of broker ids by topic of the scope; padding for new partitions."""
-    positions = positions_of(scopes.on_rows(of_topics, ~scope.is_new, len(scope.is_new)), brokers.ids)
+    return _known(positions_of(scopes.on_rows(of_topics, ~scope.is_new, len(scope.is_new)), brokers.ids), brokers)
+
+
+def _known(positions: Int32s, brokers: BrokerTable) -> Int32s:
+    """The positions, padding in place of brokers that the table does not have."""
     return np.where(positions == len(brokers.ids), np.int32(NO_REPLICA), positions)
 
 

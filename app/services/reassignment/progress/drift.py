@@ -9,7 +9,18 @@ from typing import Literal
 import numpy as np
 
 from app.core.measures.movement import movement
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Float64s, Int32s, Int64s, Placement, Topic
+from app.core.model import (
+    NO_LEADER,
+    NO_REPLICA,
+    UNKNOWN_SIZE,
+    Assignment,
+    Cluster,
+    Float64s,
+    Int32s,
+    Int64s,
+    Placement,
+    Topic,
+)
 from app.core.reassignment.progress import PartitionsNow, PlannedSteps, StepProgress
 from app.core.replica_lists import stacked
 from app.services.reassignment.differences import before_of, planned
@@ -28,6 +39,7 @@ class LocatedPlan:
         a batch changes; ascending.
     is_recreated : (partitions,) bool, whether the topic was deleted, and one of its name created.
     before, goal : (partitions, widest) int32 lists before the plan and after it.
+    leaders, leaders_now : (partitions,) int32 in the plan's own snapshot and in the later one, or `NO_LEADER`.
     """
 
     steps: StoredSteps
@@ -38,6 +50,8 @@ class LocatedPlan:
     is_recreated: Bools = field(repr=False)
     before: Int32s = field(repr=False)
     goal: Int32s = field(repr=False)
+    leaders: Int32s = field(repr=False)
+    leaders_now: Int32s = field(repr=False)
 
     def name(self, row: int) -> tuple[str, int]:
         """Topic and partition id of a row."""
@@ -62,16 +76,19 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
     is_recreated = np.zeros(len(keys), np.bool_)
     sizes = np.full(len(keys), UNKNOWN_SIZE, np.int64)
     rates = np.zeros(len(keys), np.float64)
+    leaders, leaders_now = np.full((2, len(keys)), NO_LEADER, np.int32)
     for name, its in _slices(steps.topics, topic_of):
         topic, known = later.get(name), earlier.get(name)
         if known is not None:
             found, there = _found(known, ids[its])
             sizes[found + its.start] = known.copied_bytes[there]
+            leaders[found + its.start] = known.leaders[there]
         if topic is not None:
             ids_of_topic = {topic.topic_id, known.topic_id if known else None}
             found, there = _found(topic, ids[its])
             is_recreated[found + its.start] = None not in ids_of_topic and len(ids_of_topic) == 2
             present.append((topic, found + its.start, there))
+            leaders_now[found + its.start] = topic.leaders[there]
             reported = topic.copied_bytes[there]
             if topic.ingress_bytes_per_s is not None:
                 rates[found + its.start] = np.nan_to_num(topic.ingress_bytes_per_s[there])
@@ -86,6 +103,8 @@ def locate(steps: StoredSteps, cluster: Cluster, made_on: Cluster) -> LocatedPla
         is_recreated=is_recreated,
         before=steps.before[first],
         goal=steps.after[last],
+        leaders=leaders,
+        leaders_now=leaders_now,
     )
 
 

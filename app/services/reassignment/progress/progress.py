@@ -30,7 +30,7 @@ from app.core.reassignment.batches.execution import (
 )
 from app.core.reassignment.batches.quota_credit import quota_credits
 from app.core.reassignment.progress import BatchCounts, StepProgress, StepState, counts_of_batches, progress_of_steps
-from app.core.replica_lists import not_among
+from app.core.replica_lists import not_among, senders
 from app.errors import every as errors
 from app.errors.every import FieldPath, quoted
 from app.formats.kafka_files import reassignment
@@ -241,7 +241,7 @@ class PlanProgress:
 
     def _seconds_left(self) -> Float64s | None:
         """(batches,) float64 at the throttle of the plan, infinite if nothing can be copied; None without one."""
-        left, rates, rows = self._copies(self.step_progress.copies)
+        left, rates, rows = self._copies(self.step_progress.copies, self.located.leaders_now)
         if rates.throttle_bytes_per_s is None:
             return None
         seconds = batch_durations(left, rates, len(self.located.steps))
@@ -252,25 +252,32 @@ class PlanProgress:
         """(batches,) float64 seconds by which batches were sooner complete since others were just before: by quotas."""
         steps = self.located.steps
         is_copied = not_among(steps.after, steps.before)
-        copies, rates, _ = self._copies(is_copied)
+        copies, rates, _ = self._copies(is_copied, self.located.leaders)
         if rates.throttle_bytes_per_s is None:
             return np.zeros(len(steps))
-        began, ended = np.full((2, len(steps)), np.nan)
+        began, ended, throttles = np.full((3, len(steps)), np.nan)
         for number, batch in executed.items():
             began[number - 1] = batch.began_at.timestamp()
             ended[number - 1] = began[number - 1] + batch.seconds
-        return quota_credits(copies, rates, began, ended, self._is_alone(is_copied))
+            throttles[number - 1] = batch.throttle or np.inf
+        return quota_credits(copies, rates, began, ended, self._is_alone(is_copied), throttles)
 
     def _is_alone(self, is_copied: Bools) -> Bools:
         """Whether a copy's follower replicated nothing from its leader at the plan's snapshot; as `_copies`."""
-        lists = [topic.destination.replicas.astype(np.int64) for topic in self.made_on.topics]
-        known = [(each[:, :1] << _ID_BITS | each[:, 1:])[each[:, 1:] != NO_REPLICA] for each in lists]
+        known = [
+            (topic.leaders[:, None].astype(np.int64) << _ID_BITS | topic.destination.replicas).ravel()
+            for topic in self.made_on.topics
+        ]
         step, column = np.nonzero(is_copied)
-        steps = self.located.steps
-        pairs = steps.before[step, 0].astype(np.int64) << _ID_BITS | steps.after[step, column]
+        sources = self._senders(self.located.leaders)[step].astype(np.int64)
+        pairs = sources << _ID_BITS | self.located.steps.after[step, column]
         return ~np.isin(pairs, np.concatenate([np.zeros(0, np.int64), *known]))
 
-    def _copies(self, is_copied: Bools) -> tuple[BatchCopies, ReplicationRates, Int64s]:
+    def _senders(self, leaders: Int32s) -> Int32s:
+        """(steps,) int32 the brokers that are copied from, by (partitions,) int32 leaders."""
+        return senders(self.located.steps.before, leaders[self.located.planned.rows])
+
+    def _copies(self, is_copied: Bools, leaders: Int32s) -> tuple[BatchCopies, ReplicationRates, Int64s]:
         """Replicas of `steps.after`, the limits of the plan without networks, and the partition of each replica."""
         request: Any = self.plan.head.request
         throttle, record_batch = (
@@ -279,7 +286,9 @@ class PlanProgress:
         steps, now = self.located.steps, self.located.now
         step, column = np.nonzero(is_copied)
         rows = self.located.planned.rows[step]
-        ids, ends = np.unique(np.concatenate([steps.before[step, 0], steps.after[step, column]]), return_inverse=True)
+        ids, ends = np.unique(
+            np.concatenate([self._senders(leaders)[step], steps.after[step, column]]), return_inverse=True
+        )
         source, target = np.split(ends.astype(np.int32), 2)
         sizes, rates = np.maximum(now.size_bytes[rows], 0), now.ingress_bytes_per_s[rows]
         copies = BatchCopies(self.located.planned.batch_of[step], source, target, sizes, rates)

@@ -20,7 +20,7 @@ from app.core.reassignment.plan import Executions
 from app.core.reassignment.problem import LogDirTable
 from app.core.reassignment.resource_problem import NO_CAPACITY
 from app.core.reassignment.stages.log_dirs import BrokerLogDirs, LogDirSolution
-from app.core.replica_lists import not_among, stacked, sums_by
+from app.core.replica_lists import not_among, senders, stacked, sums_by
 from app.errors import Json
 from app.formats.syntax.quantities import counted, first_of
 from app.services.bodies import ABSENT, AnswerRecord
@@ -445,7 +445,7 @@ def batch_times(problem: ReassignmentProblem, steps: Batches) -> BatchTimes:
     rows = steps.rows[gained]
     copies = execution.BatchCopies(
         batch=steps.batch_of[gained],
-        source=steps.before[gained, 0],
+        source=senders(steps.before[gained], problem.batches.leaders[rows]),
         target=steps.after[gained, column],
         size_bytes=np.maximum(problem.batches.size_bytes[rows], 0),
         ingress_bytes_per_s=problem.resources.scope.ingress[rows].astype(np.float64),
