@@ -1,7 +1,8 @@
 """An independent small model of reassignments, held beside the service on random small clusters.
 
 The model is written from the documentation alone and imports nothing of `app.core`: it shares with the planner the JSON
-of requests and answers. `make oracle` runs fresh instances; `test_oracle.py` runs the same ones each time.
+of requests and answers. `make oracle` runs fresh instances; `test_oracle.py` runs the same ones each time, and
+`test_units.py` holds plans of sizes in other units to be the same.
 
 clusters.py     random snapshots, at most 8 brokers and 12 partitions
 options.py      random requests: every kind of option of POST /v1/plans/reassignment

@@ -32,6 +32,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # They share loads of leaders that they reach with the replicas they have.
     # Sets of a scatter width repeat fewer pairs of brokers.
     # Small brokers move the fewest bytes between log directories to the byte.
+    # Sizes in another unit are the same problem. Placements within limits of small problems are found by the model.
     engine_version = 26
 
     def check_site(self, request: ReassignmentRequest) -> None:

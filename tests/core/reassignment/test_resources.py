@@ -273,7 +273,8 @@ def test_what_the_model_proves_of_the_excess_is_that_of_the_best_placement(probl
     if model is None:
         assert least == 0 or problem.loads.reads is not None
         return
-    assert 0 < model.bound <= least
+    assert model.bound <= least
+    assert (model.bound > 0, bool(model.conflicts)) == (least > 0, least > 0)
     assert model.at is not None
     loads = loads_of(problem.loads, problem.movement.rack_of, model.at, model.at[:, 0])
     assert abs(excess(problem, loads)[0] - least) < Fraction(1, 1_000)

@@ -31,9 +31,10 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.limit_model import ExcessProof, limit_conflicts
+from app.core.reassignment.solvers.exact.limit_model import FEASIBILITY, ExcessProof, limit_conflicts
 from app.core.reassignment.solvers.exact.placement_model import (
     ATTEMPTS,
+    CONFIGURED,
     MAX_CONFIGURED,
     Attempts,
     NotProven,
@@ -78,7 +79,8 @@ def exact_answer(
 
     Returns
     -------
-    None if the problem is too large, if consumers fetch from followers, or if an optimum is not proven in time.
+    None if the problem is too large, if consumers fetch from followers, or if an optimum up to the moved weight is not
+    proven in time. If that of moved replicas or leader changes is not, they are those of the placement found.
     """
     if problem.loads.reads is not None or not is_small(rules):
         return None
@@ -120,7 +122,9 @@ class Stages:
             reached[0]()
             self.sums = sums_of_limits
         moved = self.moved()
-        changes = self.minimise(lambda model: model.changes(problem.leader))
+        changes = 0
+        with suppress(NotProven):
+            changes = self.minimise(lambda model: model.changes(problem.leader))
         if hard:
             conflicts += conflicts_of(problem)[0] or limit_conflicts(problem, rules, self.is_over)
         ranges, proof = [each for of in reached for each in of()], ExcessProof(tuple(conflicts), hard, soft)
@@ -139,11 +143,15 @@ class Stages:
             self.lower = lower
 
     def moved(self) -> int:
-        """Minimise the moved weight, then the moved replicas, then the cost of removed ones in sync; the weight."""
+        """Minimise the moved weight, then the moved replicas, then the cost of removed ones in sync; the weight.
+
+        If the least of the moved replicas is not proven, their number stays as it is.
+        """
         moved = self.minimise(lambda model: model.moved(self.rules.cost))
         replicas = (self.problem.movement.current != NO_REPLICA).any(axis=1).astype(np.int64)
         if not np.array_equal(replicas, self.rules.cost):
-            self.minimise(lambda model: model.moved(replicas))
+            with suppress(NotProven):
+                self.minimise(lambda model: model.moved(replicas))
         lost = sync_costs(self.problem.movement)
         if lost.other.any():
             self.minimise(lambda model: model.kept(lost.other[:, None] - lost.current).times(-1))
@@ -189,7 +197,9 @@ class Stages:
         return value
 
     def _configure(self, model: PlacementModel) -> None:
-        """Add the configurations of brokers whose load by one resource is bounded. Raises `NotProven` without any."""
+        """Add the configurations of brokers whose load by one resource is bounded. If only loads that depend on leaders
+        are, the strongest linear relaxation proves some optima without any. Raises `NotProven` if there are none.
+        """
         loads, factor = self.problem.loads, self.rules.factor[self.rules.domain_of]
         for column in np.flatnonzero((loads.of_leader == loads.of_follower).all(axis=0)).tolist():
             load, base, high = loads.of_follower[:, column], loads.base[:, column], self.upper[:, column]
@@ -197,6 +207,10 @@ class Stages:
             others = [max(0, total - most + each) for each in high.tolist()]
             if (high < NO_LIMIT).any():
                 model.configure(load, base, BrokerBounds(np.maximum(self.lower[:, column], others), high))
+        depends = (loads.of_leader != loads.of_follower).any(axis=0)
+        bounded = (self.upper < NO_LIMIT).any(axis=0)
+        if bounded.any() and depends[bounded].all():
+            model.attempts = CONFIGURED
         if model.attempts is ATTEMPTS:
             raise NotProven
 
@@ -208,10 +222,13 @@ class Stages:
         upper = np.where(columns, self.problem.limits.upper, NO_LIMIT)
         if not (upper < NO_LIMIT).any():
             return Fraction(0)
-        if self.minimise(lambda model: model.excess(upper, shares=True)[0]) == 0:
-            self.sums.pop()
-            self.upper = np.minimum(self.upper, upper)
+        before, self.upper = self.upper, np.minimum(self.upper, upper)
+        model = self._model(FEASIBILITY)
+        if model.is_feasible():
+            self.at = model.placement()
             return Fraction(0)
+        self.upper = before
+        self.minimise(lambda model: model.excess(upper, shares=True)[0])
         return excess_of(self._loads(), upper)
 
     def balanced(self, group: Sequence[Goal], *, is_first: bool = True) -> Callable[[], list[GoalRange]]:

@@ -26,18 +26,22 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.placement_model import PlacementModel
+from app.core.reassignment.solvers.exact.placement_model import ATTEMPTS, PlacementModel
 from app.core.reassignment.solvers.search.search import rules_of, search
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
+FEASIBILITY = (*ATTEMPTS, (2, 1.0))
+"""Attempts to find a placement within limits near the mean of the loads: the strongest relaxation finds some that the
+others do not, and takes as long to build as they take to solve most models.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastExcess:
     """What the model proves. at : (rows, widest) int32 placement, the leader in column 0, or None if none was found.
 
-    bound : on the hard excess, as in `Excess`.
+    conflicts : none if the placement is within the hard limits. bound : on the hard excess, as in `Excess`.
     """
 
     conflicts: tuple[LimitConflict, ...]
@@ -47,14 +51,19 @@ class LeastExcess:
 
 def least_excess(problem: ResourceProblem, rules: LoadRules, is_over: Deadline) -> LeastExcess | None:
     """The hard limits that conflict, and the placement with the least excess; None if the problem is too large, if
-    consumers fetch from followers, or if that there is no placement within the limits is not proven.
+    consumers fetch from followers, or if it is not known whether a placement is within the limits.
     """
     rows, brokers = len(rules.cost), len(rules.rack_of)
     limited = (problem.limits.upper < NO_LIMIT) & ~problem.limits.is_soft
     if problem.loads.reads is not None or rows * brokers > MAX_CELLS or not limited.any():
         return None
-    if is_over() or not is_infeasible(problem, rules, limited):
+    if is_over():
         return None
+    within = _within(problem, rules, limited)
+    within.attempts = FEASIBILITY
+    status = within.status()
+    if status != "INFEASIBLE":
+        return LeastExcess((), within.placement(), Fraction(0)) if status == "OPTIMAL" else None
     subset = _irreducible(problem, rules, limited, is_over)
     solved = PlacementModel(problem, rules)
     upper = np.where(limited, problem.limits.upper, NO_LIMIT)
@@ -71,10 +80,15 @@ def limit_conflicts(problem: ResourceProblem, rules: LoadRules, is_over: Deadlin
 
 def is_infeasible(problem: ResourceProblem, rules: LoadRules, limited: Bools) -> bool:
     """Whether it is proven that no placement is within these limits, (brokers, resources) bool."""
-    solve = PlacementModel(problem, rules)
+    return _within(problem, rules, limited).status() == "INFEASIBLE"
+
+
+def _within(problem: ResourceProblem, rules: LoadRules, limited: Bools) -> PlacementModel:
+    """The model of the placements within these limits, (brokers, resources) bool."""
+    model = PlacementModel(problem, rules)
     for broker, column in zip(*np.nonzero(limited), strict=True):
-        solve.at_most(solve.of(int(broker), int(column)), int(problem.limits.upper[broker, column]))
-    return bool(solve.status() == "INFEASIBLE")
+        model.at_most(model.of(int(broker), int(column)), int(problem.limits.upper[broker, column]))
+    return model
 
 
 def _irreducible(problem: ResourceProblem, rules: LoadRules, limited: Bools, is_over: Deadline) -> Bools:
@@ -100,10 +114,9 @@ def _conflicts(problem: ResourceProblem, rules: LoadRules, subset: Bools) -> lis
     brokers = tuple(np.flatnonzero(subset.any(axis=1)).tolist())
     conflicts = []
     for column in columns:
-        solve = PlacementModel(problem, rules)
-        for broker, other in zip(*np.nonzero(subset), strict=True):
-            if other != column:
-                solve.at_most(solve.of(int(broker), int(other)), int(problem.limits.upper[broker, other]))
+        others = subset.copy()
+        others[:, column] = False
+        solve = _within(problem, rules, others)
         upper = np.full_like(problem.limits.upper, NO_LIMIT)
         upper[subset[:, column], column] = problem.limits.upper[subset[:, column], column]
         available = int(problem.limits.upper[subset[:, column], column].sum())

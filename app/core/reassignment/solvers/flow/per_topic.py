@@ -187,14 +187,14 @@ def _least(
 def _solved(problem: MovementProblem, network: TopicNetwork, is_over: Deadline) -> tuple[Int32s, int]:
     """As `_least`. A flow of the least excess is soon found; it is the answer if the deadline passes meanwhile."""
     movement = movement_costs(problem)
-    costs, scale = scaled_costs(problem, movement)
+    costs, scale, unit = scaled_costs(problem, movement)
     goals = [network.excess, network.costs(costs)]
     if scale == 1:
         goals.append(network.costs(tie_costs(problem)))
     flow = min_cost_flow(network.flow, goals, is_over=is_over)
     bound = network.least_by_topic(movement)
     if len(flow.costs) > 1:
-        bound = (flow.lower_bounds[1] + network.constant(costs)) // scale
+        bound = (flow.lower_bounds[1] + network.constant(costs)) // scale * unit
     return network.places(flow.amounts), bound
 
 

@@ -74,7 +74,7 @@ def least_within(
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
-    costs, scale = scaled_costs(problem, movement_costs(problem) if costs is None else costs)
+    costs, scale, unit = scaled_costs(problem, movement_costs(problem) if costs is None else costs)
     bound = 0
     while True:
         prices = _solved(state, costs, state.capacity())
@@ -90,7 +90,7 @@ def least_within(
         network = _network(state, state.capacity())
         goals = [network.costs(costs), network.costs(tie_costs(problem))]
         state.apply(network, min_cost_flow(network.flow, goals).amounts)
-    return state.replicas, bound // scale
+    return state.replicas, bound // scale * unit
 
 
 @dataclass(slots=True, eq=False)
@@ -239,13 +239,16 @@ def tie_costs(problem: MovementProblem) -> PlaceCosts:
     return PlaceCosts(unit * problem.is_copied + sync.current, unit * 2 * moves + sync.other)
 
 
-def scaled_costs(problem: MovementProblem, costs: PlaceCosts) -> tuple[PlaceCosts, int]:
-    """Costs and those of ties in one number, if they fit, and the scale of a unit of weight.
+def scaled_costs(problem: MovementProblem, costs: PlaceCosts) -> tuple[PlaceCosts, int, int]:
+    """Costs and those of ties in one number, if they fit, the scale of a unit of weight, and this unit.
 
-    No sum of ties reaches one unit of weight.
+    The unit is the largest common divisor of the costs, so that the same sizes in other units are the same problem. No
+    sum of ties reaches it.
     """
+    unit = max(1, int(np.gcd(np.gcd.reduce(costs.current, axis=None), np.gcd.reduce(costs.other))))
+    costs = PlaceCosts(costs.current // unit, costs.other // unit)
     ties = tie_costs(problem)
     scale = max(2, int(ties.other.max(initial=0))) * int(problem.factors.sum()) + 1
     if int(costs.other.max(initial=0)) * scale > LARGEST_SCALED:
-        return costs, 1
-    return PlaceCosts(costs.current * scale + ties.current, costs.other * scale + ties.other), scale
+        return costs, 1, unit
+    return PlaceCosts(costs.current * scale + ties.current, costs.other * scale + ties.other), scale, unit
