@@ -29,7 +29,10 @@ def check_reassignment(
     once: OnceOnly,
     limits: RequestLimits,
     body: Annotated[CheckRequest, BeforeValidator(_of_text), Body(openapi_examples=examples.CHECK_REQUEST)],
-    snapshot_id: Annotated[Id | None, Query(description="The snapshot, for a `text/plain` body.")] = None,
+    snapshot_id: Annotated[
+        Id | None,
+        Query(description="The snapshot, for a `text/plain` body.", examples=[str(examples.EXAMPLE_SNAPSHOT_ID)]),
+    ] = None,
     cluster: Annotated[Name | None, Query(description="The cluster's name, for a `text/plain` body.")] = None,
 ) -> Response:
     """Verify a reassignment from any source, or a cluster as it is.

@@ -129,9 +129,8 @@ class Rows:
         if self._with_elr or "Elr" in values:
             self._with_elr = True
             require(line, values, ELR_COLUMNS, of=f"{ROW}, as other rows have it")
-            if (values["Elr"] == "N/A") != (values["LastKnownElr"] == "N/A"):
-                actual = f"{shown(values['Elr'])} and {shown(values['LastKnownElr'])}"
-                raise rejection(line, expected="`N/A` after both of `Elr:` and `LastKnownElr:`, or none", actual=actual)
+            if values["Elr"] == "N/A" and not values["LastKnownElr"]:
+                raise rejection(line, expected="`N/A` after `LastKnownElr:` as after `Elr:`", actual="nothing")
 
     def row(self, line: int, values: Values) -> PartitionDescription:
         """The row that has these columns. Raises `MalformedText`."""

@@ -94,7 +94,7 @@ def _field(typed: Mapping[str, str], first: str, rest: str) -> str:
     if typed["more"].strip() and first not in _FORM_BODY and first != "fail_on":
         return "more"
     field = short.field_at("check", f"{first}/{rest}")
-    return field if field in FIELDS else "disk" if first == "limits" else "output"
+    return field if field in FIELDS else {"limits": "disk", "snapshot_id": "cluster"}.get(first, "output")
 
 
 def _page(
