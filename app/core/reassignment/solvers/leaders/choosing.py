@@ -105,8 +105,7 @@ def _spread(part: LeaderProblem, costs: Int32s, goal: int, starts: list[Int64s])
         for columns in (spread.columns(), *starts)
         for step_cost in STEP_COSTS
     ]
-    _, _, leaders = min(repaired, key=lambda each: each[:2])
-    return leaders
+    return min(repaired, key=lambda each: each[:2])[2]
 
 
 def _repaired(
