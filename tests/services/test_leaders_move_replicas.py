@@ -43,6 +43,7 @@ def test_fewer_leaders_change_if_these_are_minimised() -> None:
     assert changes_first["leader_changes"] <= bytes_first["leader_changes"]
     proof = changes_first["certificate"]
     assert bytes_first["certificate"]["moved_bytes"] <= proof["lower_bound_bytes"] == proof["moved_bytes"]
+    assert "no more leader changes" in proof["constraints"]
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,23 @@ def test_no_way_within_the_bounds_changes_fewer_leaders_nor_then_moves_less(case
     assert placement_violations(case.problem, found.placement) == []
 
 
+@given(case=cases(), tolerance=st.sampled_from(TOLERANCES))
+def test_weights_of_many_units_are_bounded_with_the_fewest_changes(case: Case, tolerance: Fraction) -> None:
+    """A unit is the largest weight times all partitions over 2^39; what remains of a weight costs nothing."""
+    case = replace(case, problem=replace(case.problem, weight=case.problem.weight * ((1 << 46) + 1)))
+    found = case.moved(Balance(tolerance), fewest_changes=True)
+    low, high, target = found.bounds.low, found.bounds.high, case.target
+    _, least = min(
+        (changes, weight)
+        for led, weight, changes in counted_ways(case)
+        if ((led >= low) & (led <= high) | ~target).all()
+    )
+    rows = len(case.problem.weight)
+    unit = int(case.problem.weight.max(initial=0)) * rows / 2**39 + 1
+    assert found.placement.certificate.lower_bound <= least <= found.placement.moved
+    assert found.placement.moved - found.placement.certificate.lower_bound <= unit * rows
+
+
 @given(case=cases())
 def test_tight_is_the_narrowest_band_of_any_way(case: Case) -> None:
     """The smallest maximum, then the largest minimum."""
