@@ -9,7 +9,15 @@ from hypothesis import given
 
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.reassignment.solvers.leaders.choosing import choose_leaders
-from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
+from app.core.reassignment.solvers.leaders.prices import priced_choices
+from app.core.reassignment.solvers.leaders.problem import (
+    LeaderChoice,
+    LeaderProblem,
+    change_costs,
+    change_unit,
+    forced_changes,
+    leader_violations,
+)
 from app.errors.requests import LimitExceeded
 from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, problem, problems
@@ -31,6 +39,19 @@ class TestLaws:
         )
         assert leader_violations(instance, answer, balance) == []
 
+    @given(instance=problems(weights=True), most=st.integers(0, 40))
+    def test_no_choice_below_a_maximum_beats_the_bound_of_prices(self, instance: LeaderProblem, most: int) -> None:
+        """Whatever the maximum is; the choices at prices are of candidates."""
+        order = np.argsort(-instance.weight, kind="stable")
+        part = instance.part(order, instance.leader)
+        changes = change_costs(part) // change_unit(part)
+        bound, starts = priced_choices(part, changes, most)
+        for columns in starts:
+            assert (changes[np.arange(len(changes)), columns] >= 0).all()
+        every = [np.array(choice, np.int32) for choice in choices(part)]
+        fewest = [part.changes(choice) for choice in every if part.loads(choice)[part.target].max(initial=0) <= most]
+        assert forced_changes(part) + bound <= min(fewest, default=bound + len(order))
+
     @given(instance=problems(weights=True))
     def test_keep_changes_what_is_forced(self, instance: LeaderProblem) -> None:
         """And that is proven to be the least."""
@@ -48,7 +69,7 @@ class TestLaws:
         )
         answer = choose_leaders(replace(instance, target=instance.may_lead), TIGHT)
         assert answer.largest.value - answer.largest.lower_bound <= 0.001 * max(answer.largest.lower_bound, 1)
-        assert answer.certificate.value <= 2 * answer.certificate.lower_bound
+        assert answer.certificate.gap <= 0.03
 
 
 class TestExamples:
@@ -67,6 +88,20 @@ class TestExamples:
             answer.certificate.value,
             answer.certificate.lower_bound,
         ) == (6, 6, 1, 1)
+
+    @pytest.mark.parametrize(("beside", "fewest"), [(30, 20), (10, 11)])
+    def test_what_is_beside_a_heavy_partition_leaves(self, beside: int, fewest: int) -> None:
+        """One of 100 fills its broker: 20 light ones leave it, or it changes and those of the other broker leave."""
+        replicas = [[0, 1]] * 21 + [[1, 0]] * beside
+        answer = choose_leaders(problem(replicas, brokers=2, weight=[100] + [1] * (20 + beside)), TIGHT)
+        assert answer.largest.value == 100
+        assert (answer.certificate.value, answer.certificate.lower_bound) == (fewest, fewest)
+
+    def test_a_heavy_partition_stays_where_it_fits(self) -> None:
+        """Beside the 1 that broker 1 leads in any case it would be 101."""
+        instance = problem([[0, 1]] * 21, brokers=2, base=[0, 1], weight=[100] + [1] * 20)
+        certificate = choose_leaders(instance, TIGHT).certificate
+        assert (certificate.value, certificate.lower_bound) == (20, 20)
 
     def test_a_swap_where_no_move_helps(self) -> None:
         """7 + 2 against 5: any move makes one of them worse or as bad; 7 for 5 makes it 7 and 7."""

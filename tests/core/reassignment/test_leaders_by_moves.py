@@ -135,7 +135,7 @@ def test_no_way_within_the_bounds_moves_less(case: Case, tolerance: Fraction, be
 
 @given(case=cases(), tolerance=st.sampled_from(TOLERANCES))
 def test_no_way_within_the_bounds_changes_fewer_leaders_nor_then_moves_less(case: Case, tolerance: Fraction) -> None:
-    """The bound is the movement's alone, whatever the changes."""
+    """The bound is of the movement with no more changes."""
     found = case.moved(Balance(tolerance), fewest_changes=True)
     low, high, target = found.bounds.low, found.bounds.high, case.target
     within = [
@@ -146,8 +146,25 @@ def test_no_way_within_the_bounds_changes_fewer_leaders_nor_then_moves_less(case
     problem = leader_problem(case, found.placement.replicas)
     choice = choose_leaders(problem, Balance(tolerance), within=found.bounds)
     assert (choice.certificate.value, found.placement.moved) == min(within)
-    assert found.placement.certificate.lower_bound == min(weight for _, weight in within)
+    assert found.placement.certificate.lower_bound == found.placement.moved
     assert placement_violations(case.problem, found.placement) == []
+
+
+@given(case=cases(), tolerance=st.sampled_from(TOLERANCES))
+def test_weights_of_many_units_are_bounded_with_the_fewest_changes(case: Case, tolerance: Fraction) -> None:
+    """A unit is the largest weight times all partitions over 2^39; what remains of a weight costs nothing."""
+    case = replace(case, problem=replace(case.problem, weight=case.problem.weight * ((1 << 46) + 1)))
+    found = case.moved(Balance(tolerance), fewest_changes=True)
+    low, high, target = found.bounds.low, found.bounds.high, case.target
+    _, least = min(
+        (changes, weight)
+        for led, weight, changes in counted_ways(case)
+        if ((led >= low) & (led <= high) | ~target).all()
+    )
+    rows = len(case.problem.weight)
+    unit = int(case.problem.weight.max(initial=0)) * rows / 2**39 + 1
+    assert found.placement.certificate.lower_bound <= least <= found.placement.moved
+    assert found.placement.moved - found.placement.certificate.lower_bound <= unit * rows
 
 
 @given(case=cases())

@@ -8,5 +8,6 @@ per_topic.py       bands of topics, as nodes of the flow
 by_moves.py        replicas that move for the balance of leaders, with the fewest bytes
 shares.py          leadership as a flow between brokers; shares_kernel.py its loops; minimum numbers of leaders of a
                    topic, as nodes of the flow
+prices.py          leaders at dual prices of loads, and the bound on changes that they prove; prices_kernel.py its loops
 repair_kernel.py   moves and swaps of whole leaderships after rounding
 """

@@ -25,7 +25,7 @@ from app.core.reassignment.solvers.flow.least_movement import (
     never,
 )
 from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
-from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_order, moved_weight
+from app.core.reassignment.solvers.flow.places import PlaceCosts, costs_of, counts, in_order, moved_weight
 from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
 from app.core.reassignment.solvers.leaders.problem import leader_candidates
 from app.core.replica_lists import not_among, per_broker, per_rack
@@ -109,12 +109,15 @@ def move_for_leaders(
             raise BudgetTooSmall(spent)
         if moved_weight(alone, found.leaders) > budget - spent:
             found = search.affordable(budget - spent)
-    return MovedForLeaders(_placed(problem, lists, alone, found, spent), found.bounds)
+    more = ("no more leader changes",) if fewest_changes else ()
+    return MovedForLeaders(_placed(problem, lists, alone, found, spent, more), found.bounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """Leaders, (rows, 1) int32, within bounds, and a lower bound on the weight that any within them move."""
+    """Leaders, (rows, 1) int32, within bounds, and a lower bound on the weight that any within them move; if changes
+    come first, that any move which change no more.
+    """
 
     leaders: Int32s
     bounds: BrokerBounds
@@ -122,11 +125,19 @@ class _Found:
     above: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _ChangeCosts:
+    """The costs of places if leader changes come first. unit : the weight that costs 1; the remainder costs nothing."""
+
+    places: PlaceCosts
+    unit: int
+
+
 class _Search:
     """The least movement of a leadership problem within bounds of different width."""
 
     def __init__(
-        self, alone: MovementProblem, balance: Balance, start: Int32s, is_over: Deadline, costs: PlaceCosts | None
+        self, alone: MovementProblem, balance: Balance, start: Int32s, is_over: Deadline, costs: _ChangeCosts | None
     ) -> None:
         self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
         self.balance, self.levels = balance, narrowest_levels(alone)
@@ -134,10 +145,13 @@ class _Search:
     def within(self, below: int, above: int) -> _Found:
         """The least movement within the balance's bounds, which are wider by `below` and `above` leaders."""
         bounds = self.levels.bounds(self.balance, below=below, above=above)
-        leaders, bound = least_within(self.alone, bounds, is_over=self.is_over, start=self.start)
-        if self.costs is not None and not self.is_over():
-            # The bound stays that of the movement, which fewer changes may cost more of.
-            leaders, _ = least_within(self.alone, bounds, is_over=self.is_over, start=self.start, costs=self.costs)
+        costs, alone = self.costs, self.alone
+        of_places = None if costs is None else costs.places
+        leaders, bound = least_within(alone, bounds, is_over=self.is_over, start=self.start, costs=of_places)
+        if costs is not None:
+            excess = int(costs_of(alone, costs.places, leaders).sum()) - bound
+            units = moved_weight(replace(alone, weight=alone.weight // costs.unit), leaders)
+            bound = max(0, costs.unit * (units - excess))
         return _Found(leaders, bounds, bound, above)
 
     def affordable(self, budget: int) -> _Found:
@@ -157,7 +171,7 @@ class _Search:
         return narrowest(widest - 1, lambda below: self.within(below, above), fits, self.is_over) or found
 
 
-def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
+def _change_costs(alone: MovementProblem, present: Int32s) -> _ChangeCosts:
     """A leader that changes costs more than the weight of all replicas, in units of which that is the largest cost.
 
     Parameters
@@ -166,9 +180,10 @@ def _change_costs(alone: MovementProblem, present: Int32s) -> PlaceCosts:
     """
     rows, heaviest = max(1, len(present)), int(alone.weight.max(initial=0))
     unit = max(1, -(-heaviest * rows // (LARGEST_SCALED // 2)))
-    weight = -(-alone.weight // unit)
+    weight = alone.weight // unit
     change = rows * int(weight.max(initial=0)) + 1
-    return PlaceCosts(np.where(alone.current == present[:, None], 0, change).astype(np.int64), change + weight)
+    places = PlaceCosts(np.where(alone.current == present[:, None], 0, change).astype(np.int64), change + weight)
+    return _ChangeCosts(places, unit)
 
 
 def leadership(
@@ -242,13 +257,14 @@ def _differs(problem: MovementProblem, lists: Int32s) -> Bools:
 
 
 def _placed(
-    problem: MovementProblem, lists: Int32s, alone: MovementProblem, found: _Found, spent: int
+    problem: MovementProblem, lists: Int32s, alone: MovementProblem, found: _Found, spent: int, more: tuple[str, ...]
 ) -> ReplicaPlacement:
+    """The lists with the leaders found. more : constraints of their bound."""
     replicas = with_leaders(problem, lists, found.leaders.reshape(-1))
     # Forced moves could serve leaders as well: then no more than the forced ones is proven.
     proven = min(found.bound, moved_weight(alone, found.leaders)) if not spent else forced_weight(problem)
     band = summary(alone.target, found.bounds)
-    words = (*PLACEMENT_RULES, f"{band.low} to {band.high} leaders on every target broker")
+    words = (*PLACEMENT_RULES, f"{band.low} to {band.high} leaders on every target broker", *more)
     certificate = Certificate("moved weight", moved_weight(problem, replicas), proven, SOLVER, words)
     return ReplicaPlacement(in_order(problem, replicas), None, certificate)
 

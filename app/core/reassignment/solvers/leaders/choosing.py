@@ -13,7 +13,9 @@ Minimising the largest load over whole partitions is NP-hard. Two lower bounds a
 leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
 candidates. From the present leaders the flow passes on what exceeds the goal, heavy partitions first, since those take
 the fewest changes. Then each partition is led by the broker that leads most of it; moves and swaps with the heaviest
-broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
+broker repair the rounding; and unnecessary changes are undone. The same is done from the choices at dual prices of
+loads (`prices`), which also bound the changes, and the best of these choices is taken. The goal is the lower bound and
+a thousandth.
 """
 
 from dataclasses import replace
@@ -26,6 +28,7 @@ from app.core.reassignment.solvers.flow.least_movement import narrowest, never
 from app.core.reassignment.solvers.flow.levels import find_levels, summary
 from app.core.reassignment.solvers.leaders import repair_kernel as kernel
 from app.core.reassignment.solvers.leaders.per_topic import with_topics
+from app.core.reassignment.solvers.leaders.prices import priced_choices
 from app.core.reassignment.solvers.leaders.problem import (
     BY_COUNT,
     BY_INGRESS,
@@ -37,6 +40,7 @@ from app.core.reassignment.solvers.leaders.problem import (
     answer,
     bounds,
     change_costs,
+    change_unit,
     changes_of_costs,
     fewest_to_leave,
     forced_changes,
@@ -48,6 +52,8 @@ from app.errors.requests import LimitExceeded
 
 INGRESS_TOLERANCE = 1000
 """Ingress is balanced to the reciprocal of this, relative to the lower bound: measured rates are no more precise."""
+STEP_COSTS = (3, 1 << 20)
+"""What a step of repair costs beside its changes, in changes: with the second, loads come first."""
 
 
 def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
@@ -61,14 +67,18 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     goal = largest_bound + largest_bound // INGRESS_TOLERANCE
     if balance.tolerance is not None:
         goal = max(goal, problem.band(balance, Band(0, largest_bound)).high)
-    leaders[heavy] = _spread(part, costs[heavy], goal)
+    changes = costs[heavy] // change_unit(problem)
+    fewest, starts = priced_choices(part, changes, goal)
+    leaders[heavy] = _spread(part, costs[heavy], goal, starts)
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
     loads = problem.loads(leaders)[problem.target]
     most, band = int(loads.max(initial=0)), None
     if balance.tolerance is not None:
         most = max(goal, most)
         band = Band(int(loads.min(initial=goal)), most)
-    bound = forced_changes(problem) + fewest_to_leave(problem, most)
+    if most > goal:
+        fewest, _ = priced_choices(part, changes, most)
+    bound = forced_changes(problem) + max(fewest, fewest_to_leave(problem, most))
     return answer(problem, leaders, BY_INGRESS, band, bound, largest_bound)
 
 
@@ -83,18 +93,34 @@ def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
     return max(split, int(at_best.max(initial=0)))
 
 
-def _spread(part: LeaderProblem, costs: Int32s, goal: int) -> Int32s:
-    """(rows,) int32 leaders of partitions in descending order of weight."""
+def _spread(part: LeaderProblem, costs: Int32s, goal: int, starts: list[Int64s]) -> Int32s:
+    """(rows,) int32 leaders of partitions in descending order of weight: the best of what is repaired from the flow
+    and from other (rows,) int64 choices of replicas.
+    """
     start = Shares.of_part(part, costs)
     spread = start.without_costs()
     spread.cap(goal)
-    columns = spread.columns()
-    loads = part.loads(spread.leaders())
-    led = kernel.Leadership(start.table, start.costs, part.weight, part.target, columns, loads)
+    repaired = [
+        _repaired(part, start, columns.copy(), goal, step_cost * int(costs.max(initial=1)))
+        for columns in (spread.columns(), *starts)
+        for step_cost in STEP_COSTS
+    ]
+    return min(repaired, key=lambda each: each[:2])[2]
+
+
+def _repaired(
+    part: LeaderProblem, start: Shares, columns: Int64s, goal: int, step_cost: int
+) -> tuple[int, int, Int32s]:
+    """The largest load, or the goal if that is larger, and the cost of a choice of replicas after repair; its (rows,)
+    int32 leaders.
+    """
+    rows = np.arange(len(columns))
+    loads = part.loads(start.table[rows, columns])
+    led = kernel.Leadership(start.table, start.costs, part.weight, part.target, columns, loads, step_cost)
     kernel.repair(led, goal)
     kernel.undo_changes(led, goal)
-    chosen: Int32s = start.table[np.arange(len(columns)), columns] if len(columns) else part.leader
-    return chosen
+    most = max(goal, int(loads[part.target].max(initial=0)))
+    return most, int(start.costs[rows, columns].sum()), start.table[rows, columns]
 
 
 def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:

@@ -411,7 +411,7 @@ _LARGEST = "leaders of the largest broker"
 BY_COUNT = Method("flow between brokers, by distances", _LARGEST, "{} to {} leaders a broker")
 BY_TOPIC = Method("ortools min-cost flow", _LARGEST, f"{BY_COUNT.limit}; then the least excess of topics")
 BY_INGRESS = Method(
-    "flow between brokers, rounded and repaired",
+    "dual prices and flow between brokers, rounded and repaired",
     "ingress of the largest broker, bytes/s",
     "at most {1} bytes/s led by a broker",
 )

@@ -21,6 +21,7 @@ class Leadership(NamedTuple):
     table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative if that
         replica may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead any amount.
     columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of that. Both change in place.
+    step_cost : of a step of repair beside its changes; more than two changes save.
     """
 
     table: Int32Matrix
@@ -29,6 +30,7 @@ class Leadership(NamedTuple):
     target: BoolVector
     columns: Int64Vector
     loads: Int64Vector
+    step_cost: int
 
 
 @compiled
@@ -39,7 +41,7 @@ def repair(led: Leadership, goal: int) -> None:
     goal, and so on from those. That is limited to some tens of steps a broker, since it only helps if a few heavy rows
     fill all their candidates.
     """
-    table, costs, _, target, _, loads = led
+    table, costs, _, target, _, loads, _ = led
     brokers, width = len(loads), table.shape[1]
     starts, cells = cells_by_broker(table, costs >= 0, brokers)
     longest = 0
@@ -96,12 +98,12 @@ def _step(
     """The best step that relieves a broker: the cell that leads instead, and the one it takes over; −1 for nothing.
 
     It moves one of its rows to another candidate, or swaps it for a lighter one, so that the heavier of the two brokers
-    ends below its load before: steps terminate. Among steps after which both have no more than is enough, it is the
-    cheapest one; else the one with the smallest larger load.
+    ends below its load before: steps terminate. The best step costs least for what it takes off the larger load, as far
+    as that is more than enough. A step costs something beside its changes: many small ones lead to more changes.
     """
-    table, costs, weight, target, columns, loads = led
+    table, costs, weight, target, columns, loads, step_cost = led
     width = table.shape[1]
-    best, best_cost, out_cell, back_cell = loads[full], 0, _NONE, _NONE
+    best, out_cell, back_cell = np.inf, _NONE, _NONE
     for other in range(len(loads)):
         begin, end = out_starts[other], out_starts[other + 1]
         if begin == end or (target[other] and loads[other] >= loads[full]):
@@ -119,13 +121,13 @@ def _step(
                 if place - 2 < swap < first:
                     continue
                 cell = back[swap] if swap > place - 2 else _NONE
-                difference, cost = weight[row], costs[row, at] - costs[row, columns[row]]
+                difference, cost = weight[row], step_cost + costs[row, at] - costs[row, columns[row]]
                 if cell != _NONE:
                     difference -= weight[cell // width]
                     cost += costs[cell // width, cell % width] - costs[cell // width, columns[cell // width]]
                 worst = max(loads[full] - difference, loads[other] + difference if target[other] else 0, enough)
-                if difference > 0 and (worst < best or (worst == best and worst < loads[full] and cost < best_cost)):
-                    best, best_cost, out_cell, back_cell = worst, cost, out[index], cell
+                if difference > 0 and worst < loads[full] and cost / (loads[full] - worst) < best:
+                    best, out_cell, back_cell = cost / (loads[full] - worst), out[index], cell
     return out_cell, back_cell
 
 
@@ -135,7 +137,7 @@ def undo_changes(led: Leadership, goal: int) -> None:
 
     The limit is the goal, or the largest load if that exceeds the goal.
     """
-    table, costs, weight, target, columns, loads = led
+    table, costs, weight, target, columns, loads, _ = led
     limit = goal
     for broker in range(len(loads)):
         if target[broker]:
@@ -150,7 +152,7 @@ def undo_changes(led: Leadership, goal: int) -> None:
 
 @subroutine
 def _lead(led: Leadership, cell: int) -> None:
-    table, _, weight, _, columns, loads = led
+    table, _, weight, _, columns, loads, _ = led
     row, at = divmod(cell, table.shape[1])
     loads[table[row, columns[row]]] -= weight[row]
     loads[table[row, at]] += weight[row]
@@ -164,7 +166,7 @@ def _grouped(
     """Fill `out` with the cells to which rows led by `full` can move, `back` with its own that others lead, by
     broker.
     """
-    table, costs, _, _, columns, loads = led
+    table, costs, _, _, columns, loads, _ = led
     brokers, width = len(loads), table.shape[1]
     out_starts, back_starts = np.zeros(brokers + 1, np.int64), np.zeros(brokers + 1, np.int64)
     out_place, back_place = np.zeros(brokers, np.int64), np.zeros(brokers, np.int64)
