@@ -276,7 +276,7 @@ def _has_other_end(change: Change, was: Facts, now: Facts) -> bool:
 
 
 def _around(before: str, after: str) -> tuple[str, str]:
-    """The last word of what is before a place, and the first of what is after it; empty if there is none."""
+    """The last word before a place, and the first one after it; each may be empty."""
     last, first = _END_OF_WORD.search(before[-300:]), _START_OF_WORD.match(after)
     return last[0] if last else "", first[0] if first else ""
 

@@ -19,7 +19,7 @@ router = Operations("/v1/checks", "checks")
 
 
 def _of_text(body: Any) -> Any:
-    """The fields of a body: a text is the `output`. Raises `MalformedText` if it is none."""
+    """The fields of a body: a text is the `output`. Raises `MalformedText` if it cannot be decoded."""
     return {"output": decode(body, "output")} if isinstance(body, bytes) else body
 
 

@@ -33,6 +33,8 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Sets of a scatter width repeat fewer pairs of brokers.
     # Small brokers move the fewest bytes between log directories to the byte.
     # Sizes in another unit are the same problem. Placements within limits of small problems are found by the model.
+    # One load is a goal for one resource; the search makes many changes at once. Leaders by ingress have dual prices.
+    # Replicas are copied from the leader, preferred or not.
     engine_version = 26
 
     def check_site(self, request: ReassignmentRequest) -> None:

@@ -81,8 +81,8 @@ def quota_credits(
         return credit
     fetches, batches = _fetches(copies, rates, executed, is_alone)
     throttle = float(rates.throttle_bytes_per_s or 0)
-    its = np.full(len(executed), throttle) if throttles is None else throttles[executed]
-    longest = limit[executed] * throttle / its
+    throttle_of = np.full(len(executed), throttle) if throttles is None else throttles[executed]
+    longest = limit[executed] * throttle / throttle_of
     share = _simulated_shares(fetches, batches, longest)
     share_of = np.repeat(share, np.diff(fetches.offsets[batches]))
     began, ended = (
@@ -92,13 +92,14 @@ def quota_credits(
     fetches_kernel.fill_ends(
         fetches._replace(size=fetches.size * share_of),
         batches,
-        its,
+        throttle_of,
         began,
         ended,
         _unused_samples(2 * len(rates.nic_in)),
         ends,
     )
-    credit[executed] = np.where(its == throttle, share * longest - (ends - began) / 1000 - _IN_SYNC_S, 0.0)
+    sooner = share * longest - (ends - began) / 1000 - _IN_SYNC_S
+    credit[executed] = np.where(throttle_of == throttle, sooner, 0.0)
     return credit
 
 

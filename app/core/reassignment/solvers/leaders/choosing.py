@@ -53,7 +53,7 @@ from app.errors.requests import LimitExceeded
 INGRESS_TOLERANCE = 1000
 """Ingress is balanced to the reciprocal of this, relative to the lower bound: measured rates are no more precise."""
 STEP_COSTS = (3, 1 << 20)
-"""What a step of repair costs beside its changes, in changes: with the second, loads come first."""
+"""Costs of a step of repair in addition to its changes, in changes. With the second, the smallest load comes first."""
 
 
 def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:

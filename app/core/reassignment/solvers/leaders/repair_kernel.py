@@ -21,7 +21,7 @@ class Leadership(NamedTuple):
     table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative if that
         replica may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead any amount.
     columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of that. Both change in place.
-    step_cost : of a step of repair beside its changes; more than two changes save.
+    step_cost : the cost of each step of repair, in addition to that of its changes.
     """
 
     table: Int32Matrix

@@ -4,7 +4,7 @@ search.py            the verb: changes that lower the penalty, then those undone
                      with forced moves alone, and its leaders
 state_kernel.py      a placement that changes one replica or leader at a time, with the penalty of each broker
 search_kernel.py     which broker changes next, and how many of its replicas and leaders at once
-changes_kernel.py    what moves of replicas and transfers of leaders are worth; replicas that may fill a broker
+changes_kernel.py    the worth of moves of replicas and transfers of leaders; replicas that may fill a broker
 swaps_kernel.py      swaps of a broker's replicas with those of others
 receivers_kernel.py  which brokers receive, and which give
 undo_kernel.py       undoing what the penalty does not need

@@ -1,4 +1,4 @@
-"""What moves of replicas and transfers of leaders are worth: the decrease of the penalty for their cost."""
+"""The worth of moves of replicas and transfers of leaders: the decrease of the penalty for their cost."""
 
 import numpy as np
 from numpy.typing import NDArray

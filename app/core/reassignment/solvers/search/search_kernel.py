@@ -153,8 +153,9 @@ def _worst(state: SearchState) -> int:
 
 @subroutine
 def fill(rules: LoadRules, state: SearchState, broker: int, least: float) -> int:
-    """If a broker is below a floor, or may be for a topic, make many changes of samples of its replicas and those of
-    sending brokers, the largest decreases for their cost first, until half of its penalty is left; how many.
+    """Fill a broker that is below a floor, or any if topics have goals, until half of its penalty is left: make many
+    changes of samples of its replicas and those of sending brokers, the largest decreases for their cost first.
+    Returns the number of changes.
     """
     lacking = lacking_resource(state, broker)
     if lacking < 0 and not len(state.topic_of):
