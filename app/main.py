@@ -169,7 +169,8 @@ def _identify(app: FastAPI, options: OidcOptions, database: Database, open_paths
 def _surround(app: FastAPI, settings: Settings, admission: Admission, preparation: Preparation) -> None:
     """Add the middleware that precedes the choice of a slot; the last added is outermost."""
     app.add_middleware(Compression)
-    app.add_middleware(middleware.Checks, checks=(middleware.no_overload(admission), middleware.no_nul))
+    checks = (middleware.no_overload(admission), middleware.no_nul, middleware.no_encoding)
+    app.add_middleware(middleware.Checks, checks=checks)
     app.add_middleware(middleware.BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
         app.add_middleware(

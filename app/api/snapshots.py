@@ -15,14 +15,13 @@ from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
 from app.api.http import operations
-from app.api.http.auth import RawBody, RequestLimits, Uow
+from app.api.http.auth import RawBody, RequestLimits, Uow, media_type_of
 from app.api.http.idempotency import OnceOnly
 from app.api.models.clusters import SnapshotRequest
 from app.core.kafka_versions import Controller
 from app.core.measures.health import ClusterHealth
 from app.core.model import Cluster
-from app.errors import access, requests
-from app.errors.quotation import quoted
+from app.errors import requests
 from app.formats.snapshots import assembly
 from app.formats.snapshots.pasted import Upload
 from app.formats.syntax import unique_json
@@ -98,17 +97,11 @@ class _Body:
 
 
 async def _body(request: Request, body: RawBody) -> _Body:
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = media_type_of(request, "application/json", "multipart/form-data", "text/plain")
     if media_type == "multipart/form-data":
         form = request.form(max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=len(body) + 1)
         async with form as parts:
             return await _of_form(body, parts)
-    if media_type not in ("application/json", "text/plain"):
-        raise access.UnsupportedMediaType(
-            f"the body is {quoted(media_type) or 'of no type'}; "
-            "it has to be JSON, a form (multipart/form-data) or text/plain",
-            offered=["application/json", "multipart/form-data", "text/plain"],
-        )
     return _Body(media_type, body)
 
 

@@ -44,7 +44,7 @@ class NotAcceptable(Failure, title="No acceptable representation"):
 
 
 class UnsupportedMediaType(Failure, title="The media type of the body is not supported"):
-    """The body has a media type that the operation does not accept."""
+    """The body has a media type that the operation does not accept, or is compressed."""
 
 
 class InvalidPageToken(Unprocessable, title="The page token is not valid"):

@@ -1,5 +1,6 @@
 """Every failure is a problem document (RFC 9457): the domain's, the framework's and the machine's."""
 
+import gzip
 import re
 import socket
 from collections.abc import Iterator, Mapping
@@ -128,6 +129,12 @@ class TestFramework:
     def test_415_says_what_is_taken(self, client: httpx.Client, path: str, media_type: str) -> None:
         response = client.post(path, content=b"{}", headers={"Content-Type": media_type})
         assert "application/json" in problem(response, 415, "unsupported_media_type")["offered"]
+
+    @pytest.mark.parametrize("path", ["/v1/plans/replicas", "/v1/checks", "/v1/snapshots"])
+    def test_a_compressed_body_is_named(self, client: httpx.Client, path: str) -> None:
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        response = client.post(path, content=gzip.compress(b"{}"), headers=headers)
+        assert "gzip" in problem(response, 415, "unsupported_media_type")["detail"]
 
     def test_a_charset_beside_json_is_no_other_media_type(self, client: httpx.Client) -> None:
         response = client.post("/v1/checks", content=b"{}", headers={"Content-Type": "Application/JSON; charset=utf-8"})

@@ -65,24 +65,26 @@ async def _outbound(request: Request) -> Outbound:
 
 async def json_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON."""
-    _require_media_type(request, "application/json")
+    media_type_of(request, "application/json")
 
 
 async def json_or_text(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON, or as the text of a tool."""
-    _require_media_type(request, "application/json", "text/plain")
+    media_type_of(request, "application/json", "text/plain")
 
 
 async def merge_patch_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as a JSON merge patch, or as JSON."""
-    _require_media_type(request, "application/json", "application/merge-patch+json")
+    media_type_of(request, "application/json", "application/merge-patch+json")
 
 
-def _require_media_type(request: Request, *offered: str) -> None:
+def media_type_of(request: Request, *offered: str) -> str:
+    """The media type of the body, one of those offered; raises `UnsupportedMediaType` of others."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type not in offered:
         detail = f"the body is {quoted(media_type) or 'of no type'}; it has to be {' or '.join(offered)}"
         raise UnsupportedMediaType(detail, offered=list(offered))
+    return media_type
 
 
 async def _raw_body(request: Request) -> bytes:

@@ -21,7 +21,7 @@ from app.api.http.metrics import count_plan, count_request
 from app.api.problems.documents import of_failure
 from app.api.problems.field_errors import first_of, pointer
 from app.errors import Failure
-from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
+from app.errors.access import Forbidden, ServiceBusy, ServiceStopping, UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField, LimitExceeded
 from app.services.plans.pipeline import SUCCEEDED, PlanOutcome, receiving
@@ -201,6 +201,13 @@ def no_nul(scope: Scope) -> None:
         places += [f"#query{pointer((name,))}" for name, value in given if "\0" in name + value]
         errors = [{"pointer": quoted(place), "detail": "no text here can have U+0000"} for place in places]
         raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
+
+
+def no_encoding(scope: Scope) -> None:
+    """Reject compressed bodies: their length says nothing about the memory that they take."""
+    encoding = Headers(scope=scope).get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise UnsupportedMediaType(f"the body has the Content-Encoding {quoted(encoding)}; send it without")
 
 
 def same_origin(allowed_origins: Collection[str]) -> Check:
