@@ -58,6 +58,11 @@ def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
             sweeps.record(uow, chunk, rows, seconds=0.01)
 
 
+def nested(depth: int) -> list[Any]:
+    """A list in a list in a list …"""
+    return [nested(depth - 1)] if depth else []
+
+
 class TestAsking:
     """`POST /v1/sweeps`."""
 
@@ -92,6 +97,14 @@ class TestAsking:
             ({"axes": {"traffic.growth_per_month": []}}, "empty_axis", "/axes/traffic.growth_per_month"),
             ({"axes": {"traffic.growth_per_month": [0, -1.5]}}, "impossible_value", "/axes/traffic.growth_per_month"),
             ({"axes": {"topics.ghost.partitions": [1]}}, "unknown_axis", "/axes/topics.ghost.partitions"),
+            ({"axes": {"placement.seed": {"from": 1, "to": 1e308}}}, "impossible_value", "/axes/placement.seed"),
+            (
+                {"axes": {"placement.seed": {"from": 0, "to": 1, "step": 1e-300}}},
+                "impossible_value",
+                "/axes/placement.seed",
+            ),
+            ({"axes": {"placement.seed": [1, 10**30]}}, "validation", "/axes/placement.seed"),
+            ({"axes": {"placement.seed": [nested(300)]}}, "validation", "/axes/placement.seed"),
             ({"sample": {"count": 9}}, "conflicting_fields", "/sample/count"),
         ],
     )

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, Self
 
+import orjson
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
 
@@ -104,8 +105,18 @@ def _with_numbers(axes: dict[str, Any]) -> dict[str, Any]:
     return axes | {name: [*map(amount_of, values)] for name, values in lists.items()}
 
 
+def _storable(values: object) -> object:
+    """Values that JSON of the database can have; the core reads each as its field is read."""
+    try:
+        orjson.dumps(values if isinstance(values, list) else None)
+    except TypeError as error:
+        message = "Values are numbers within 64 bits, texts, and lists and objects of them, at most 250 deep"
+        raise PydanticCustomError("axis_values", message) from error
+    return values
+
+
 Axes = Annotated[
-    dict[AxisName, list[Any] | SpanRequest],
+    dict[AxisName, Annotated[list[Any] | SpanRequest, AfterValidator(_storable)]],
     AfterValidator(_with_numbers),
     Field(
         max_length=32,
@@ -114,7 +125,7 @@ Axes = Annotated[
     ),
 ]
 ChangeAxes = Annotated[
-    dict[AxisName, list[Any] | SpanRequest | Literal["each"]],
+    dict[AxisName, Annotated[list[Any] | SpanRequest | Literal["each"], AfterValidator(_storable)]],
     AfterValidator(_with_numbers),
     Field(
         min_length=1,
@@ -128,7 +139,7 @@ ChangeAxes = Annotated[
     ),
 ]
 AnyAxes = Annotated[
-    dict[AxisName, list[Any] | SpanRequest | Literal["each"]],
+    dict[AxisName, Annotated[list[Any] | SpanRequest | Literal["each"], AfterValidator(_storable)]],
     AfterValidator(_with_numbers),
     Field(max_length=32, description="As in a request of the sweep's kind."),
 ]

@@ -12,14 +12,16 @@ Source: J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 20
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
 from math import isqrt, prod
 from typing import overload
 
+from app.core.model import INT32_MAX
 from app.core.sweeps.fields import Fields, as_list, as_number
 from app.errors import FieldPath, Json
-from app.errors.requests import EmptyAxis
+from app.errors.requests import EmptyAxis, ImpossibleValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,11 @@ def _read_span(values: Json, where: FieldPath) -> Span:
     fields.number("step", 1, above=0)
     first, last = Decimal(str(fields.raw("from"))), Decimal(str(fields.raw("to")))
     step = Decimal(str(fields.raw("step") or 1))
-    return Span(first, step, max(0, int((last - first) // step) + 1) if last >= first else 0)
+    length = (Fraction(last) - Fraction(first)) // Fraction(step) + 1  # decimals have a limit of digits
+    if length > INT32_MAX:
+        detail = f"axis {where[-1]} has more than {INT32_MAX} values; a larger step or a smaller range lifts it"
+        raise ImpossibleValue(detail, path=where)
+    return Span(first, step, max(0, length))
 
 
 _ROUNDS = 8
