@@ -232,6 +232,20 @@ def test_the_fields_of_a_kind_are_its_request(kind: str, body: dict[str, object]
     assert short.request(kind, typed, {}) == {"cluster": "c", **body}
 
 
+@pytest.mark.parametrize("address", ["/plan/reassignment", "/plan/group", "/plan/sweep-reassignment", "/plan/check"])
+def test_a_cluster_that_is_not_stored_is_named(browser: Browser, address: str) -> None:
+    """Beside the field, when the form is opened: of a misspelt name there are no choices."""
+    page = browser.get(f"{address}?cluster=none")
+    assert page.status == 200
+    assert page.by_id("cluster-problem").text == "No snapshot of a cluster none is stored."
+
+
+def test_an_empty_range_is_named() -> None:
+    problems: dict[str, str] = {}
+    short.request("sweep-reassignment", {"added": "1 to 0"}, problems)
+    assert problems == {"added": "No number is from 1 to 0."}
+
+
 def test_an_event_with_an_unreadable_value_is_named() -> None:
     problems: dict[str, str] = {}
     short.request("group", {**EMPTY, "cluster": "c", "events": "leave a\njoin {x"}, problems)
