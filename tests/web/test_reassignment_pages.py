@@ -114,7 +114,7 @@ def test_a_plan_of_log_directories_has_their_moves() -> None:
     batches: Any = made.answer["batches"]
     for number, batch in enumerate(batches, start=1):
         within = f"{batch['log_dir_moves']} {byte_size(batch['log_dir_moved_bytes'])}"
-        assert f"{number} copies {batch['count']} 0 0 B {within} – execute roll back" in rows(execute)
+        assert f"{number} copies {batch['count']} 0 0 B {within} execute roll back" in rows(execute)
 
 
 def test_its_links_name_formats_that_there_are_and_every_batch() -> None:

@@ -46,13 +46,12 @@ class Execution:
     problem: str = ""
     text: str = field(default="", repr=False)
 
-    @property
-    def batches(self) -> Sequence[Mapping[str, Any]]:
-        """The first batches that are not done, after those that are; all if they are few."""
+    def shown(self, batches: int) -> range:
+        """The batches that are listed, from 0: the first that are not done, after those that are; all if they are few."""
         listed: Sequence[Mapping[str, Any]] = [] if self.progress is None else self.progress["batches"]
         first = next((at for at, batch in enumerate(listed) if batch["state"] != "done"), 0)
-        begin = max(0, min(first - 2, len(listed) - MOST_BATCHES))
-        return listed[begin : begin + MOST_BATCHES]
+        begin = max(0, min(first - 2, batches - MOST_BATCHES))
+        return range(begin, min(begin + MOST_BATCHES, batches))
 
     def count(self, state: str) -> int:
         """The number of batches in a state."""
