@@ -245,6 +245,7 @@ def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx
     visit.page.locator("#remove_brokers").focus()
     visit.page.keyboard.type("105")
     visit.page.wait_for_selector('#as-json:has-text("105")')
+    visit.page.wait_for_selector('#estimate:has-text("moves ")')
     visit.page.get_by_role("button", name="Plan", exact=True).focus()
     visit.page.keyboard.press("Enter")
     visit.page.get_by_role("link", name="Brokers").last.click()

@@ -17,11 +17,13 @@ from app.api.examples import CONSUMERS_REQUEST, SWEEP_REQUEST
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
+from app.store.records import PlanFilter
 from app.web.forms import short
 from app.web.forms.codecs import CODECS
 from app.web.forms.requests import FIELDS_OF, KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep, small
+from tests.web.test_console_in_chromium import large
 
 EMPTY = dict.fromkeys(FIELDS_OF["reassignment"], "")
 
@@ -560,3 +562,26 @@ def test_what_has_no_members_is_said_and_stays(browser: Browser, cluster: str, t
     assert words in page.text
     assert page.by_id("members-text").text.strip() == text.strip()
     assert browser.ask("POST", "/plan/sweep/members", data={"cluster": cluster, "text": text}).status_code == 404
+
+
+def test_the_plan_of_a_form_is_estimated_and_not_stored(browser: Browser, database: Database) -> None:
+    """In the words of a list of plans, or why there is none; empty while the form cannot be read."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+
+    def estimate(kind: str, query: str) -> str:
+        answer = browser.ask("GET", f"/plan/{kind}/estimate?cluster=nine&{query}")
+        assert answer.status_code == 200
+        return answer.text
+
+    moved = estimate("reassignment", "remove_brokers=105")
+    assert moved.startswith("moves ")
+    assert "minutes" in estimate("restart", "per=rack")
+    assert estimate("reassignment", "remove_brokers=9999").startswith("Not possible: there is no broker 9999")
+    assert estimate("reassignment", "remove_brokers=none") == estimate("restart", "per=nothing") == ""
+    with database.begin() as uow:
+        assert not uow.plans.selected(PlanFilter(), before=None, size=9).items
+    browser.ask("POST", "/plan/reassignment", data={**EMPTY, "cluster": "nine", "remove_brokers": "105"})
+    assert moved in browser.get("/plans").text
+    keep(database, large(30, 6_000))
+    assert browser.ask("GET", "/plan/reassignment/estimate?cluster=large").text == ""
+    assert browser.ask("GET", "/plan/none/estimate").status_code == 404

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 import orjson
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Failure, Json
@@ -64,6 +64,9 @@ class Requests(Protocol):
         `like` is a sweep whose resolved data is used again.
         """
 
+    def estimate(self, uow: UnitOfWork, kind: str, body: bytes) -> str:
+        """Summarise the plan that a request would be, and store nothing. Raises the `Failure`s of planning."""
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -99,6 +102,18 @@ def router(
     def form(request: Request, kind: str) -> Response:
         typed = _opened(service, _examples(service.requests, kind), kind, _typed(request.query_params.multi_items()))
         return submitted(kind, {**typed, "preview": "1"})
+
+    @routes.get("/plan/{kind}/estimate", dependencies=[access.plan])
+    def estimate(request: Request, kind: str) -> Response:
+        _examples(requests, kind)
+        try:
+            body = _body(kind, _typed(request.query_params.multi_items()))
+            with database.begin() as uow:
+                return PlainTextResponse(requests.estimate(uow, kind, body.encode()))
+        except Mistaken:
+            return PlainTextResponse()
+        except Failure as failure:
+            return PlainTextResponse(f"Not possible: {failure.detail}.")
 
     def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
         return _page(service, kind, "", {"cluster": pasted.cluster, "text": pasted.text}, refused=problem)

@@ -47,7 +47,7 @@ class Execution:
     text: str = field(default="", repr=False)
 
     def shown(self, batches: int) -> range:
-        """The batches that are listed, from 0: the first that are not done, after those that are; all if they are few."""
+        """The batches that are listed, from 0: all if they are few, else those around the first that is not done."""
         listed: Sequence[Mapping[str, Any]] = [] if self.progress is None else self.progress["batches"]
         first = next((at for at, batch in enumerate(listed) if batch["state"] != "done"), 0)
         begin = max(0, min(first - 2, batches - MOST_BATCHES))

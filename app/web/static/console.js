@@ -228,24 +228,40 @@ const seen = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
 });
 
-// `data-preview="id"`: that part shows the request of the form as it is typed.
+// `data-preview="id"`: that part shows the request of the form as it is typed; `data-estimate="id"`: that one its plan.
 function preview(form) {
-  let waiting;
+  let waiting, asked;
+  // Asked for by its address, so that typing is no request that changes something, of which the audit log has an entry.
+  const ask = (path, typed) => fetch(`${form.action}${path}?${typed}`, { signal: asked.signal })
+    .then((answer) => (answer.ok ? answer.text() : "")).catch(() => null);
+  const estimate = async (typed) => {
+    const place = document.getElementById(form.dataset.estimate);
+    if (!place) return;
+    place.setAttribute("aria-busy", "true");
+    const words = await ask("/estimate", typed);
+    if (words === null) return; // a later one is asked for
+    place.textContent = words;
+    place.removeAttribute("aria-busy");
+  };
+  const show = async (path) => {
+    asked?.abort();
+    asked = new AbortController();
+    const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "" && typeof value === "string"));
+    if (String(typed).length > 6000) return;
+    estimate(typed);
+    const text = path === undefined ? "" : await ask(path, typed);
+    if (!text) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const next = page.getElementById(form.dataset.preview);
+    document.getElementById(next.id).replaceWith(document.adoptNode(next));
+    enhance(next);
+    for (const list of page.querySelectorAll("datalist")) document.getElementById(list.id)?.replaceWith(document.adoptNode(list));
+  };
   form.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(async () => {
-      const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "" && typeof value === "string"));
-      if (String(typed).length > 6000) return;
-      // Asked for by its address, so that typing is no request that changes something, of which the audit log has an entry.
-      const answer = await fetch(`${form.action}?${typed}`);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const next = page.getElementById(form.dataset.preview);
-      if (!answer.ok || !next) return;
-      document.getElementById(next.id).replaceWith(document.adoptNode(next));
-      enhance(next);
-      for (const list of page.querySelectorAll("datalist")) document.getElementById(list.id)?.replaceWith(document.adoptNode(list));
-    }, 400);
+    waiting = setTimeout(show, 400, "");
   });
+  if (location.search) show();
 }
 
 // `data-rows="id"`: each line of that text is a row, a verb and what it is about; the last row is empty.
