@@ -78,7 +78,7 @@ def test_the_cost_of_a_lost_rack_after_the_plan_and_before_it() -> None:
         before = answer["measures_before"]["losses"]["racks"][name]
         cells = [
             f"{loss[field]}" if loss[field] == before[field] else f"{loss[field]} ({before[field]})"
-            for field in ("offline", "unwritable", "at_min_isr", "leaders_moved")
+            for field in ("offline", "unwritable", "leaders_moved")
         ]
         assert " ".join([name, *cells]) in rows(page)
     assert "Cost of a lost rack" not in page_of(plan()).text
