@@ -8,8 +8,10 @@ from typing import Any
 import orjson
 
 from app.core.model import Cluster
+from app.core.recorded import RecordedGroup
 from app.services import snapshots
 from app.store.database import UnitOfWork
+from app.web.clusters.rooms import group_row
 from app.web.words import counted
 
 MOST_PICKED = 60
@@ -24,13 +26,13 @@ def suggested(uow: UnitOfWork, name: str, group: str) -> Mapping[str, Any]:
     _, cluster = snapshots.load(uow, newest.id)
     racks = sorted({broker.rack for broker in cluster.brokers if broker.rack})
     stored = uow.snapshots.page(cluster=name, before=None, size=MOST_PICKED)
-    readers = {each.group_id: topics for each in cluster.groups if (topics := _topics_of(cluster, each.group_id))}
+    recorded = cluster.group(group) or RecordedGroup(group)
     found: Mapping[str, Any] = {
         "brokers": [str(broker.id) for broker in cluster.brokers],
         "racks": racks,
         "groups": [each.group_id for each in cluster.groups],
-        "members": _members(cluster, group),
-        "topics": {",".join(topics): f"read by {reader}" for reader, topics in readers.items()},
+        "members": [each.member_id for each in recorded.members],
+        "topics": {",".join(group_row(each)["topics"]): f"read by {each.group_id}" for each in cluster.groups},
         "snapshots": {str(each.id): f"{each.created_at:%Y-%m-%d %H:%M}" for each in stored.items},
         "begins": [f"{each.created_at:{_SECOND}}" for each in stored.items],
         "ends": [f"{each.last_seen_at + timedelta(seconds=1):{_SECOND}}" for each in stored.items],
@@ -38,41 +40,23 @@ def suggested(uow: UnitOfWork, name: str, group: str) -> Mapping[str, Any]:
     size = f"{counted(len(cluster.brokers), 'broker')} in {counted(len(racks), 'rack')}"
     return {
         "hints": {"topics_replication_factor": size},
-        "events": _events(cluster, group, racks),
+        "events": _events(cluster, recorded, racks),
         **{listed: choices for listed, choices in found.items() if len(choices) <= MOST_PICKED},
     }
 
 
-def _members(cluster: Cluster, group: str) -> Sequence[str]:
-    recorded = cluster.group(group)
-    return [member.member_id for member in recorded.members] if recorded else []
-
-
-def _topics_of(cluster: Cluster, group: str) -> Sequence[str]:
-    """The topics that the members of a group subscribe to or read."""
-    recorded = cluster.group(group)
-    members = recorded.members if recorded else ()
-    return sorted({topic for each in members for topic in (*(each.topics or ()), *dict(each.assigned or ()))})
-
-
-def _events(cluster: Cluster, group: str, racks: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def _events(cluster: Cluster, group: RecordedGroup, racks: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """By verb, what an event may be about, as in a line of the field: a name, or JSON to begin with."""
-    recorded = cluster.group(group)
-    members = _members(cluster, group)
-    processes = list(dict.fromkeys(each.process_id for each in recorded.members if each.process_id)) if recorded else []
-    topics = _topics_of(cluster, group)
-    new = {"member_id": "new", "topics": topics}
-    deploys = [{}, {"keeps_state": False}]
+    members, topics = [each.member_id for each in group.members], group_row(group)["topics"]
+    processes = list(dict.fromkeys(each.process_id for each in group.members if each.process_id))
+    read = [topic for topic in cluster.topics if topic.name in topics]
+    new, deploys = {"member_id": "new", "topics": topics}, [{}, {"keeps_state": False}]
     found: Mapping[str, Iterable[object]] = {
         "leave": members,
         "join": [new],
         "replace": [{"member_id": member, "by": new} for member in members],
         "lose_rack": racks,
-        "topic_grown": [
-            {"topic": topic.name, "partitions": 2 * len(topic.partition_ids)}
-            for topic in cluster.topics
-            if topic.name in topics
-        ],
+        "topic_grown": [{"topic": topic.name, "partitions": 2 * len(topic.partition_ids)} for topic in read],
         "replica_racks_changed": [{"brokers": [{"id": cluster.brokers[0].id, "rack": rack}]} for rack in racks],
         "burst": [[{"leave": member} for member in members[:2]]],
         "lose_client": processes,

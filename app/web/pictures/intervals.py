@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE
-from app.web.pictures.svg import document, element, escaped, label
+from app.web.pictures.rendering import STYLE, head
+from app.web.pictures.svg import document, element, escaped
 from app.web.words import byte_size, number
 
 _WIDTH, _LEFT, _HEIGHT, _TOP = 720, 110, 90, 96
@@ -28,10 +28,9 @@ def draw(
     style: str = STYLE,
 ) -> str:
     """Draw figures of each interval, one below the other; `style` are rules of the document."""
-    lines = [label(title, 16, 34, width=_WIDTH - 32, size=17, class_="title")]
-    lines += [label(fact, 16, 56 + 18 * at, width=_WIDTH - 32, class_="fact") for at, fact in enumerate(facts)]
     bottom = _TOP + len(parts) * (_HEIGHT + 24)
-    lines += [
+    lines = [
+        *head(title, facts, _WIDTH - 32),
         element("text", escaped(moments[0]), class_="quiet", x=_LEFT, y=bottom),
         element("text", escaped(moments[1]), class_="quiet end", x=_WIDTH - 16, y=bottom),
     ]

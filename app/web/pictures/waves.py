@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE
+from app.web.pictures.rendering import STYLE, head
 from app.web.pictures.svg import document, element, escaped, label
 from app.web.words import counted, number
 
@@ -32,15 +32,11 @@ def draw(
     ----------
     racks : the rack of each broker that has one.
     """
-    names = sorted({racks.get(broker, "") for wave in waves for broker in wave.brokers})
-    rows = names if len(names) <= MOST_RACKS else [""]
-    cells = [_by_row(wave, rows, racks) for wave in waves]
-    longest = max((len(str(broker)) for wave in waves for broker in wave.brokers), default=1)
-    width = max(26.0, 9 + 6.6 * longest)
-    drawn = [label(title, _MARGIN, 34, width=_ROOM, size=17, class_="title")]
-    drawn += [
-        label(fact, _MARGIN, 56 + 18 * at, width=_ROOM, size=12.5, class_="fact") for at, fact in enumerate(facts)
-    ]
+    of = {broker: racks.get(broker, "no rack") for wave in waves for broker in wave.brokers}
+    if len({*of.values()}) > MOST_RACKS:
+        of = dict.fromkeys(of, "all racks")
+    width = max(26.0, 9 + 6.6 * len(str(max(of, default=0))))
+    drawn = head(title, facts, _ROOM)
     top = 56.0 + 18 * len(facts)
     figures = [("leaders moved", "leads", [wave.leaders for wave in waves])]
     if any(wave.unwritable for wave in waves):
@@ -53,23 +49,15 @@ def draw(
         for at, wave in enumerate(band):
             drawn.append(_middle(str(wave + 1), at, top + 4, width, "number"))
         top += 12
-        for row, name in enumerate(rows):
-            most = max(len(cells[wave][row]) for wave in band)
-            words = name or ("all racks" if len(names) > MOST_RACKS else "no rack")
-            drawn.append(label(words, _MARGIN, top + _LINE, width=_LEFT - _MARGIN - 8, class_="rack"))
-            for at, wave in enumerate(band):
-                drawn += _cell(cells[wave][row], f"wave {wave + 1}, {words}", _LEFT + at * width, top, width - _GAP)
-            top += min(MOST_LINES, max(most, 1)) * _LINE + 6 + _GAP
+        for rack in sorted({*of.values()}):
+            cells = [sorted(broker for broker in waves[wave].brokers if of[broker] == rack) for wave in band]
+            drawn.append(label(rack, _MARGIN, top + _LINE, width=_LEFT - _MARGIN - 8, class_="rack"))
+            for at, (wave, brokers) in enumerate(zip(band, cells, strict=True)):
+                drawn += _cell(brokers, f"wave {wave + 1}, {rack}", _LEFT + at * width, top, width - _GAP)
+            top += min(MOST_LINES, max(1, *map(len, cells))) * _LINE + 6 + _GAP
         top += 20
     full = max(620.0, _LEFT + min(len(waves), columns) * width + _MARGIN)
     return document(title, " ".join(facts), *drawn, style=style, width=full, height=top)
-
-
-def _by_row(wave: Wave, rows: Sequence[str], racks: Mapping[int, str]) -> list[list[int]]:
-    """The brokers of a wave in each row."""
-    if len(rows) == 1:
-        return [sorted(wave.brokers)]
-    return [sorted(broker for broker in wave.brokers if racks.get(broker, "") == row) for row in rows]
 
 
 def _bars(words: str, look: str, values: Sequence[int], band: Sequence[int], top: float, width: float) -> Iterator[str]:
