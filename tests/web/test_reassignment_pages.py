@@ -18,6 +18,7 @@ from app.web.plans.view import ViewedPlan
 from tests.jbod import jbod
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_stored, captured, kafkas_own, plan
 from tests.web.browser import Page
+from tests.web.test_console_in_chromium import large
 
 
 def page_of(new: NewPlan, cluster: Cluster = CLUSTER, *, tab: str = "") -> Page:
@@ -115,6 +116,21 @@ def test_a_plan_of_log_directories_has_their_moves() -> None:
     for number, batch in enumerate(batches, start=1):
         within = f"{batch['log_dir_moves']} {byte_size(batch['log_dir_moved_bytes'])}"
         assert f"{number} copies {batch['count']} 0 0 B {within} execute roll back" in rows(execute)
+
+
+@pytest.mark.parametrize(("brokers", "maps"), [(42, 2), (30, 0)])
+def test_a_large_cluster_has_a_map_of_its_brokers_before_and_after(brokers: int, maps: int) -> None:
+    """Shades of replicas around the mean, with one scale: a removed broker is struck out, the others become grey."""
+    cluster = large(brokers, 2_000)
+    body = {"cluster": "large", "remove_brokers": [0], "balance": {"replicas": "tight"}}
+    page = page_of(draft_plan(PLANNER, PLANNER.restored(body), cluster, Limits()), cluster)
+    cells = [link for link in page.all("a") if link.attributes.get("title", "").startswith("broker ")]
+    assert len(cells) == maps * brokers
+    assert all(link.attributes["href"].endswith(f"/changes?select=broker:{link.text}") for link in cells)
+    looks = [[link.attributes["class"] for link in cells if (link.text == "0") == is_removed] for is_removed in (0, 1)]
+    assert looks[1][1:] == ["lost"] * (maps // 2)
+    before, after = looks[0][: brokers - 1], looks[0][brokers - 1 :]
+    assert not maps or len({*before}) > len({*after})
 
 
 def test_its_links_name_formats_that_there_are_and_every_batch() -> None:

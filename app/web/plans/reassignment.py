@@ -102,7 +102,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "viewed": viewed,
-        "broker_rows": lambda: broker_transfers(viewed.transfers)[:SHOWN_BROKERS],
+        "broker_rows": lambda: broker_transfers(viewed.transfers),
     }
 
 
