@@ -93,8 +93,9 @@ def test_the_form_of_a_cluster_has_the_rates_of_its_snapshots(client: httpx.Clie
     typed = page.form()
     assert typed["snapshots_from"] < typed["snapshots_to"]
     assert '<option value="orders">read by billing</option>' in form.text
-    assert "consumers that could read them at least" in page.text
+    assert "the fewest consumers" in page.text
     made = client.post("/plan/consumers", data={name: typed[name] for name in FIELDS_OF["consumers"]})
     assert made.status_code == 303, made.text
-    falling = {**typed, "topics": "none"}
-    assert "There are no rates: " in client.get("/plan/consumers", params=falling).text
+    unknown = {**typed, "topics": "none"}
+    assert "the fewest consumers" not in client.get("/plan/consumers", params=unknown).text
+    assert client.get("/plan/consumers/estimate", params=unknown).text.startswith("Not possible: topic none is missing")

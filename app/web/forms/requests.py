@@ -294,7 +294,7 @@ def _page(
         typed = _fields_of(kind, typed)
     with service.database.begin() as uow:
         around = _around(uow, kind, typed.get("cluster") or "", typed.get("group") or "")
-        chart = _chart(uow, body, service.limits) if kind == "consumers" else ("", "")
+        chart = _chart(uow, body, service.limits) if kind == "consumers" else ""
     return page(
         "plan_form.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK,
@@ -317,25 +317,21 @@ def _page(
     )
 
 
-def _chart(uow: UnitOfWork, body: str, limits: Limits) -> tuple[str, str]:
-    """The rates of a request for consumers as a picture, with the fewest that could read them, or why it has none.
-
-    Snapshots that are not read at once have neither.
-    """
+def _chart(uow: UnitOfWork, body: str, limits: Limits) -> str:
+    """The rates of a request for consumers as a picture, with the fewest that could read them; empty if it has none."""
     try:
         request = READER.validate_json(body)
         if (wanted := request.series.snapshots) and _is_slow(uow, request.cluster or "", wanted):
-            return "", ""
+            return ""
         rates = rates_of(request.on_newest(uow), limits)
-    except ValueError:
-        return "", ""
-    except Failure as failure:
-        return "", failure.detail
+    except (ValueError, Failure):
+        return ""
     written = rates.bytes_per_s.sum(axis=1)
     fewest = np.ceil(written / request.capacity_bytes_per_s)
-    parts = [intervals.Part("rate", "follows", written.tolist()), intervals.Part("at least", "span", fewest.tolist())]
-    facts = [f"{counted(len(written), 'interval')} of {rates.step_s:,} s; consumers that could read them at least."]
-    return intervals.draw("Rates", facts, parts, (rates.moment(0), rates.moment(len(written) - 1)), style=""), ""
+    parts = [intervals.Part("rate", "follows", written.tolist()), intervals.Part("consumers", "span", fewest.tolist())]
+    facts = [f"{counted(len(written), 'interval')} of {rates.step_s:,} s; the fewest consumers that could read them."]
+    moments = rates.moment(0), rates.moment(len(written) - 1)
+    return intervals.draw("Rates", facts, parts, moments, style="", width=390)
 
 
 def _is_slow(uow: UnitOfWork, cluster: str, wanted: SnapshotRange) -> bool:
