@@ -584,4 +584,5 @@ def test_the_plan_of_a_form_is_estimated_and_not_stored(browser: Browser, databa
     assert moved in browser.get("/plans").text
     keep(database, large(30, 6_000))
     assert browser.ask("GET", "/plan/reassignment/estimate?cluster=large").text == ""
-    assert browser.ask("GET", "/plan/none/estimate").status_code == 404
+    for kind in ("none", "sweep", "sweep-consumers"):
+        assert browser.ask("GET", f"/plan/{kind}/estimate").status_code == 404

@@ -105,7 +105,8 @@ def router(
 
     @routes.get("/plan/{kind}/estimate", dependencies=[access.plan])
     def estimate(request: Request, kind: str) -> Response:
-        _examples(requests, kind)
+        if kind not in KINDS or kind.startswith(_SWEEP):
+            raise HTTPException(404)
         try:
             body = _body(kind, _typed(request.query_params.multi_items()))
             with database.begin() as uow:
