@@ -4,8 +4,10 @@ import time
 from typing import Any
 
 import httpx
+import pytest
 
 from app.api.examples import CONSUMERS_REQUEST
+from app.web.forms import requests
 from app.web.forms.requests import FIELDS_OF
 from app.web.words import byte_size
 from tests.web.browser import Page
@@ -83,7 +85,9 @@ def stored(client: httpx.Client, cluster: str, sizes: int) -> None:
     assert client.post("/v1/snapshots", json={**body, "groups": [group]}).status_code == 201
 
 
-def test_the_form_of_a_cluster_has_the_rates_of_its_snapshots(client: httpx.Client) -> None:
+def test_the_form_of_a_cluster_has_the_rates_of_its_snapshots(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Their range, the topics of its groups and the rates as a picture, before anything is planned."""
     for size in (1_000, 9_000_000):
         stored(client, "growing", size)
@@ -99,3 +103,6 @@ def test_the_form_of_a_cluster_has_the_rates_of_its_snapshots(client: httpx.Clie
     unknown = {**typed, "topics": "none"}
     assert "the fewest consumers" not in client.get("/plan/consumers", params=unknown).text
     assert client.get("/plan/consumers/estimate", params=unknown).text.startswith("Not possible: topic none is missing")
+    monkeypatch.setattr(requests, "MOST_CHARTED", 1)  # more is not read while the form is filled in
+    assert "the fewest consumers" not in client.get("/plan/consumers", params=typed).text
+    assert client.get("/plan/consumers/estimate", params=typed).text == ""

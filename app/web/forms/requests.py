@@ -20,7 +20,6 @@ from app.errors.requests import PlanNotFound, SweepNotFound
 from app.formats.syntax.lines import decode
 from app.services import plans, snapshots, sweeps
 from app.services.consumers.requests import READER, rates_of
-from app.services.consumers.series import SnapshotRange
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
@@ -110,7 +109,8 @@ def router(
         try:
             body = _body(kind, _typed(request.query_params.multi_items()))
             with database.begin() as uow:
-                return PlainTextResponse(requests.estimate(uow, kind, body.encode()))
+                is_slow = kind == "consumers" and _is_slow(uow, body)
+                return PlainTextResponse("" if is_slow else requests.estimate(uow, kind, body.encode()))
         except Mistaken:
             return PlainTextResponse()
         except Failure as failure:
@@ -320,12 +320,12 @@ def _page(
 
 def _chart(uow: UnitOfWork, body: str, limits: Limits) -> str:
     """The rates of a request for consumers as a picture, with the fewest that could read them; empty if it has none."""
+    if _is_slow(uow, body):
+        return ""
+    request = READER.validate_json(body)
     try:
-        request = READER.validate_json(body)
-        if (wanted := request.series.snapshots) and _is_slow(uow, request.cluster or "", wanted):
-            return ""
         rates = rates_of(request.on_newest(uow), limits)
-    except (ValueError, Failure):
+    except Failure:
         return ""
     written = rates.bytes_per_s.sum(axis=1)
     fewest = np.ceil(written / request.capacity_bytes_per_s)
@@ -335,9 +335,15 @@ def _chart(uow: UnitOfWork, body: str, limits: Limits) -> str:
     return intervals.draw("Rates", facts, parts, moments, style="", width=390)
 
 
-def _is_slow(uow: UnitOfWork, cluster: str, wanted: SnapshotRange) -> bool:
-    """Whether a form that is filled in should not read the snapshots of a range."""
-    seen = uow.snapshots.seen(wanted.cluster or cluster, wanted.begin, wanted.to, most=MOST_PICKED)
+def _is_slow(uow: UnitOfWork, body: str) -> bool:
+    """Whether it is no request for consumers, or one with more snapshots than a form reads while it is filled in."""
+    try:
+        request = READER.validate_json(body)
+    except ValueError:
+        return True
+    if (wanted := request.series.snapshots) is None:
+        return False
+    seen = uow.snapshots.seen(wanted.cluster or request.cluster or "", wanted.begin, wanted.to, most=MOST_PICKED)
     return seen.has_more or sum(int(str(each.summary["partitions"])) for each in seen.items) > MOST_CHARTED
 
 
