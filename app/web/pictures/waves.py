@@ -38,26 +38,34 @@ def draw(
     width = max(26.0, 9 + 6.6 * len(str(max(of, default=0))))
     drawn = head(title, facts, _ROOM)
     top = 56.0 + 18 * len(facts)
+    columns = int(_ROOM / width)
+    for first in range(0, len(waves), columns):
+        band, top = _band(waves, range(len(waves))[first : first + columns], of, top, width)
+        drawn += band
+    full = max(620.0, _LEFT + min(len(waves), columns) * width + _MARGIN)
+    return document(title, " ".join(facts), *drawn, style=style, width=full, height=top)
+
+
+def _band(
+    waves: Sequence[Wave], band: Sequence[int], of: Mapping[int, str], top: float, width: float
+) -> tuple[list[str], float]:
+    """Waves beside each other, and where the next band begins; `of` is the row of each broker."""
+    drawn: list[str] = []
     figures = [("leaders moved", "leads", [wave.leaders for wave in waves])]
     if any(wave.unwritable for wave in waves):
         figures.append(("not writable", "cross-rack", [wave.unwritable for wave in waves]))
-    columns = int(_ROOM / width)
-    for band in (range(len(waves))[first : first + columns] for first in range(0, len(waves), columns)):
-        for words, look, values in figures:
-            drawn += _bars(words, look, values, band, top, width)
-            top += _BAR + 22
-        for at, wave in enumerate(band):
-            drawn.append(_middle(str(wave + 1), at, top + 4, width, "number"))
-        top += 12
-        for rack in sorted({*of.values()}):
-            cells = [sorted(broker for broker in waves[wave].brokers if of[broker] == rack) for wave in band]
-            drawn.append(label(rack, _MARGIN, top + _LINE, width=_LEFT - _MARGIN - 8, class_="rack"))
-            for at, (wave, brokers) in enumerate(zip(band, cells, strict=True)):
-                drawn += _cell(brokers, f"wave {wave + 1}, {rack}", _LEFT + at * width, top, width - _GAP)
-            top += min(MOST_LINES, max(1, *map(len, cells))) * _LINE + 6 + _GAP
-        top += 20
-    full = max(620.0, _LEFT + min(len(waves), columns) * width + _MARGIN)
-    return document(title, " ".join(facts), *drawn, style=style, width=full, height=top)
+    for words, look, values in figures:
+        drawn += _bars(words, look, values, band, top, width)
+        top += _BAR + 22
+    drawn += [_middle(str(wave + 1), at, top + 4, width, "number") for at, wave in enumerate(band)]
+    top += 12
+    for rack in sorted({*of.values()}):
+        cells = [sorted(broker for broker in waves[wave].brokers if of[broker] == rack) for wave in band]
+        drawn.append(label(rack, _MARGIN, top + _LINE, width=_LEFT - _MARGIN - 8, class_="rack"))
+        for at, (wave, brokers) in enumerate(zip(band, cells, strict=True)):
+            drawn += _cell(brokers, f"wave {wave + 1}, {rack}", _LEFT + at * width, top, width - _GAP)
+        top += min(MOST_LINES, max(1, *map(len, cells))) * _LINE + 6 + _GAP
+    return drawn, top + 20
 
 
 def _bars(words: str, look: str, values: Sequence[int], band: Sequence[int], top: float, width: float) -> Iterator[str]:
