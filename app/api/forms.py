@@ -22,17 +22,19 @@ from app.api.webhooks import WebhookRequest
 from app.errors import Json
 from app.errors.requests import ConflictingFields, LimitExceeded
 from app.formats.syntax import unique_json
-from app.services import consumers, keys, reassignment, restarts, sweeps, webhooks
+from app.services import consumers, keys, reassignment, restarts, snapshots, sweeps, webhooks
 from app.services.checks import Check
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.services.outbound import Outbound
-from app.services.plans import check_job, make_plan
+from app.services.plans import check_job, draft_plan, make_plan
 from app.services.plans.kinds import KINDS
 from app.store.database import UnitOfWork
 from app.store.webhooks import Webhook
 
 SWEEP = "sweep"
+MOST_ESTIMATED = 5_000
+"""Partitions of a cluster whose plans are estimated while a form is filled in."""
 _CHECK = TypeAdapter(CheckRequest)
 _CHANGES = TypeAdapter(ChangesRequest)
 _KEYS = TypeAdapter(keys.KeysRequest)
@@ -112,6 +114,22 @@ class FormRequests:
                 raise
         check_job(uow, planner, wanted, self._limits)
         return f"/jobs/{uow.jobs.enqueue(planner.kind, planner.stored(wanted)).id}"
+
+    def estimate(self, uow: UnitOfWork, kind: str, body: bytes) -> str:
+        """Summarise the plan that a request would be, and store nothing; empty if it is too large for that.
+
+        Errors of fields have an empty summary as well. Raises the `Failure`s of planning.
+        """
+        request, errors = _read(_MODELS[kind], body)
+        if errors:
+            return ""
+        wanted = request.on_newest(uow).service()
+        cluster = snapshots.load(uow, wanted.snapshot_id)[1] if wanted.snapshot_id else None
+        uow.release()  # the connection, which planning does without
+        if cluster is not None and sum(len(topic.partition_ids) for topic in cluster.topics) > MOST_ESTIMATED:
+            return ""
+        planner = KINDS[kind].planner
+        return planner.summary(draft_plan(planner, wanted, cluster, self._limits))
 
     def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
         """Place keys, or return the errors of fields. Raises the `Failure`s of placing them."""

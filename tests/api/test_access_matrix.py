@@ -168,6 +168,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/plan/check"): Route(PLAN, 422, body={"cluster": CLUSTER}, is_form=True),
     ("GET", "/plan"): Route(READ),
     ("GET", "/plan/{kind}"): Route(READ),
+    ("GET", "/plan/{kind}/estimate"): Route(PLAN),
     ("POST", "/plan/{kind}/members"): Route(PLAN, body={"text": ""}, is_form=True),
     ("POST", "/plan/sweep{of_kind:path}"): Route(RUN, body={"body": "{}"}, is_form=True),
     ("POST", "/plan/{kind}"): Route(PLAN, body={"body": "{}"}, is_form=True),

@@ -245,6 +245,7 @@ def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx
     visit.page.locator("#remove_brokers").focus()
     visit.page.keyboard.type("105")
     visit.page.wait_for_selector('#as-json:has-text("105")')
+    visit.page.wait_for_selector('#estimate:has-text("moves ")')
     visit.page.get_by_role("button", name="Plan", exact=True).focus()
     visit.page.keyboard.press("Enter")
     visit.page.get_by_role("link", name="Brokers").last.click()
@@ -259,6 +260,35 @@ def test_the_request_of_a_form_is_shown_as_it_is_typed_and_planned(client: httpx
     visit.page.locator("[data-filter=brokers]").fill("")
     visit.page.locator("#brokers th button").first.click()
     assert visit.page.locator("#brokers th[aria-sort]").count() == 1
+    assert visit.complaints == []
+
+
+def test_events_are_rows_of_pickers_and_json_in_both_directions(client: httpx.Client, visit: Visit) -> None:
+    """A verb, what it is about, and a new row after the last; without a script they are lines of a text."""
+    assert client.get("/").status_code == 200
+    visit.open("/plan/group?cluster=example-groups", until=".row")
+    page = visit.page
+    page.locator("#group").fill("billing")
+    page.wait_for_selector('#known-events-leave option[value="billing-0-35ee"]', state="attached")
+    rows = page.locator(".row")
+    rows.nth(0).locator("select").select_option("leave")
+    rows.nth(0).locator("input").fill("billing-0-35ee")
+    rows.nth(1).locator("select").select_option("rolling_restart")
+    assert not rows.nth(1).locator("input").is_visible()
+    rows.nth(2).locator("select").select_option("topic_grown")
+    text = page.locator("#events").input_value().splitlines()
+    assert text[:2] == ["leave billing-0-35ee", "rolling_restart"]
+    assert text[2].startswith('topic_grown {"topic":')
+    page.get_by_role("button", name="Edit as JSON").click()
+    page.wait_for_selector("#body")
+    page.get_by_role("button", name="Edit as fields").click()
+    page.wait_for_selector(".row")
+    assert page.locator("#events").input_value().splitlines() == text
+    rows.nth(1).locator("select").select_option("")
+    rows.nth(2).locator("select").select_option("")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("link", name="Events").click()
+    page.wait_for_selector('td:has-text("billing-0-35ee leaves"), th:has-text("billing-0-35ee leaves")')
     assert visit.complaints == []
 
 

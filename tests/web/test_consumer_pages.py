@@ -1,10 +1,13 @@
 """The page of consumers over time: its chart, schedule and tables; the form, and two plans compared."""
 
+import time
 from typing import Any
 
 import httpx
+import pytest
 
 from app.api.examples import CONSUMERS_REQUEST
+from app.web.forms import requests
 from app.web.forms.requests import FIELDS_OF
 from app.web.words import byte_size
 from tests.web.browser import Page
@@ -69,3 +72,37 @@ def test_two_plans_are_compared_by_their_intervals(client: httpx.Client) -> None
     shown = text_of(client, f"/plans/compare?a={one['id']}&b={other['id']}")
     assert "Consumer hours" in shown
     assert "intervals 5" in shown.lower()
+
+
+def stored(client: httpx.Client, cluster: str, sizes: int) -> None:
+    """Store a cluster whose group `billing` reads its one topic, of that size."""
+    partition = {"partition": 0, "replicas": [1], "isr": [1], "leader": 1, "size_bytes": sizes}
+    group = {
+        "group_id": "billing",
+        "members": [{"member_id": "m", "topics": ["orders"], "assigned_partitions": {"orders": [0]}}],
+    }
+    body = {"cluster": cluster, "brokers": [{"id": 1}], "topics": [{"name": "orders", "partitions": [partition]}]}
+    assert client.post("/v1/snapshots", json={**body, "groups": [group]}).status_code == 201
+
+
+def test_the_form_of_a_cluster_has_the_rates_of_its_snapshots(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their range, the topics of its groups and the rates as a picture, before anything is planned."""
+    for size in (1_000, 9_000_000):
+        stored(client, "growing", size)
+        time.sleep(1.1)  # times of snapshots count in seconds
+    form = client.get("/plan/consumers", params={"cluster": "growing"})
+    page = Page(form.status_code, form.headers, form.text)
+    typed = page.form()
+    assert typed["snapshots_from"] < typed["snapshots_to"]
+    assert '<option value="orders">read by billing</option>' in form.text
+    assert "the fewest consumers" in page.text
+    made = client.post("/plan/consumers", data={name: typed[name] for name in FIELDS_OF["consumers"]})
+    assert made.status_code == 303, made.text
+    unknown = {**typed, "topics": "none"}
+    assert "the fewest consumers" not in client.get("/plan/consumers", params=unknown).text
+    assert client.get("/plan/consumers/estimate", params=unknown).text.startswith("Not possible: topic none is missing")
+    monkeypatch.setattr(requests, "MOST_CHARTED", 1)  # more is not read while the form is filled in
+    assert "the fewest consumers" not in client.get("/plan/consumers", params=typed).text
+    assert client.get("/plan/consumers/estimate", params=typed).text == ""

@@ -102,9 +102,7 @@ FORMS = {
         "reassignment", f"again={EXAMPLE_REASSIGNMENT_PLAN_ID}", balanced_topics="orders", throttle="fast"
     ),
     "topic": planned("replicas", "cluster=example", NEW, topics_partitions="-1", topics_replication_factor="99"),
-    "group": planned(
-        "group", "cluster=example-groups", {"group": "billing"}, group="none", events="no verb", topic_rates="x"
-    ),
+    "group": planned("group", "cluster=example-groups", {"group": "billing"}, group="none", topic_rates="x"),
     "application": planned("streams", "example=zones", body="[1"),
     "restart": planned("restart", "cluster=example", {"per": "rack"}, restart_seconds="x", max_brokers_per_wave="-1"),
     "consumers": planned("consumers", "example=hours", series="1,2\n3", capacity_bytes_per_s="x", max="-1"),

@@ -1,10 +1,12 @@
 """The page of a group plan, and its row in a list: both agree with the plan's answer."""
 
 import re
+from html import unescape
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -300,3 +302,24 @@ class TestWords:
             "In rack: 5 of 6 partitions (83.3 %); the optimum 6; 2 more unknown.",
             "2 partitions moved, 1 in the optimum; a member reads 4 partitions (spread 0).",
         ]
+
+
+def test_a_leader_that_the_recorded_group_does_not_have_is_named(client: httpx.Client) -> None:
+    """Beside its field: the first member would lead, in a plan that is listed as one of that leader."""
+    typed = {"cluster": "example-groups", "group": "billing", "leader": "no-such-member"}
+    answer = client.post("/plan/group", data=typed)
+    assert answer.status_code == 422
+    assert 'id="leader-problem">the leader no-such-member is not among the members' in answer.text
+
+
+def test_events_have_pickers_of_the_members_of_the_group(client: httpx.Client) -> None:
+    """Names, or JSON to begin with; each of them is an event that can be planned."""
+    typed = {"cluster": "example-groups", "group": "billing"}
+    shown = client.get("/plan/group", params=typed).text
+    listed = dict(re.findall(r'<datalist id="known-events-(\w+)"[^>]*>(.*?)</datalist>', shown))
+    assert "billing-0-35ee" in listed["leave"]
+    assert "data-alone" in re.findall(r'<datalist id="known-events-rolling_restart"([^>]*)>', shown)[0]
+    for verb, options in listed.items():
+        for about in map(unescape, re.findall('<option value="([^"]*)">', options)[:1]):
+            answer = client.post("/plan/group", data={**typed, "events": f"{verb} {about}"})
+            assert answer.status_code == 303, (verb, about, answer.text)

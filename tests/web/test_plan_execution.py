@@ -117,6 +117,35 @@ def test_snapshots_that_are_none_of_the_plan(browser: Browser, database: Databas
     assert browser.post("/plans/none/progress", {"text": TOPICS}).status == 404
 
 
+def test_the_log_of_an_execution_is_recorded_once_the_plan_is_done(
+    browser: Browser, database: Database, plan: str
+) -> None:
+    """Alone, at the newest snapshot, or beside the state; before the plan is done nothing is stored, and it says so."""
+    with database.begin() as uow:
+        head = uow.plans.get(UUID(plan.rpartition("/")[2]))
+    at, files = "2026-11-26T10:00:0{}Z", [f"{number + 1:02d}-execute.json" for number in range(4)]
+    lines = [
+        line
+        for file in files
+        for line in (f"{at.format(1)} begun {file}", f"{at.format(1)} complete {file} 9 bytes 0 s")
+    ]
+    log = "\n".join([f"{at.format(0)} plan {head.hash}", *lines])
+    for text in (log.replace(head.hash, "0" * 64), log):
+        page = browser.post(f"{plan}/progress", {"text": text})
+        assert page.status == 422
+        assert page.by_id("state-text").text.strip() == text
+    assert "the log is not recorded in the ledger: the plan is not_started" in page.text
+    state = after(TOPICS, planned(database, plan))
+    sent = [("files", (name, text.encode())) for name, text in (("now.txt", state), ("run.log", log))]
+    answer = browser.ask("POST", f"{plan}/progress", files=sent)
+    assert answer.status_code == 303
+    assert "Predicted and actual" in browser.get(answer.headers["location"]).text
+    assert (
+        browser.ask("POST", f"{plan}/progress", data={"text": log.replace(" 9 bytes", " 7 bytes")}).status_code == 303
+    )
+    assert "7 B" in browser.get(f"{plan}/execute").by_id("ledger").text
+
+
 def test_what_an_execution_took_is_on_the_pages_of_the_plan_and_of_the_cluster(
     browser: Browser, database: Database, plan: str
 ) -> None:

@@ -17,11 +17,13 @@ from app.api.examples import CONSUMERS_REQUEST, SWEEP_REQUEST
 from app.services import snapshots
 from app.services.limits import Limits
 from app.store.database import Database
+from app.store.records import PlanFilter
 from app.web.forms import short
 from app.web.forms.codecs import CODECS
 from app.web.forms.requests import FIELDS_OF, KINDS
 from tests.web.browser import Browser
 from tests.web.test_clusters import SAMPLES, TEXT, keep, small
+from tests.web.test_console_in_chromium import large
 
 EMPTY = dict.fromkeys(FIELDS_OF["reassignment"], "")
 
@@ -230,6 +232,20 @@ def test_the_fields_of_a_kind_are_its_request(kind: str, body: dict[str, object]
     typed = short.typed_of(kind, {"cluster": "c", **body})
     assert typed["more"] == ""
     assert short.request(kind, typed, {}) == {"cluster": "c", **body}
+
+
+@pytest.mark.parametrize("address", ["/plan/reassignment", "/plan/group", "/plan/sweep-reassignment", "/plan/check"])
+def test_a_cluster_that_is_not_stored_is_named(browser: Browser, address: str) -> None:
+    """Beside the field, when the form is opened: of a misspelt name there are no choices."""
+    page = browser.get(f"{address}?cluster=none")
+    assert page.status == 200
+    assert page.by_id("cluster-problem").text == "No snapshot of a cluster none is stored."
+
+
+def test_an_empty_range_is_named() -> None:
+    problems: dict[str, str] = {}
+    short.request("sweep-reassignment", {"added": "1 to 0"}, problems)
+    assert problems == {"added": "No number is from 1 to 0."}
 
 
 def test_an_event_with_an_unreadable_value_is_named() -> None:
@@ -546,3 +562,27 @@ def test_what_has_no_members_is_said_and_stays(browser: Browser, cluster: str, t
     assert words in page.text
     assert page.by_id("members-text").text.strip() == text.strip()
     assert browser.ask("POST", "/plan/sweep/members", data={"cluster": cluster, "text": text}).status_code == 404
+
+
+def test_the_plan_of_a_form_is_estimated_and_not_stored(browser: Browser, database: Database) -> None:
+    """In the words of a list of plans, or why there is none; empty while the form cannot be read."""
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+
+    def estimate(kind: str, query: str) -> str:
+        answer = browser.ask("GET", f"/plan/{kind}/estimate?cluster=nine&{query}")
+        assert answer.status_code == 200
+        return answer.text
+
+    moved = estimate("reassignment", "remove_brokers=105")
+    assert moved.startswith("moves ")
+    assert "minutes" in estimate("restart", "per=rack")
+    assert estimate("reassignment", "remove_brokers=9999").startswith("Not possible: there is no broker 9999")
+    assert estimate("reassignment", "remove_brokers=none") == estimate("restart", "per=nothing") == ""
+    with database.begin() as uow:
+        assert not uow.plans.selected(PlanFilter(), before=None, size=9).items
+    browser.ask("POST", "/plan/reassignment", data={**EMPTY, "cluster": "nine", "remove_brokers": "105"})
+    assert moved in browser.get("/plans").text
+    keep(database, large(30, 6_000))
+    assert browser.ask("GET", "/plan/reassignment/estimate?cluster=large").text == ""
+    for kind in ("none", "sweep", "sweep-consumers"):
+        assert browser.ask("GET", f"/plan/{kind}/estimate").status_code == 404

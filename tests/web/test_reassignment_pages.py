@@ -18,6 +18,7 @@ from app.web.plans.view import ViewedPlan
 from tests.jbod import jbod
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_stored, captured, kafkas_own, plan
 from tests.web.browser import Page
+from tests.web.test_console_in_chromium import large
 
 
 def page_of(new: NewPlan, cluster: Cluster = CLUSTER, *, tab: str = "") -> Page:
@@ -78,7 +79,7 @@ def test_the_cost_of_a_lost_rack_after_the_plan_and_before_it() -> None:
         before = answer["measures_before"]["losses"]["racks"][name]
         cells = [
             f"{loss[field]}" if loss[field] == before[field] else f"{loss[field]} ({before[field]})"
-            for field in ("offline", "unwritable", "at_min_isr", "leaders_moved")
+            for field in ("offline", "unwritable", "leaders_moved")
         ]
         assert " ".join([name, *cells]) in rows(page)
     assert "Cost of a lost rack" not in page_of(plan()).text
@@ -114,7 +115,22 @@ def test_a_plan_of_log_directories_has_their_moves() -> None:
     batches: Any = made.answer["batches"]
     for number, batch in enumerate(batches, start=1):
         within = f"{batch['log_dir_moves']} {byte_size(batch['log_dir_moved_bytes'])}"
-        assert f"{number} copies {batch['count']} 0 0 B {within} – execute roll back" in rows(execute)
+        assert f"{number} copies {batch['count']} 0 0 B {within} execute roll back" in rows(execute)
+
+
+@pytest.mark.parametrize(("brokers", "maps"), [(42, 2), (30, 0)])
+def test_a_large_cluster_has_a_map_of_its_brokers_before_and_after(brokers: int, maps: int) -> None:
+    """Shades of replicas around the mean, with one scale: a removed broker is struck out, the others become grey."""
+    cluster = large(brokers, 2_000)
+    body = {"cluster": "large", "remove_brokers": [0], "balance": {"replicas": "tight"}}
+    page = page_of(draft_plan(PLANNER, PLANNER.restored(body), cluster, Limits()), cluster)
+    cells = [link for link in page.all("a") if link.attributes.get("title", "").startswith("broker ")]
+    assert len(cells) == maps * brokers
+    assert all(link.attributes["href"].endswith(f"/changes?select=broker:{link.text}") for link in cells)
+    looks = [[link.attributes["class"] for link in cells if (link.text == "0") == is_removed] for is_removed in (0, 1)]
+    assert looks[1][1:] == ["lost"] * (maps // 2)
+    before, after = looks[0][: brokers - 1], looks[0][brokers - 1 :]
+    assert not maps or len({*before}) > len({*after})
 
 
 def test_its_links_name_formats_that_there_are_and_every_batch() -> None:

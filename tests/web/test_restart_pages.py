@@ -1,12 +1,16 @@
 """The page of a restart: its waves, the proof, blocked brokers; the picture, the form, and two restarts compared."""
 
+import re
 from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_SNAPSHOT_ID
 from app.web.forms.requests import FIELDS_OF
+from app.web.pictures.waves import MOST_RACKS, Wave, draw
 from tests.web.browser import Page
 
 FRAGILE = {
@@ -70,3 +74,28 @@ def test_two_restarts_are_compared_by_their_waves(client: httpx.Client) -> None:
     shown = text_of(client, f"/plans/compare?a={one['id']}&b={other['id']}")
     assert "Waves after 6" in shown
     assert "Time of all waves, s" in shown
+
+
+@given(
+    st.dictionaries(st.integers(0, 9_999), st.tuples(st.integers(0, 39), st.integers(0, 15)), min_size=1, max_size=400)
+)
+def test_every_broker_of_a_picture_is_in_its_wave_and_its_rack(placed: dict[int, tuple[int, int]]) -> None:
+    """As a line of its cell, or in the words of the cell, which has their number; no wave is lost between bands."""
+    listed = [[broker for broker, (at, _) in placed.items() if at == wave] for wave in range(40)]
+    shown = [brokers for brokers in listed if brokers]
+    racks = {broker: f"rack {rack}" for broker, (_, rack) in placed.items()}
+    drawn = draw("Restart", [], [Wave(brokers, len(brokers), 0) for brokers in shown], racks, style="")
+    cells = re.findall(r"<title>wave ([0-9]+), ([^:]+): [0-9]+ brokers?: ([0-9, ]+)</title>", drawn)
+    has_rows = len({*racks.values()}) <= MOST_RACKS
+    found = {int(broker): (int(wave), rack) for wave, rack, brokers in cells for broker in brokers.split(", ")}
+    assert found == {
+        broker: (wave, racks[broker] if has_rows else "all racks")
+        for wave, brokers in enumerate(shown, 1)
+        for broker in brokers
+    }
+    assert [int(number) for number in re.findall(r'class="number"[^>]*>([0-9]+)<', drawn)] == [
+        *range(1, len(shown) + 1)
+    ]
+    width = re.search(r'<svg[^>]* width="([0-9]+)"', drawn)
+    assert width is not None
+    assert int(width[1]) <= 1_010

@@ -119,6 +119,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
     def resolve(self, request: GroupRequest, site: Site, allowance: Allowance) -> GroupProblem:
         source = source_of(request, site.cluster, site.version)
+        _require_leader(request.leader, source)
         _check_size(request, source, allowance)
         previous = None if site.previous is None else site.previous.cluster
         return GroupProblem(
@@ -213,10 +214,11 @@ def _require_distinct(request: GroupRequest) -> None:
             path=("members", places[twice], "group_instance_id"),
             value=instances[twice],
         )
-    if request.leader is not None and request.members is not None and request.leader not in ids:
-        raise ConflictingFields(
-            f"the leader {request.leader} is not among the members", path=("leader",), value=request.leader
-        )
+
+
+def _require_leader(leader: str | None, source: GroupSource) -> None:
+    if leader not in (None, *(listed.member.id for listed in source.listed)):
+        raise ConflictingFields(f"the leader {leader} is not among the members", path=("leader",), value=leader)
 
 
 def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolation]:

@@ -20,7 +20,10 @@ def _values(text: str) -> object:
     """`2 to 6` as a range, `2, 3` as a list."""
     first, is_range, last = text.partition(" to ")
     if is_range:
-        return {"from": whole(first.strip()), "to": whole(last.strip())}
+        begin, end = whole(first.strip()), whole(last.strip())
+        if begin > end:
+            raise ValueError(f"No number is from {begin} to {end}.")
+        return {"from": begin, "to": end}
     return [whole(word) for word in values.commas(text)]
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Protocol
@@ -12,20 +12,21 @@ from uuid import UUID
 import numpy as np
 import orjson
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from app.core.groups.registry import ASSIGNORS
 from app.errors import Failure, Json
 from app.errors.requests import PlanNotFound, SweepNotFound
 from app.formats.syntax.lines import decode
 from app.services import plans, snapshots, sweeps
-from app.services.amounts import bytes_of
+from app.services.consumers.requests import READER, rates_of
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms import codecs, members, short
 from app.web.forms.fields import Mistaken, PastedTexts, errors_of, more
+from app.web.forms.suggestions import MOST_PICKED, suggested
 from app.web.lists import as_id, id_of
 from app.web.pages import page
 from app.web.pictures import intervals
@@ -39,11 +40,12 @@ FIELDS_OF: Mapping[str, dict[str, str]] = {
     kind: {field.name: field.initial for field in fields} | {"more": ""} for kind, fields in short.SHORT.items()
 }
 """The fields of the form of each kind that has fields, with their initial values."""
-MOST_PICKED = 60
 MOST_FILES = 8
 """Files of a form: a browser sends one for each field that takes a file, also if none is chosen."""
 MOST_RATES = 300
 """Topics whose rates the form of a study fills in."""
+MOST_CHARTED = 100_000
+"""Partitions of snapshots that are read for the picture of a form, each as often as there are snapshots."""
 _RETENTION_S = 7 * 86_400
 
 
@@ -61,6 +63,18 @@ class Requests(Protocol):
         `like` is a sweep whose resolved data is used again.
         """
 
+    def estimate(self, uow: UnitOfWork, kind: str, body: bytes) -> str:
+        """Summarise the plan that a request would be, and store nothing. Raises the `Failure`s of planning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The database, requests and limits that forms are about."""
+
+    database: Database
+    requests: Requests
+    limits: Limits
+
 
 def router(
     database: Database,
@@ -69,7 +83,7 @@ def router(
     limits: Limits,
 ) -> APIRouter:
     """The forms; `requests` carries them out, under the name that `access` returns."""
-    routes = APIRouter(include_in_schema=False)
+    routes, service = APIRouter(include_in_schema=False), Service(database, requests, limits)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         async with request.form(max_fields=1000, max_files=MOST_FILES, max_part_size=limits.max_body_bytes) as form:
@@ -85,13 +99,27 @@ def router(
 
     @routes.get("/plan/{kind}")
     def form(request: Request, kind: str) -> Response:
-        typed = _opened(database, _examples(requests, kind), kind, _typed(request.query_params.multi_items()))
+        typed = _opened(service, _examples(service.requests, kind), kind, _typed(request.query_params.multi_items()))
         return submitted(kind, {**typed, "preview": "1"})
 
-    def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
-        return _page(database, requests, kind, "", {"cluster": pasted.cluster, "text": pasted.text}, refused=problem)
+    @routes.get("/plan/{kind}/estimate", dependencies=[access.plan])
+    def estimate(request: Request, kind: str) -> Response:
+        if kind not in KINDS or kind.startswith(_SWEEP):
+            raise HTTPException(404)
+        try:
+            body = _body(kind, _typed(request.query_params.multi_items()))
+            with database.begin() as uow:
+                is_slow = kind == "consumers" and _is_slow(uow, body)
+                return PlainTextResponse("" if is_slow else requests.estimate(uow, kind, body.encode()))
+        except Mistaken:
+            return PlainTextResponse()
+        except Failure as failure:
+            return PlainTextResponse(f"Not possible: {failure.detail}.")
 
-    submitted = partial(_submitted, database, requests)
+    def refused(kind: str, pasted: PastedTexts, problem: str) -> Response:
+        return _page(service, kind, "", {"cluster": pasted.cluster, "text": pasted.text}, refused=problem)
+
+    submitted = partial(_submitted, service)
     routes.routes += members.router(database, limits, refused, access).routes
 
     @routes.post("/plan/sweep{of_kind:path}")
@@ -109,23 +137,21 @@ def router(
     return routes
 
 
-def _submitted(
-    database: Database, requests: Requests, kind: str, typed: Mapping[str, str], person: str = ""
-) -> Response:
+def _submitted(service: Service, kind: str, typed: Mapping[str, str], person: str = "") -> Response:
     """The answer to a form: where its result is, or the form with its errors."""
-    _examples(requests, kind)
+    _examples(service.requests, kind)
     try:
         body = _body(kind, typed)
     except Mistaken as mistaken:
-        return _page(database, requests, kind, typed.get("body", ""), typed, problems=mistaken.problems)
+        return _page(service, kind, typed.get("body", ""), typed, problems=mistaken.problems)
     if typed.keys() & {"preview", "fields", "json"}:
         if "json" in typed:
             typed = {"body": body, **{name: typed.get(name, "") for name in ("cluster", "again", "like")}}
-        return _page(database, requests, kind, body, typed)
+        return _page(service, kind, body, typed)
     try:
-        with database.begin() as uow:
+        with service.database.begin() as uow:
             like = as_id(typed.get("like", ""))
-            answer = requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person, like=like)
+            answer = service.requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person, like=like)
     except Failure as failure:
         answer = errors_of(failure)
     if isinstance(answer, str):
@@ -133,18 +159,19 @@ def _submitted(
         if "compare" in typed and made not in (answer, before):
             answer = f"/plans/compare?{urlencode({'a': before, 'b': made})}"
         return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
-    return _page(database, requests, kind, body, typed, errors=answer)
+    return _page(service, kind, body, typed, errors=answer)
 
 
-def _opened(database: Database, known: Mapping[str, Any], kind: str, typed: Mapping[str, str]) -> Mapping[str, str]:
+def _opened(service: Service, known: Mapping[str, Any], kind: str, typed: Mapping[str, str]) -> Mapping[str, str]:
     """The fields that the form of an address begins with: those in it, an example, a stored request, or a cluster."""
     if typed.get("example") in known:
         return _filled_in(kind, known[typed["example"]]["value"])
-    with database.begin() as uow:
+    with service.database.begin() as uow:
         if again := typed.get("again"):
             fill_in = short.typed_of if len(typed) > 1 else _filled_in
             return {**fill_in(kind, _stored(uow, kind, again)), **typed}
-        return {**typed, **_study_of(uow, typed["cluster"])} if kind == _SWEEP and [*typed] == ["cluster"] else typed
+        filled = {_SWEEP: _study_of, "consumers": _range_of}.get(kind)
+        return {**typed, **filled(uow, typed["cluster"])} if filled and [*typed] == ["cluster"] else typed
 
 
 def _filled_in(kind: str, body: Mapping[str, Any]) -> Mapping[str, str]:
@@ -232,7 +259,14 @@ def _study_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
     }
 
 
-def _around(uow: UnitOfWork, kind: str, cluster: str) -> Mapping[str, Any]:
+def _range_of(uow: UnitOfWork, name: str) -> Mapping[str, str]:
+    """The fields of consumers over time at the rates of the newest snapshots of a cluster."""
+    found = suggested(uow, name, "")
+    begins, ends = found.get("begins", ()), found.get("ends", ())
+    return {"snapshots_from": begins[-1], "snapshots_to": ends[0]} if len(begins) > 1 else {}
+
+
+def _around(uow: UnitOfWork, kind: str, cluster: str, group: str) -> Mapping[str, Any]:
     """The place of the cluster that the form names, and the choices of fields."""
     view = ClusterView(cluster, "capacity" if kind.startswith(_SWEEP) else "plans")
     return {
@@ -240,33 +274,14 @@ def _around(uow: UnitOfWork, kind: str, cluster: str) -> Mapping[str, Any]:
         "suggested": {
             "clusters": sorted(uow.snapshots.clusters()),
             "assignors": [*ASSIGNORS],
-            **_suggested(uow, cluster),
+            **suggested(uow, cluster, group),
         },
         "operation": "/v1/sweeps" if kind.startswith(_SWEEP) else f"/v1/plans/{kind}",
     }
 
 
-def _suggested(uow: UnitOfWork, name: str) -> Mapping[str, Any]:
-    """Choices from the newest snapshot of a cluster; a picker of more than `MOST_PICKED` is no help."""
-    if not name or (newest := uow.snapshots.newest(name)) is None:
-        return {}
-    _, cluster = snapshots.load(uow, newest.id)
-    racks = sorted({broker.rack for broker in cluster.brokers if broker.rack})
-    stored = uow.snapshots.page(cluster=name, before=None, size=MOST_PICKED)
-    suggested: Mapping[str, Any] = {
-        "brokers": [str(broker.id) for broker in cluster.brokers],
-        "racks": racks,
-        "groups": [group.group_id for group in cluster.groups],
-        "snapshots": {str(each.id): f"{each.created_at:%Y-%m-%d %H:%M}" for each in stored.items},
-    }
-    size = f"{counted(len(cluster.brokers), 'broker')} in {counted(len(racks), 'rack')}"
-    hints = {"hints": {"topics_replication_factor": size}}
-    return hints | {name: values for name, values in suggested.items() if len(values) <= MOST_PICKED}
-
-
 def _page(
-    database: Database,
-    requests: Requests,
+    service: Service,
     kind: str,
     body: str,
     typed: Mapping[str, str],
@@ -278,8 +293,9 @@ def _page(
     has_fields = _has_fields(kind, typed)
     if has_fields and not problems:
         typed = _fields_of(kind, typed)
-    with database.begin() as uow:
-        around = _around(uow, kind, str(typed.get("cluster") or ""))
+    with service.database.begin() as uow:
+        around = _around(uow, kind, typed.get("cluster") or "", typed.get("group") or "")
+        chart = _chart(uow, body, service.limits) if kind == "consumers" else ""
     return page(
         "plan_form.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if problems or errors or refused else HTTPStatus.OK,
@@ -295,27 +311,40 @@ def _page(
         problems=problems or (short.beside(kind, errors) if has_fields else {}),
         errors=[{**each, "field": short.field_at(kind, str(each["pointer"]))} for each in errors],
         fields=tuple(FIELDS_OF[kind]) if has_fields else (),
-        examples={name: example.get("summary", name) for name, example in _examples(requests, kind).items()},
+        examples={name: example.get("summary", name) for name, example in _examples(service.requests, kind).items()},
         members_command=members.COMMANDS.get(kind),
         refused=refused,
-        chart=_chart(body) if kind == "consumers" else "",
+        chart=chart,
     )
 
 
-def _chart(body: str) -> str:
+def _chart(uow: UnitOfWork, body: str, limits: Limits) -> str:
     """The rates of a request for consumers as a picture, with the fewest that could read them; empty if it has none."""
-    try:
-        request = orjson.loads(body)
-        series, capacity = request["series"], float(str(bytes_of(request["capacity_bytes_per_s"])))
-        by_topic = series.get("ingress_bytes_per_s") or series["bytes_per_s"]  # its former name
-        rates = np.hstack([np.array(each, np.float64) for each in by_topic.values()]).sum(axis=1)
-        last = datetime.fromisoformat(series["start"]) + timedelta(seconds=series["step_s"] * (len(rates) - 1))
-        fewest = np.ceil(rates / capacity)
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+    if _is_slow(uow, body):
         return ""
-    parts = [intervals.Part("rate", "follows", rates.tolist()), intervals.Part("at least", "span", fewest.tolist())]
-    facts = [f"{counted(len(rates), 'interval')} of {series['step_s']:,} s; consumers that could read them at least."]
-    return intervals.draw("Rates", facts, parts, (series["start"], f"{last:%Y-%m-%dT%H:%M:%SZ}"), style="")
+    request = READER.validate_json(body)
+    try:
+        rates = rates_of(request.on_newest(uow), limits)
+    except Failure:
+        return ""
+    written = rates.bytes_per_s.sum(axis=1)
+    fewest = np.ceil(written / request.capacity_bytes_per_s)
+    parts = [intervals.Part("rate", "follows", written.tolist()), intervals.Part("consumers", "span", fewest.tolist())]
+    facts = [f"{counted(len(written), 'interval')} of {rates.step_s:,} s; the fewest consumers that could read them."]
+    moments = rates.moment(0), rates.moment(len(written) - 1)
+    return intervals.draw("Rates", facts, parts, moments, style="", width=390)
+
+
+def _is_slow(uow: UnitOfWork, body: str) -> bool:
+    """Whether it is no request for consumers, or one with more snapshots than a form reads while it is filled in."""
+    try:
+        request = READER.validate_json(body)
+    except ValueError:
+        return True
+    if (wanted := request.series.snapshots) is None:
+        return False
+    seen = uow.snapshots.seen(wanted.cluster or request.cluster or "", wanted.begin, wanted.to, most=MOST_PICKED)
+    return seen.has_more or sum(int(str(each.summary["partitions"])) for each in seen.items) > MOST_CHARTED
 
 
 def _examples(requests: Requests, kind: str) -> Mapping[str, Any]:

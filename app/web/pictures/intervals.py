@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE
-from app.web.pictures.svg import document, element, escaped, label
+from app.web.pictures.rendering import STYLE, head
+from app.web.pictures.svg import document, element, escaped
 from app.web.words import byte_size, number
 
-_WIDTH, _LEFT, _HEIGHT, _TOP = 720, 110, 90, 96
+_LEFT, _HEIGHT, _TOP = 120, 90, 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,23 @@ def draw(
     moments: tuple[str, str],
     *,
     style: str = STYLE,
+    width: float = 720,
 ) -> str:
     """Draw figures of each interval, one below the other; `style` are rules of the document."""
-    lines = [label(title, 16, 34, width=_WIDTH - 32, size=17, class_="title")]
-    lines += [label(fact, 16, 56 + 18 * at, width=_WIDTH - 32, class_="fact") for at, fact in enumerate(facts)]
     bottom = _TOP + len(parts) * (_HEIGHT + 24)
-    lines += [
+    lines = [
+        *head(title, facts, width - 32),
         element("text", escaped(moments[0]), class_="quiet", x=_LEFT, y=bottom),
-        element("text", escaped(moments[1]), class_="quiet end", x=_WIDTH - 16, y=bottom),
+        element("text", escaped(moments[1]), class_="quiet end", x=width - 16, y=bottom),
     ]
     for place, part in enumerate(parts):
-        lines += _part(part, _TOP + place * (_HEIGHT + 24))
-    return document(title, " ".join(facts), *lines, style=style, width=_WIDTH, height=bottom + 16)
+        lines += _part(part, _TOP + place * (_HEIGHT + 24), width)
+    return document(title, " ".join(facts), *lines, style=style, width=width, height=bottom + 16)
 
 
-def _part(part: Part, top: float) -> Iterator[str]:
+def _part(part: Part, top: float, width: float) -> Iterator[str]:
     look, values = part.look, part.values
-    most, room = max(*values, 1), _WIDTH - _LEFT - 16
+    most, room = max(*values, 1), width - _LEFT - 16
     step, base = room / len(values), top + _HEIGHT
     words = number(most) if look == "span" else f"{byte_size(round(most))}/s"
     yield element("text", part.name, x=16, y=top + 12)

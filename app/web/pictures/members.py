@@ -1,4 +1,4 @@
-"""Members in their places with bars: consumers of a group, clients of an application, brokers by restart wave."""
+"""Members in their places with bars: consumers of a group, clients of an application."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

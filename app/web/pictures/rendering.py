@@ -61,16 +61,18 @@ def render(picture: Picture, *, style: str) -> str:
     body, bottom = _body(picture, top=_FACT + _LEGEND * len(facts) + _FIRST_LINE + 8)
     is_hatched = any(column.item.is_out for panel in picture.columns.panels for column in panel.columns)
     description = " ".join([*picture.facts, *_described(picture)])
-    patterns, drawn = rack_bars.hatching() if is_hatched else "", [*_head(picture, facts, width), *body]
+    legend = _legend(picture.legend, _MARGIN, _FACT + len(facts) * _LEGEND + 4)
+    drawn = [*head(picture.title, facts, width - 2 * _MARGIN), *legend, *body]
+    patterns = rack_bars.hatching() if is_hatched else ""
     return document(picture.title, description, *drawn, style=style, width=width, height=bottom, patterns=patterns)
 
 
-def _head(picture: Picture, facts: Sequence[str], width: float) -> list[str]:
-    room = width - 2 * _MARGIN
-    lines = [label(picture.title, _MARGIN, _TITLE, width=room, size=_TITLE_SIZE, class_="title")]
+def head(title: str, facts: Sequence[str], room: float) -> list[str]:
+    """The title of a picture and its facts, a line each, in that many pixels."""
+    lines = [label(title, _MARGIN, _TITLE, width=room, size=_TITLE_SIZE, class_="title")]
     for index, fact in enumerate(facts):
         lines.append(label(fact, _MARGIN, _FACT + index * _LEGEND, width=room, size=_FACT_SIZE, class_="fact"))
-    return [*lines, *_legend(picture.legend, _MARGIN, _FACT + len(facts) * _LEGEND + 4)]
+    return lines
 
 
 def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float) -> list[str]:

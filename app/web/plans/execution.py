@@ -1,5 +1,6 @@
 """The execution of a reassignment: its progress at a later snapshot, which is chosen or pasted."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +11,14 @@ from app.core.measures.transfers import Transfers
 from app.core.model import NO_REPLICA, Int64s
 from app.core.replica_lists import not_among, per_broker
 from app.errors import Failure
+from app.errors.every import ConflictingFields
 from app.formats.snapshots import assembly
 from app.formats.snapshots.pasted import Upload
 from app.services import reassignment, snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan, as_json
 from app.services.reassignment import batches_of
+from app.services.reassignment.progress.progress import with_log
 from app.store.database import UnitOfWork
 from app.store.records import PlanHead, Snapshot
 from app.web.lists import as_id
@@ -23,6 +26,8 @@ from app.web.lists import as_id
 NEWEST = "newest"
 MOST_SNAPSHOTS = 20
 MOST_BATCHES = 100
+_LINE_OF_LOG = re.compile(r"\s*\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ [a-z]+ ")
+"""How a line of `run.log` begins, unlike those of Kafka's tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,12 @@ class Execution:
     problem: str = ""
     text: str = field(default="", repr=False)
 
-    @property
-    def batches(self) -> Sequence[Mapping[str, Any]]:
-        """The first batches that are not done, after those that are; all if they are few."""
+    def shown(self, batches: int) -> range:
+        """The batches that are listed, from 0: all if they are few, else those around the first that is not done."""
         listed: Sequence[Mapping[str, Any]] = [] if self.progress is None else self.progress["batches"]
         first = next((at for at, batch in enumerate(listed) if batch["state"] != "done"), 0)
-        begin = max(0, min(first - 2, len(listed) - MOST_BATCHES))
-        return listed[begin : begin + MOST_BATCHES]
+        begin = max(0, min(first - 2, batches - MOST_BATCHES))
+        return range(begin, min(begin + MOST_BATCHES, batches))
 
     def count(self, state: str) -> int:
         """The number of batches in a state."""
@@ -70,8 +74,22 @@ def execution(uow: UnitOfWork, plan: Plan, chosen: str, *, problem: str = "", te
 
 
 def store_pasted(uow: UnitOfWork, plan: Plan, uploads: Sequence[Upload], limits: Limits) -> Snapshot:
-    """Store the pasted texts as the newest snapshot of the plan's cluster. Raises as reading them does."""
-    return snapshots.store_later(uow, assembly.assemble(plan.head.cluster or "", uploads), limits)
+    """Store pasted texts: a state as the newest snapshot of the plan's cluster, `run.log` as the ledger of the plan.
+
+    Raises as reading them does, and `ConflictingFields` if the log is not recorded.
+    """
+    cluster = plan.head.cluster or ""
+    logs = [upload.text for upload in uploads if _LINE_OF_LOG.match(upload.text)]
+    states = [upload for upload in uploads if upload.text not in logs]
+    if logs and not states:
+        snapshot = snapshots.newest(uow, cluster)
+    else:
+        snapshot = snapshots.store_later(uow, assembly.assemble(cluster, states), limits)
+    if logs:
+        recorded = with_log(uow, reassignment.progress_of(uow, plan, snapshot.id), "\n".join(logs))
+        for reason in (warning.detail for warning in recorded.warnings if warning.code == "log_not_recorded"):
+            raise ConflictingFields(reason, path=("text",))
+    return snapshot
 
 
 def _later(uow: UnitOfWork, plan: Plan) -> Sequence[Snapshot]:

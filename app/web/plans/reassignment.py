@@ -89,12 +89,10 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     answer: Any = viewed.head.answer
     request: Any = viewed.head.request
-    batches = answer["batches"]
     return {
         "proof": certificate_words(answer["certificate"], answer.get("log_dirs")),
         "tool": tool_words(answer.get("kafka_generate")),
-        "batches": list(enumerate(batches[:SHOWN_BATCHES], start=1)),
-        "batches_in_all": len(batches),
+        "batches_in_all": len(answer["batches"]),
         "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
         "loads": load_tables.cells(answer.get("loads") or {})[:SHOWN_BROKERS],
         "per_topic": answer.get("balance", {}).get("replicas", {}).get("per_topic"),
@@ -104,7 +102,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "viewed": viewed,
-        "broker_rows": lambda: broker_transfers(viewed.transfers)[:SHOWN_BROKERS],
+        "broker_rows": lambda: broker_transfers(viewed.transfers),
     }
 
 

@@ -228,23 +228,81 @@ const seen = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
 });
 
-// `data-preview="id"`: that part shows the request of the form as it is typed.
+// `data-preview="id"`: that part shows the request of the form as it is typed; `data-estimate="id"`: that one its plan.
 function preview(form) {
-  let waiting;
+  let waiting, asked;
+  // Asked for by its address, so that typing is no request that changes something, of which the audit log has an entry.
+  const ask = (path, typed) => fetch(`${form.action}${path}?${typed}`, { signal: asked.signal })
+    .then((answer) => (answer.ok ? answer.text() : "")).catch(() => null);
+  const estimate = async (typed) => {
+    const place = document.getElementById(form.dataset.estimate);
+    if (!place) return;
+    place.setAttribute("aria-busy", "true");
+    const words = await ask("/estimate", typed);
+    if (words === null) return; // a later one is asked for
+    place.textContent = words;
+    place.removeAttribute("aria-busy");
+  };
+  const show = async (path) => {
+    asked?.abort();
+    asked = new AbortController();
+    const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "" && typeof value === "string"));
+    if (String(typed).length > 6000) return;
+    estimate(typed);
+    const text = path === undefined ? "" : await ask(path, typed);
+    if (!text) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const next = page.getElementById(form.dataset.preview);
+    document.getElementById(next.id).replaceWith(document.adoptNode(next));
+    enhance(next);
+    for (const list of page.querySelectorAll("datalist")) document.getElementById(list.id)?.replaceWith(document.adoptNode(list));
+  };
   form.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(async () => {
-      const typed = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "" && typeof value === "string"));
-      if (String(typed).length > 6000) return;
-      // Asked for by its address, so that typing is no request that changes something, of which the audit log has an entry.
-      const answer = await fetch(`${form.action}?${typed}`);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const next = page.getElementById(form.dataset.preview);
-      if (!answer.ok || !next) return;
-      document.getElementById(next.id).replaceWith(document.adoptNode(next));
-      enhance(next);
-    }, 400);
+    waiting = setTimeout(show, 400, "");
   });
+  if (location.search) show();
+}
+
+// `data-rows="id"`: each line of that text is a row, a verb and what it is about; the last row is empty.
+function rows(template) {
+  const text = document.getElementById(template.dataset.rows);
+  const place = document.createElement("div");
+  const add = (line) => {
+    const row = template.content.cloneNode(true).firstElementChild;
+    const [verb, about] = row.children;
+    const [first, ...rest] = line.split(" ");
+    if (first && ![...verb.options].some((option) => option.value === first)) verb.add(new Option(first, first));
+    verb.value = first;
+    about.value = rest.join(" ");
+    place.append(row);
+    lists(row);
+  };
+  const lists = ({ children: [verb, about] }) => {
+    const known = document.getElementById(`known-${text.id}-${verb.value}`);
+    about.setAttribute("list", known?.id ?? "");
+    about.hidden = !verb.value || (known?.hasAttribute("data-alone") && !about.value);
+    about.placeholder = known?.options[0] ? `Such as ${known.options[0].value}` : "";
+  };
+  const begin = (row) => { // JSON begins with an example
+    const [verb, about] = row.children;
+    const example = document.getElementById(`known-${text.id}-${verb.value}`)?.options[0]?.value ?? "";
+    about.value = /^[{[]/.test(example) ? example : "";
+    lists(row);
+  };
+  const changed = (event) => {
+    if (event.target.matches("select")) begin(event.target.parentElement);
+    const parts = [...place.children].map(({ children: [verb, about] }) => verb.value && `${verb.value} ${about.value}`.trim());
+    text.value = parts.filter(Boolean).join("\n");
+    if (parts.at(-1)) add("");
+  };
+  text.value.split("\n").concat("").filter((line, at, all) => line.trim() || at === all.length - 1).forEach((line) => add(line.trim()));
+  place.addEventListener("input", changed); // before the form's own listener, which reads the text
+  text.after(place);
+  text.hidden = true;
+  text.parentElement.querySelector(".hint").hidden = true;
+  place.querySelector("select").id = `${text.id}-first`;
+  text.parentElement.querySelector("label").htmlFor = `${text.id}-first`;
 }
 
 // A menu closes on Escape and when something else is chosen.
@@ -330,6 +388,7 @@ function enhance(root) {
   all("[data-drop]").forEach(dropped);
   all("[data-preview]").forEach(preview);
   all("[data-auto]").forEach(automatic);
+  all("[data-rows]").forEach(rows);
   all("[data-selects]").forEach(selects);
   all("[data-selected]").forEach(marks);
   all("[data-chart]").forEach((figure) => seen.observe(figure));
