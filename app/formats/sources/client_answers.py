@@ -47,10 +47,21 @@ from app.core.model import INT32_MAX, INT64_MAX, Broker
 from app.errors import FieldPath
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, noted, topic_of
+from app.formats.sources.contents import (
+    Contents,
+    Note,
+    Partition,
+    Source,
+    disagreeing,
+    merged,
+    noted,
+    odd_named,
+    topic_of,
+)
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import first_repeated, shown
 from app.formats.syntax.loose_objects import LooseObject
+from app.formats.syntax.odd_names import odd_name
 from app.formats.syntax.yaml_documents import ROW, each_document
 
 # The names of each field, in the order in which they count.
@@ -74,7 +85,6 @@ _ADDRESS = re.compile(r"\S{1,253}:\d{1,5}")
 _NO_RACKS = noted("client answers no racks")
 _ASSUMED = noted("client answers assumed")
 _WITHOUT_PARTITIONS = noted("client answers without partitions")
-_KEY = re.compile(r"[\w .:/@$-]*")
 _WITHOUT_LEADER = noted("client answers without leader")
 _ADDRESSES = noted("client answers addresses")
 _MORE = noted("client answers more")
@@ -109,7 +119,6 @@ class Answers:
             self._add(Broker(document.integer(value, path)))
         if not isinstance(value, dict) or len(path) > _DEEPEST:
             return
-        self.odd_name = next((name for name in value if not _KEY.fullmatch(str(name))), self.odd_name)
         item = LooseObject.of(document, value, path)
         if item.has_all(*_REPLICA):
             self._take_replica(item)
@@ -232,8 +241,7 @@ def read(text: str) -> Contents:
     notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
     notes += [_NO_RACKS] if answers.brokers and not has_racks else []
     notes += [_MORE] if has_more else []
-    if answers.odd_name is not None:
-        notes.append(Note("rows_may_be_missing", f"values of a name that no tool prints: {shown(answers.odd_name)}"))
+    notes += [odd_named(answers.odd_name)] if answers.odd_name is not None else []
     notes += [_WITHOUT_LEADER] if len(answers.states_leader) > 1 else []
     notes += [disagreeing(answers.differing)] if answers.differing else []
     return Contents(
@@ -257,6 +265,7 @@ def _answers(text: str, addresses: dict[str, int]) -> tuple[Answers, bool]:
         first = start + is_command
         chunk = "\n".join(lines[first:end])
         for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
+            answers.odd_name = answers.odd_name or odd_name(document.root)
             answers.take(document, document.root)
             has_more = _has_more(document)
     return answers, has_more

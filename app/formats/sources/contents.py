@@ -14,7 +14,7 @@ from app.errors.requests import MalformedText
 from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.syntax.lines import alternatives, first_repeated
+from app.formats.syntax.lines import alternatives, first_repeated, shown
 
 Partition: TypeAlias = tuple[str, int]
 """A topic's name and a partition of it."""
@@ -168,6 +168,11 @@ def _disagreements(
 def disagreeing(detail: str) -> Note:
     """The note that texts differ in this."""
     return Note("texts_disagree", f"texts differ: {detail}; the first counts")
+
+
+def odd_named(name: str) -> Note:
+    """The note that the values of a field are not read, whose name no tool prints."""
+    return Note("rows_may_be_missing", f"values of a name that no tool prints: {shown(name)}")
 
 
 def moving(topics: Sequence[TopicDescription], moves: Moves) -> Sequence[TopicDescription]:

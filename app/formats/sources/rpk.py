@@ -192,9 +192,13 @@ class _Reader:
         self.current.rows.append(PartitionDescription(partition, leading, ordered, isr))
 
     def _cells(self, content: str) -> dict[str, str]:
-        """The cells of a row of partitions by column; none if the row or a name in the header is broken."""
+        """The cells of a row of partitions by column; none if the row or a name in the header is broken.
+
+        An error is of any number of words, and the columns behind it are not read.
+        """
         listed = _CELLS.findall(content)
-        cells = {} if len(listed) > len(self.columns) else dict(zip(self.columns, listed, strict=False))
+        is_whole = len(listed) == len(self.columns) or "LOAD-ERROR" in self.columns
+        cells = dict(zip(self.columns, listed, strict=False)) if is_whole else {}
         lists = {name for name in cells if cells[name].startswith("[")}
         if self.table is _PLACED and lists == {"REPLICA-CORE"} and is_topic_name(cells["TOPIC"]):
             on_cores = re.sub(r"-\d+", "", cells["REPLICA-CORE"])

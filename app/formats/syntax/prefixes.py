@@ -59,11 +59,7 @@ _QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
 _OBJECT = re.compile(r'\{".*\}[ \t\r]*')
-_BROKEN = re.compile(
-    r'^(?:\{".*(?<![\s{}\[\]])|[ \t]*[{"](?:[^"\\\n]|\\.|"(?:[^"\\\n]|\\.)*+")*+"(?:[^"\\\n]|\\.)*+)[ \t\r]*$',
-    re.MULTILINE,
-)
-"""The beginning of an object or of a text, of which the end of the line is lost."""
+_QUOTATION_MARK = re.compile(r'(?<!\\)(?:\\\\)*+"')
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
 
 
@@ -176,7 +172,16 @@ def _of_strings(text: str) -> str | None:
     strings = [json.loads(string["lines"], strict=False) for string in found]
     joined = ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
     broken = [line for line in text.split("\n") if _OBJECT.fullmatch(line) and not _STRING_OF_LINES.search(line)]
-    return "\n".join([joined, *broken, *_BROKEN.findall(_STRING_OF_LINES.sub('""', text))])
+    broken += filter(_is_cut, _STRING_OF_LINES.sub('""', text).split("\n"))
+    return "\n".join([joined, *broken])
+
+
+def _is_cut(line: str) -> bool:
+    """Whether a line of JSON has lost its end, or one of its quotation marks."""
+    content = line.strip()
+    if content.startswith('{"') and not content.endswith(("{", "}", "[", "]")):
+        return True
+    return content.startswith(("{", '"')) and len(_QUOTATION_MARK.findall(content)) % 2 == 1
 
 
 def _cells(line: str) -> Sequence[str]:
