@@ -44,12 +44,15 @@ def of_group(group: RecordedGroup) -> Iterator[str]:
     epoch, of_target = group.group_epoch, group.assignment_epoch
     if epoch is not None and of_target is not None and of_target > epoch:
         yield f"the epoch {of_target} of its target assignment is after its own, {epoch}"
-    yield from islice(chain.from_iterable(map(_of_member, group.members)), 1)
+    has_uuids = group.type in ("share", "streams")
+    yield from islice(chain.from_iterable(_of_member(member, has_uuids=has_uuids) for member in group.members), 1)
 
 
-def _of_member(member: RecordedMember) -> Iterator[str]:
+def _of_member(member: RecordedMember, *, has_uuids: bool) -> Iterator[str]:
     named = shown(member.member_id)
-    if not _is_generated(member):
+    if has_uuids and not (_ENCODED_UUID.fullmatch(member.member_id) or _UUID.fullmatch(member.member_id)):
+        yield f"the id of member {named} is no UUID"
+    if not has_uuids and not _is_generated(member):
         yield f"the id of member {named} is not of its client {shown(member.client_id or '')} and a UUID"
     if member.process_id is not None and not _UUID.fullmatch(member.process_id):
         yield f"the process {shown(member.process_id)} of member {named} is no UUID"
@@ -62,8 +65,6 @@ def _of_member(member: RecordedMember) -> Iterator[str]:
 def _is_generated(member: RecordedMember) -> bool:
     """Whether the id of a member is one that a coordinator or a client generates, as far as that is known."""
     one = member.member_id
-    if member.process_id is not None:
-        return _ENCODED_UUID.fullmatch(one) is not None or _UUID.fullmatch(one) is not None
     names = [f"{name}-" for name in (member.group_instance_id, member.client_id) if name]
     rest = next((one.removeprefix(name) for name in names if one.startswith(name)), None)
     if rest is None:

@@ -52,12 +52,14 @@ class JoinedGroups:
     ----------
     undescribed : the groups for which an admin client's description has an error, which says why, and no members. They
         are among the groups only if a table has them.
+    odd_name : the name of a field that no tool prints.
     """
 
     groups: tuple[RecordedGroup, ...] = ()
     from_the_future: tuple[FromTheFuture, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     undescribed: tuple[Disagreement, ...] = ()
+    odd_name: str | None = None
 
 
 def join(texts: GroupTexts) -> JoinedGroups:
@@ -92,9 +94,8 @@ def join(texts: GroupTexts) -> JoinedGroups:
         details = (*_differences(of[name], members), *contradictions.of_group(group))
         disagreements += [Disagreement(name, detail) for detail in details]
     undescribed = [Disagreement(group.group_id, group.error) for group in texts.described if group.error is not None]
-    return JoinedGroups(
-        tuple(groups), tuple(_from_the_future(texts.described)), tuple(disagreements), tuple(undescribed)
-    )
+    newer = tuple(_from_the_future(texts.described))
+    return JoinedGroups(tuple(groups), newer, tuple(disagreements), tuple(undescribed), texts.odd_name)
 
 
 @dataclass(slots=True)

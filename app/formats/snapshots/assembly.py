@@ -25,7 +25,7 @@ from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Pasted, Place, Upload
 from app.formats.snapshots.plain_names import require_plain_names
 from app.formats.sources import deciders, msk_nodes
-from app.formats.sources.contents import Contents, Note, contents_of_all, moving
+from app.formats.sources.contents import Contents, Note, contents_of_all, moving, odd_named
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
 from app.formats.syntax.garbage import uncollected
@@ -155,6 +155,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         *_applying(found, cluster),
         *_without_header(found.topics),
         *_broken_configs(found.topics),
+        *([] if joined.odd_name is None else [odd_named(joined.odd_name)]),
         *deciders.of_configs(disks.configs.deciding),
     )
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)

@@ -56,6 +56,7 @@ from app.formats.sources.contents import (
     merged,
     noted,
     odd_named,
+    other_namespace,
     topic_of,
 )
 from app.formats.syntax.documents import Document
@@ -165,7 +166,8 @@ class Answers:
         if name is None:
             expected = "the topic of the partitions: the command line with --topic-name or a URL before the answer"
             raise item.document.reject(item.path, expected=expected, actual="none")
-        if _is_of_rpk(item) and item.text("ns") != "kafka":
+        if _is_of_rpk(item) and (namespace := item.text("ns")) != "kafka":
+            self.notes |= dict.fromkeys(other_namespace(namespace or ""))
             return
         key = name, item.integer(*_PARTITION)
         row = self._row(item)

@@ -37,7 +37,7 @@ from functools import partial
 from app.core.model import Broker
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Source, noted, topic_of
+from app.formats.sources.contents import Contents, Note, Source, noted, other_namespace, topic_of
 from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
 
 _BROKERS = re.compile(r"ID\s+HOST\s+PORT(?P<rack>\s+RACK)?\s*")
@@ -173,7 +173,8 @@ class _Reader:
 
     def _row(self, line: int, content: str) -> None:
         cells = self._cells(content)
-        if cells.get("NAMESPACE", "kafka") != "kafka":
+        if (namespace := cells.get("NAMESPACE", "kafka")) != "kafka":
+            self.notes += other_namespace(namespace)
             return
         if "TOPIC" in cells:
             self.current = self.topics.setdefault(cells["TOPIC"], _Section(line, cells["TOPIC"]))

@@ -1,41 +1,44 @@
 """Names in a text in which a sign was replaced, as far as the names beside them or the known ones show it."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
+_LETTERS = re.compile(r"[A-Za-z_-]{3,}")
 _SIGNS = re.compile(r"[\w.:/@$-]*")
 
 
 def odd_name(root: object) -> str | None:
     """The first name of a field that no tool prints; None without any.
 
-    It has a sign that no name has, or one sign that differs from a name that all other objects of its list have and its
-    own object lacks.
+    It has a sign that no name has, or one sign that differs from a name that it stands for in one of several objects of
+    the same place: the items of lists, and what is under the same names in them.
     """
-    values = [root]
-    while values:
-        value = values.pop()
-        if isinstance(value, dict):
-            if (odd := next((name for name in value if not _SIGNS.fullmatch(str(name))), None)) is not None:
-                return str(odd)
-            values += [one for one in value.values() if isinstance(one, dict | list)]
-        elif isinstance(value, list):
-            objects = [one for one in value if isinstance(one, dict)]
-            if (odd := _odd_among(set(map(frozenset, objects)))) is not None:
-                return odd
-            values += objects or [one for one in value if isinstance(one, list)]
+    places = [[root]]
+    while places:
+        values = places.pop()
+        objects = [value for value in values if isinstance(value, dict)]
+        shapes = [shape for shape, _ in reversed(Counter(map(frozenset, objects)).most_common())]
+        names = sorted(frozenset[str]().union(*shapes))
+        odd = next((name for name in names if not _SIGNS.fullmatch(name)), None) or _odd_among(shapes)
+        if odd is not None:
+            return odd
+        inner = [[one[name] for one in objects if isinstance(one.get(name), dict | list)] for name in names]
+        places += filter(None, [*inner, [*chain.from_iterable(value for value in values if isinstance(value, list))]])
     return None
 
 
-def _odd_among(shapes: set[frozenset[str]]) -> str | None:
-    """The odd name in one of the sets of names that the objects of a list have."""
-    if len(shapes) < 2:
-        return None
-    for shape in shapes:
-        others = shapes - {shape}
-        lacking = frozenset.intersection(*others) - shape
-        for name in sorted(shape.difference(*others)) if lacking else ():
-            if resembling(name, lacking) is not None:
+def _odd_among(shapes: Sequence[frozenset[str]]) -> str | None:
+    """A name that is in one of the sets in place of one that is in all others, all else being equal.
+
+    The sets are in ascending order of how often they are there.
+    """
+    for shape in shapes if len(shapes) > 1 else ():
+        others = [other for other in shapes if other != shape]
+        for name in shape.difference(*others):
+            known = resembling(name, filter(_LETTERS.fullmatch, frozenset.intersection(*others) - shape))
+            if known is not None and shape - {name} | {known} in others:
                 return name
     return None
 
