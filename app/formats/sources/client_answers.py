@@ -19,6 +19,8 @@
     {"is_healthy": true, "all_nodes": [0, 1], "nodes_down": [1]}                  rpk cluster health
     {"kind": "KafkaReplicaList", "data": [{"topic_name": "orders", "partition_id": 0, "broker_id": 1,
      "is_leader": true, "is_in_sync": true}]}                                     Confluent's REST API v3
+    [{"cluster": "c", "topic_name": "orders", "broker_id": 1, "partition_id": 0, "is_leader": true, "is_in_isr": true}]
+                                                                                  confluent kafka replica list -o json
     {"Partitions": [{"Partition": 0, "Leader": 1, "Replicas": [1, 2], "Isr": [1]}]}
                                                                                   aws kafka describe-topic-partitions
     {"Name": "orders", "Partitions": [{"ID": 0, "Leader": "k:9092", "Replicas": [1, 2], "inSyncReplicas": [1]}]}
@@ -202,9 +204,8 @@ class Answers:
     def _take_replica(self, item: LooseObject) -> None:
         """A replica of Confluent's REST API, of a partition whose other replicas follow."""
         broker, key = item.integer(*_BROKER), (item.required_topic(*_TOPIC), item.integer(*_PARTITION))
-        leads, is_in_sync = [
-            item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))
-        ]
+        stated = item.get("isleader"), item.get("isinisr", "isinsync")
+        leads, is_in_sync = [item.document.boolean(value, path) for path, value in stated]
         row, first = self.rows.get(key, (PartitionDescription(key[1], None, (), ()), item))
         if broker in row.replicas and first.document is not item.document:
             return
@@ -354,7 +355,7 @@ def _owns(document: object) -> bool:
         if not isinstance(document, dict):
             return False
         item = LooseObject.of(Document("", "", document), document, ())
-        if document.keys() & _OF_OTHERS:
+        if document.keys() & _OF_OTHERS and not item.has_all(*_REPLICA):
             return False
         is_named = item.has("allnodes", "topicname", "originatingbroker") or _are_ids(item.get("brokers")[1])
         if _is_broker(item) or is_named or item.has_all(*_REPLICA):
