@@ -43,7 +43,9 @@ PROCESS = "4f1d2c3b-5a69-4788-9b0a-1c2d3e4f5a6b"
         (MEMBERS.replace("/127.0.0.1 ", "/127.0[0.1 ", 1), "/127.0[0.1"),
         (RPK_GROUP.replace("172.18.0.1", "172"), "'172'"),
         (RPK_GROUP.replace("Stable", "Stab&e"), "Stab&e"),
-        (sample("kafka-consumer-groups-state.txt").replace("cooperative-", "c-operative-"), "cooperative-sticky"),
+        (sample("kafka-consumer-groups-state.txt").replace("cooperative-", "c-operative-"), "c-operative-sticky"),
+        (RPK_GROUP.replace("  cooperative", " #cooperative"), "#cooperative-sticky"),
+        (sample("rpk-topic-describe.json").replace("offline_replicas", "offli-e_replicas"), "offli-e_replicas"),
         (sample("kafka-streams-groups-state-verbose.txt").replace("12              12", "12              15"), "15"),
         (STREAMS_MEMBERS.replace(f" {PROCESS} ", f" {PROCESS[:-1]}Z "), "is no UUID"),
         (STREAMS_MEMBERS.replace("uW9sYb7t", "uW9]Yb7t"), "is no UUID"),
@@ -95,6 +97,10 @@ def test_rows_that_were_wrapped_are_named() -> None:
         sample("rpk-topic-describe-all.txt").replace("PARTITIONS\n===", "PARTITIO\tS\n===", 1),
         sample("rpk-cluster-info.txt").replace("[0 1 2]   [0]", "[0 1 2]", 1),
         STREAMS_MEMBERS.replace("1:[1]; \n", "1:[1]\n", 1),
+        sample("kafka-consumer-groups-state.txt").replace("ASSIGNMENT-", "ASSIG-MENT-", 1),
+        sample("cruise-control-load.json").replace('"DEAD"', '"DEA_"', 1),
+        sample("confluent-kafka-go-metadata.json").replace('"Topic":"orders"', '"Topic":"o_ders"', 1),
+        TOPIC.format("", "").replace("ReplicationFactor: 1", "ReplicationFactor: 1\tTopicI;: _hfDXqHlQz6I7rB-JbQSVw"),
     ],
 )
 def test_what_no_tool_prints_is_refused(text: str) -> None:

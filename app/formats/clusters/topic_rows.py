@@ -38,6 +38,7 @@ _USUAL = re.compile(
     rf"(?P<eligible>\tElr: (?:N/A|(?P<elr>|{_LIST}))\tLastKnownElr: (?:N/A|(?P<last>|{_LIST})))?",
     flags=re.ASCII,
 )
+_COLUMN_NAME = re.compile(r"[A-Za-z][A-Za-z -]{0,60}")
 _WITH_COMMAS = str.maketrans("\n ;|", ",,,,")
 _WITHOUT_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 _PADDED = "00000000"
@@ -205,7 +206,7 @@ def columns_of(line: int, content: str) -> Values:
     values: Values = {}
     for part in parts:
         name, colon, value = part.partition(":")
-        if not colon or name in values:
+        if not colon or name in values or not _COLUMN_NAME.fullmatch(name):
             actual = f"{shown(part)} again" if name in values else shown(part)
             raise rejection(line, expected=f"a column (`Name: value`) of {HEADER} or {ROW}", actual=actual)
         values[name] = value.strip(" ")

@@ -20,6 +20,7 @@ _STATES = frozenset(
     | {"assigning", "reconciling", "notready"}
 )
 _ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "streams", "stream")
+_NAME = re.compile(r"[\w.$-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LIKE_A_UUID = re.compile(r"-[^-]{8}(?:-[^-]{4}){3}-[^-]{12}$")
 _UUID_LENGTH = 36
@@ -39,8 +40,8 @@ def of_group(group: RecordedGroup) -> Iterator[str]:
     """What the parts of a group contradict, of its members the first one."""
     if group.state and group.state.replace("_", "").lower() not in _STATES:
         yield f"its state {shown(group.state)} is none of Kafka's"
-    if group.assignor and (known := resembling(group.assignor, _ASSIGNORS)) is not None:
-        yield f"its assignor {shown(group.assignor)} is nearly {known}"
+    if group.assignor and (not _NAME.fullmatch(group.assignor) or resembling(group.assignor, _ASSIGNORS)):
+        yield f"its assignor {shown(group.assignor)} is nearly one of Kafka's, or no name"
     epoch, of_target = group.group_epoch, group.assignment_epoch
     if epoch is not None and of_target is not None and of_target > epoch:
         yield f"the epoch {of_target} of its target assignment is after its own, {epoch}"

@@ -74,6 +74,8 @@ _PARTITION = ("partitionid", "partitionindex", "partition", "id")
 _LEADER = ("leaderid", "leader")
 _REPLICAS = ("replicanodes", "replicas", "nodes")
 _IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
+_LONG_NAMES = ("offlinereplicas", "insyncreplicas", "bytesinpersec", "isfenced")
+"""Names of fields that may be missing, too long to be another name with one other sign."""
 _LISTS = ("brokers", "nodes", "topics", "results", "items", "partitions", "data", "clusterinfo")
 _OF_ONE_KIND = ("brokers", "nodes", "partitions")
 """Lists in which an item of another kind is a broken one, as without the name of a key."""
@@ -146,6 +148,8 @@ class Answers:
     def _take_lists(self, item: LooseObject, topic: str | None) -> None:
         """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
         named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
+        if named is not None and topic not in (None, named):
+            raise item.document.reject(item.path, expected=f"the topic {topic!r}", actual=shown(named))
         for name in _LISTS:
             path, listed = item.get(name)
             if isinstance(listed, dict):
@@ -268,7 +272,7 @@ def _answers(text: str, addresses: dict[str, int]) -> tuple[Answers, bool]:
         first = start + is_command
         chunk = "\n".join(lines[first:end])
         for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
-            answers.odd_name = answers.odd_name or odd_name(document.root)
+            answers.odd_name = answers.odd_name or odd_name(document.root, _LONG_NAMES)
             answers.take(document, document.root)
             has_more = _has_more(document)
     return answers, has_more

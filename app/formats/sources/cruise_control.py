@@ -41,6 +41,7 @@ from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.client_answers import Answers
 from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, noted, odd_named, topic_of
 from app.formats.syntax.documents import Document, each_document
+from app.formats.syntax.lines import shown
 from app.formats.syntax.loose_objects import LooseObject
 from app.formats.syntax.odd_names import odd_name
 
@@ -190,7 +191,7 @@ def _brokers(document: Document, root: dict[str, object]) -> Contents:
         broker = Broker(
             item.integer("broker"),
             rack=item.text("rack"),
-            fenced=item.get("brokerstate")[1] == "DEAD",
+            fenced=_is_dead(item),
             capacity=None if capacity == BrokerCapacity() else capacity,
         )
         listed.append((broker, item.get("host")[1]))
@@ -199,6 +200,13 @@ def _brokers(document: Document, root: dict[str, object]) -> Contents:
     if listed and all(broker.rack is not None and broker.rack == host for broker, host in listed):
         return Contents(tuple([replace(broker, rack=None) for broker, _ in listed]), notes=(_HOSTS_AS_RACKS, *notes))
     return Contents(tuple([broker for broker, _ in listed]), notes=notes)
+
+
+def _is_dead(item: LooseObject) -> bool:
+    path, state = item.get("brokerstate")
+    if state not in (None, "ALIVE", "DEAD", "DEMOTED", "NEW", "BAD_DISKS"):
+        raise item.document.reject(path, expected="the state of a broker", actual=shown(str(state)))
+    return state == "DEAD"
 
 
 def _other_sums(root: LooseObject) -> Iterator[Note]:

@@ -69,12 +69,12 @@ def plain(text: str) -> str:
             text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "\x1b" in text or "[0m" in text or "[0K" in text:
         text = _ESCAPE.sub("", text)
-    if "\0" in text or "\a" in text:
-        text = _CONTROLS.sub("", text if "\n" in text else text.replace("\0", "\n"))
     if not text.isascii():
         text = text.translate(_PLAIN)
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    if "\0" in text or "\a" in text:
+        text = _CONTROLS.sub("", text if "\n" in text else text.replace("\0", "\n"))
     text = text.replace("<TAB>", "\t")
     if "^I" in text or 3 * text.count("$\n") > 2 * text.count("\n"):
         text = text.replace("^I", "\t").replace("$\n", "\n").removesuffix("$")

@@ -2,18 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
 _LETTERS = re.compile(r"[A-Za-z_-]{3,}")
 _SIGNS = re.compile(r"[\w.:/@$-]*")
 
 
-def odd_name(root: object) -> str | None:
+def odd_name(root: object, known: Collection[str] = ()) -> str | None:
     """The first name of a field that no tool prints; None without any.
 
-    It has a sign that no name has, or one sign that differs from a name that it stands for in one of several objects of
-    the same place: the items of lists, and what is under the same names in them.
+    It has a sign that no name has, or one sign that differs from a known name (in lower case, without `_`), or from a
+    name that it stands for in one of several objects of the same place: the items of lists, and what is under the same
+    names in them.
     """
     places = [[root]]
     while places:
@@ -22,6 +23,7 @@ def odd_name(root: object) -> str | None:
         shapes = [shape for shape, _ in reversed(Counter(map(frozenset, objects)).most_common())]
         names = sorted(frozenset[str]().union(*shapes))
         odd = next((name for name in names if not _SIGNS.fullmatch(name)), None) or _odd_among(shapes)
+        odd = odd or next((one for one in names if resembling(one.lower().replace("_", ""), known)), None)
         if odd is not None:
             return odd
         inner = [[one[name] for one in objects if isinstance(one.get(name), dict | list)] for name in names]
