@@ -98,7 +98,8 @@ _MORE = noted("client answers more")
 @dataclass(slots=True)
 class Answers:
     """What the documents list, of a partition the first; with the place that a rejection of its topic names. `taken` is
-    the number of brokers and partitions, `addresses` are the brokers by address.
+    the number of brokers and partitions, `addresses` are the brokers by address, `repeats` says of a partition in a
+    later document whether its replicas are known.
     """
 
     brokers: dict[int, Broker] = field(default_factory=dict)
@@ -112,6 +113,7 @@ class Answers:
     odd_name: str | None = None
     states_leader: set[bool] = field(default_factory=set)
     addresses: dict[str, int] = field(default_factory=dict)
+    repeats: dict[tuple[str, int, int], set[bool]] = field(default_factory=dict)
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
         """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
@@ -211,8 +213,13 @@ class Answers:
         stated = item.get("isleader"), item.get("isinisr", "isinsync")
         leads, is_in_sync = [item.document.boolean(value, path) for path, value in stated]
         row, first = self.rows.get(key, (PartitionDescription(key[1], None, (), ()), item))
-        if broker in row.replicas and first.document is not item.document:
-            return
+        if first.document is not item.document:
+            repeats = self.repeats.setdefault((*key, item.document.lines_before), set())
+            repeats.add(broker in row.replicas)
+            if len(repeats) > 1:
+                self.differing = self.differing or f"{key[0]}-{key[1]} has further replicas in one of them"
+            if broker in row.replicas:
+                return
         isr = (*row.isr, broker) if is_in_sync else row.isr
         leader = broker if leads else row.leader
         self.rows[key] = row._replace(leader=leader, replicas=(*row.replicas, broker), isr=isr), first
