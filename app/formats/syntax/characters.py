@@ -72,7 +72,7 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = text.translate(_PLAIN)
     if "\r" in text:
-        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text or "\a" in text:
         text = _CONTROLS.sub("", text if "\n" in text else text.replace("\0", "\n"))
     text = text.replace("<TAB>", "\t")
