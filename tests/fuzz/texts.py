@@ -208,8 +208,8 @@ def undetectable(change: Change, was: Facts, now: Facts) -> bool:
 
     It could if whole lines are lost, or the end of a text, and what is left has the values that it had, or a smaller
     sum of disks, or the replicas of the next record; if lines of one form were exchanged, so that lists have another
-    order; if some lines of another text came in with their own values, in their order; if a number has another digit, or a name another
-    sign or end.
+    order; if some lines of another text came in with their own values, in their order; if a number has another digit,
+    or a name another sign or end.
     """
     if change.is_lost:
         holders = {fact[-1] for fact in was if "replicas" in fact}  # are the brokers if none is listed any more

@@ -28,13 +28,13 @@ class ComparisonRequest(Request):
     "POST /{plan_id:uuid}/diff",
     answer=ComparisonWithTextDocument,
     takes=json_or_text,
-    openapi_extra=examples.CHECK_TEXT,
+    openapi_extra=examples.COMPARISON_TEXT,
 )
 def compare_plan(
     uow: Uow,
     once: OnceOnly,
     plan_id: Annotated[Id, examples.REASSIGNMENT_PLAN_ID],
-    body: Annotated[ComparisonRequest, BeforeValidator(of_text), Body()],
+    body: Annotated[ComparisonRequest, BeforeValidator(of_text), Body(openapi_examples=examples.COMPARISON_REQUEST)],
     page_size: operations.PageSize = 100,
     page_token: operations.PageToken = None,
 ) -> Response:
