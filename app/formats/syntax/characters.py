@@ -62,15 +62,24 @@ _OUTPUT = re.compile(r"Out\[\d{1,6}\]: ")
 
 def plain(text: str) -> str:
     """The text with plain characters and line ends."""
-    text = _decoded(text)
-    for _ in range(2):  # a page may show the source of another one
+    for undo in (_decoded, _without_marks, _with_plain_ends, _of_a_string, _numbered_apart):
+        text = undo(text)
+    return _FENCE.sub("", text) if any(fence in text for fence in _FENCES) else text
+
+
+def _without_marks(text: str) -> str:
+    """The text without tags and entities, also of a page that shows the source of another one, and without colours."""
+    for _ in range(2):
         if "<" in text or "&" in text or "{color" in text:
             text = _TAG.sub("", _LINE_TAG.sub("\n", _BETWEEN_CELLS.sub("\t", text)))
             text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "\x1b" in text or "[0m" in text or "[0K" in text:
         text = _ESCAPE.sub("", text)
-    if not text.isascii():
-        text = text.translate(_PLAIN)
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
+def _with_plain_ends(text: str) -> str:
+    """The text with line ends and tabs as they are."""
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text or "\a" in text:
@@ -78,11 +87,15 @@ def plain(text: str) -> str:
     text = text.replace("<TAB>", "\t")
     if "^I" in text or 3 * text.count("$\n") > 2 * text.count("\n"):
         text = text.replace("^I", "\t").replace("$\n", "\n").removesuffix("$")
+    return text
+
+
+def _of_a_string(text: str) -> str:
+    """The text of a string that was printed as a program has it, or of a cell of a table that has lines."""
     text = _unescaped(text) if "\\n" in text or "\\tPartition" in text else text
     if text.startswith('"') and '"' not in (cell := text.rstrip()[1:]).replace('""', "")[:-1]:
         text = cell.removesuffix('"').replace('""', '"')
-    text = _numbered_apart(text)
-    return _FENCE.sub("", text) if any(fence in text for fence in _FENCES) else text
+    return text
 
 
 def _numbered_apart(text: str) -> str:
