@@ -89,13 +89,12 @@ def join(texts: GroupTexts) -> JoinedGroups:
     disagreements = [Disagreement(name, "tables without a common member, as of several moments") for name in several]
     for name in sorted(of):
         members = of[name].members()
-        group = _group(name, of[name], members)
-        groups.append(group)
-        details = (*_differences(of[name], members), *contradictions.of_group(group))
+        groups.append(_group(name, of[name], members))
+        details = (*_differences(of[name], members), *contradictions.of_group(groups[-1]))
         disagreements += [Disagreement(name, detail) for detail in details]
     undescribed = [Disagreement(group.group_id, group.error) for group in texts.described if group.error is not None]
-    newer = tuple(_from_the_future(texts.described))
-    return JoinedGroups(tuple(groups), newer, tuple(disagreements), tuple(undescribed), texts.odd_name)
+    newer = _from_the_future(texts.described)
+    return JoinedGroups(tuple(groups), tuple(newer), tuple(disagreements), tuple(undescribed), texts.odd_name)
 
 
 @dataclass(slots=True)

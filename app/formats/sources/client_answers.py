@@ -148,10 +148,8 @@ class Answers:
         self.brokers[broker.id] = merged(self.brokers.get(broker.id, broker), broker)
 
     def _take_lists(self, item: LooseObject, topic: str | None) -> None:
-        """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
-        named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
-        if named is not None and topic not in (None, named):
-            raise item.document.reject(item.path, expected=f"the topic {topic!r}", actual=shown(named))
+        """Take what the object contains: of an answer, or of a topic."""
+        named = _named(item, topic)
         for name in _LISTS:
             path, listed = item.get(name)
             if isinstance(listed, dict):
@@ -306,6 +304,14 @@ def _is_partition(item: LooseObject) -> bool:
 def _are_ids(listed: object) -> bool:
     """Whether the value is a list that begins with a number."""
     return isinstance(listed, list) and type(next(iter(listed), None)) is int
+
+
+def _named(item: LooseObject, topic: str | None) -> str | None:
+    """The name of a topic, which may be in its summary. Raises `MalformedText` if the topic is known as another one."""
+    named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
+    if named is not None and topic not in (None, named):
+        raise item.document.reject(item.path, expected=f"the topic {topic!r}", actual=shown(named))
+    return named
 
 
 def _is_of_rpk(item: LooseObject) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from itertools import chain
 
 _LETTERS = re.compile(r"[A-Za-z_-]{3,}")
@@ -22,13 +23,15 @@ def odd_name(root: object, known: Collection[str] = ()) -> str | None:
         objects = [value for value in values if isinstance(value, dict)]
         shapes = [shape for shape, _ in reversed(Counter(map(frozenset, objects)).most_common())]
         names = sorted(frozenset[str]().union(*shapes))
-        odd = next((name for name in names if not _SIGNS.fullmatch(name)), None) or _odd_among(shapes)
-        odd = odd or next((one for one in names if resembling(one.lower().replace("_", ""), known)), None)
-        if odd is not None:
+        if (odd := next(filter(partial(_is_odd, known), names), None) or _odd_among(shapes)) is not None:
             return odd
         inner = [[one[name] for one in objects if isinstance(one.get(name), dict | list)] for name in names]
         places += filter(None, [*inner, [*chain.from_iterable(value for value in values if isinstance(value, list))]])
     return None
+
+
+def _is_odd(known: Collection[str], name: str) -> bool:
+    return _SIGNS.fullmatch(name) is None or resembling(name.lower().replace("_", ""), known) is not None
 
 
 def _odd_among(shapes: Sequence[frozenset[str]]) -> str | None:
