@@ -8,6 +8,7 @@ Source: `ConsumerGroupState` and `GroupState` of Apache Kafka; `GroupMetadataMan
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, islice
 
 from app.core.recorded import RecordedGroup, RecordedMember
@@ -57,15 +58,23 @@ def _of_member(member: RecordedMember, *, has_uuids: bool) -> Iterator[str]:
         yield f"the id of member {named} is not of its client {shown(member.client_id or '')} and a UUID"
     if member.process_id is not None and not _UUID.fullmatch(member.process_id):
         yield f"the process {shown(member.process_id)} of member {named} is no UUID"
-    address = (member.host or "").rpartition("/")[2]
-    is_broken = _NUMBERS.fullmatch(address) is not None and not _ADDRESS.fullmatch(address)
-    if is_broken or not _HOST.fullmatch(member.host or ""):
+    if not _is_address(member.host or ""):
         yield f"the host {shown(member.host or '')} of member {named} is no address"
+
+
+@lru_cache(maxsize=1024)
+def _is_address(host: str) -> bool:
+    address = host.rpartition("/")[2]
+    is_broken = _NUMBERS.fullmatch(address) is not None and not _ADDRESS.fullmatch(address)
+    return not is_broken and _HOST.fullmatch(host) is not None
 
 
 def _is_generated(member: RecordedMember) -> bool:
     """Whether the id of a member is one that a coordinator or a client generates, as far as that is known."""
     one = member.member_id
+    client = member.client_id or ""
+    if client and one.startswith(client) and _UUID.fullmatch(one, len(client) + 1) and one[len(client)] == "-":
+        return True  # as nearly all are
     names = [f"{name}-" for name in (member.group_instance_id, member.client_id) if name]
     rest = next((one.removeprefix(name) for name in names if one.startswith(name)), None)
     if rest is None:
