@@ -8,8 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+import typer
 import yaml
 
+from app.cli.api_commands import update_plan
 from app.cli.service import operations
 from tests.client.test_document import OPERATIONS
 from tests.conftest import SAMPLES
@@ -195,3 +197,9 @@ def test_a_snapshot_is_stored_and_a_plan_of_it_approved(run: Run) -> None:
     assert (document["status"], document["notes"], document["labels"]) == ("executing", "go", {"a": "b"})
     assert json.loads(run("plans", "update", plan["id"], "--label", "a=", "--json").stdout)["labels"] == {}
     assert run("plans", "update", plan["id"], "--status", "aproved").returncode == 2
+
+
+def test_a_label_with_two_values_is_rejected() -> None:
+    """A plan has one value of it: the last one counted, in silence."""
+    with pytest.raises(typer.BadParameter, match="has one value"):
+        update_plan(None, "01890a5d-ac96-774b-bcce-b302099a8057", label=["team=a", "team=b"])

@@ -72,6 +72,9 @@ def update_plan(
     client: Any, plan_id: str, status: str | None = None, notes: str | None = None, label: list[str] | None = None
 ) -> Found:
     """Change the status, notes and labels of a plan."""
-    labels = {name: value or None for name, _, value in (text.partition("=") for text in label or ())}
+    pairs = [text.partition("=") for text in dict.fromkeys(label or ())]
+    labels = {name: value or None for name, _, value in pairs}
+    if len(labels) < len(pairs):
+        raise typer.BadParameter("a label has one value, and one of these has two", param_hint="--label")
     stated = {"status": status, "notes": notes, "labels": labels or None}
     return raw(client.update_plan(plan_id, **{name: value for name, value in stated.items() if value is not None}))

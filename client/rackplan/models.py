@@ -807,6 +807,19 @@ class ComparisonDocument(Record):
     """Best scenario of the sweep in `with`."""
 
 
+class ComparisonWithTextDocument(Record):
+    """The partitions that a plan has otherwise than another reassignment, which counts as the state before."""
+
+    summary: ReassignmentDiffSummary
+    """Counts over the whole difference, not only its page."""
+    items: list[PartitionTransfer]
+    """Differences of the page, in order."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
+    warnings: list[WarningDocument]
+    """What was not read of the text; empty if nothing."""
+
+
 class ConsumerCounts(Record):
     """Counts of two plans of consumers."""
 

@@ -139,6 +139,16 @@ class PlanOperations(Bound[K]):
                 return _DIFFERENCES[summary]({**page, "items": items})
 
     @operation
+    def compare_plan(
+        self, plan_id: str, output: str, *, page_size: int | None = None, page_token: str | None = None
+    ) -> Flow[models.ComparisonWithTextDocument]:
+        """Compare a reassignment with one of another origin: a file or an output of Kafka's tool, or a proposal."""
+        query = {"page_size": page_size, "page_token": page_token}
+        request = Request("POST", path("plans", plan_id, "diff"), query, json={"output": output})
+        response = yield from exchange(self._client, request)
+        return models.ComparisonWithTextDocument(response.json())
+
+    @operation
     def export_plan(  # noqa: PLR0913 -- those of the operation
         self,
         plan_id: str,

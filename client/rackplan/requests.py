@@ -460,6 +460,13 @@ class ClientsRequest(TypedDict, total=False):
     """Whether consumers read from a replica in their rack (KIP-392)."""
 
 
+class ComparisonRequest(TypedDict, total=False):
+    """A reassignment of another origin, for the cluster of the plan."""
+
+    output: Required[str]
+    """Output of `kafka-reassign-partitions`, its file, or the proposal of another tool, unchanged."""
+
+
 class ConfiguredTopicRequest(TypedDict, total=False):
     """Partitions of a new topic with its configurations, or of an existing one."""
 

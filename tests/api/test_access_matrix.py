@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from app.api.examples import (
     CHECK_REQUEST,
     CLONE_REQUEST,
+    COMPARISON_REQUEST,
     CONSUMERS_REQUEST,
     EXAMPLE_DELIVERY_ID,
     EXAMPLE_GROUPS_SNAPSHOT_ID,
@@ -112,6 +113,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("PATCH", "/v1/plans/{plan_id:uuid}"): Route(PLAN, 404, body={"status": "approved"}),
     ("DELETE", "/v1/plans/{plan_id:uuid}"): Route(ADMIN, 404),
     ("POST", "/v1/plans/{plan_id:uuid}/progress"): Route(PLAN, 404, body={"snapshot_id": str(EXAMPLE_SNAPSHOT_ID)}),
+    ("POST", "/v1/plans/{plan_id:uuid}/diff"): Route(PLAN, 404, body=COMPARISON_REQUEST["proposal"]["value"]),
     ("POST", "/v1/checks"): Route(PLAN, 404, body=CHECK_REQUEST["check"]["value"]),
     ("GET", "/v1/keys/partitioners"): Route(READ),
     ("POST", "/v1/keys/partitions"): Route(PLAN, body=KEYS_REQUEST["clients"]["value"]),

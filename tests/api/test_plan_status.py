@@ -197,3 +197,10 @@ def test_a_list_reads_neither_requests_nor_answers(client: httpx.Client, databas
         with database.engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE plans RENAME COLUMN answer_ TO answer")
             connection.exec_driver_sql("ALTER TABLE plans RENAME COLUMN request_ TO request")
+
+
+def test_plans_of_two_values_of_a_label_are_rejected(client: httpx.Client) -> None:
+    """A plan has one: the filter would match none, or, if one value is dropped, too many."""
+    twice = problem(client.get("/v1/plans?label=team%3Da&label=team%3Db"), 422, "conflicting_fields")
+    assert "the label team" in twice["detail"]
+    assert client.get("/v1/plans?label=team%3Da&label=team%3Da").status_code == 200

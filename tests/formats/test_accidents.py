@@ -13,6 +13,9 @@ TOPIC = (
 )
 STRIMZI = sample("strimzi-node-pools.yaml")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
+RPK_GROUP = sample("../reports/group-rpk.txt")
+STREAMS_MEMBERS = sample("kafka-streams-groups-members.txt")
+PROCESS = "4f1d2c3b-5a69-4788-9b0a-1c2d3e4f5a6b"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +37,29 @@ MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
         (
             sample("kafka-share-groups-describe-verbose.txt").replace("orders          1 ", "orders          9 "),
             "orders-1",
+        ),
+        (MEMBERS.replace("billing-2-c7b40c8e", "billing-2-c7b4_c8e"), "billing-2-c7b4_c8e"),
+        (MEMBERS.replace("billing-2-c7b40c8e", "billingx2-c7b40c8e"), "billingx2"),
+        (MEMBERS.replace("/127.0.0.1 ", "/127.0[0.1 ", 1), "/127.0[0.1"),
+        (RPK_GROUP.replace("172.18.0.1", "172"), "'172'"),
+        (RPK_GROUP.replace("Stable", "Stab&e"), "Stab&e"),
+        (sample("kafka-consumer-groups-state.txt").replace("cooperative-", "c-operative-"), "c-operative-sticky"),
+        (RPK_GROUP.replace("  cooperative", " #cooperative"), "#cooperative-sticky"),
+        (sample("rpk-topic-describe.json").replace("offline_replicas", "offli-e_replicas"), "offli-e_replicas"),
+        (sample("kafka-streams-groups-state-verbose.txt").replace("12              12", "12              15"), "15"),
+        (STREAMS_MEMBERS.replace(f" {PROCESS} ", f" {PROCESS[:-1]}Z "), "is no UUID"),
+        (STREAMS_MEMBERS.replace("uW9sYb7t", "uW9]Yb7t"), "is no UUID"),
+        (STREAMS_MEMBERS.replace("ACTIVE: 0:[0,1]; ", "ACTIVE: 0:[0]; "), "task 0-1"),
+        (TOPIC.format("segmentxbytes=9", ""), "segmentxbytes"),
+        ("mind: KafkaNodePool".join(STRIMZI.rsplit("kind: KafkaNodePool", 1)), "'None'"),
+        (sample("rpk-cluster-partitions.json").replace('"ns":"kafka"', '"ns":"kafkx"', 1), "kafkx"),
+        (sample("cruise-control-partition-load.json").replace('"disk"', '"dixk"', 1), "dixk"),
+        (sample("describe-groups.json").replace('"rack_id"', '"rackxid"', 1), "rackxid"),
+        (
+            TOPIC.format("", "")
+            + "Metadata for all topics (from broker 1: k:9092/1):\n 1 brokers:\n  broker 1 at k:9092\n"
+            ' 1 topics:\n  topic "t" with 1 partitions:\n    partition 0, leader -1, replicas: 1, isrs: 1\n',
+            "another leader",
         ),
     ],
 )
@@ -69,6 +95,12 @@ def test_rows_that_were_wrapped_are_named() -> None:
         sample("kafka-metadata-quorum-replication.txt").replace("\tLeader", "", 1),
         sample("rpk-topic-describe-all.txt").replace("SOURCE\n", "SOURCE ", 1),
         sample("rpk-topic-describe-all.txt").replace("PARTITIONS\n===", "PARTITIO\tS\n===", 1),
+        sample("rpk-cluster-info.txt").replace("[0 1 2]   [0]", "[0 1 2]", 1),
+        STREAMS_MEMBERS.replace("1:[1]; \n", "1:[1]\n", 1),
+        sample("kafka-consumer-groups-state.txt").replace("ASSIGNMENT-", "ASSIG-MENT-", 1),
+        sample("cruise-control-load.json").replace('"DEAD"', '"DEA_"', 1),
+        sample("confluent-kafka-go-metadata.json").replace('"Topic":"orders"', '"Topic":"o_ders"', 1),
+        TOPIC.format("", "").replace("ReplicationFactor: 1", "ReplicationFactor: 1\tTopicI;: _hfDXqHlQz6I7rB-JbQSVw"),
     ],
 )
 def test_what_no_tool_prints_is_refused(text: str) -> None:

@@ -183,3 +183,20 @@ def test_a_header_that_is_joined_with_its_first_row_is_rejected() -> None:
     with pytest.raises(MalformedText, match="a header on a line of its own") as caught:
         read("\n".join([f"{header} {row}", *rest]))
     assert caught.value.line == 1
+
+
+def test_topics_with_and_without_eligible_replicas_are_read_and_named() -> None:
+    """Tools of two releases print them in turns; within a topic, a row without the columns of others is cut off."""
+    topic = "Topic: {0}\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: \n{1}{1}"
+    row = "\tTopic: {0}\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1"
+    newer, older = f"{row}\tElr: \tLastKnownElr: \n", f"{row}\n"
+    texts = [topic.format("new", newer.format("new")), topic.format("old", older.format("old"))]
+    texts = [text.replace("Partition: 0", "Partition: 1", 1) for text in texts]
+    for order in (texts, texts[::-1]):
+        found = read("".join(order))
+        assert [one.elr is None for one in found.cluster.topics] == [True, True]
+        assert "rows of topic old have no Elr" in warnings(found)["texts_disagree"]
+    mixed = topic.replace("{1}{1}", "{1}{2}").format("new", newer.format("new"), older.format("new"))
+    with pytest.raises(MalformedText, match="cut off") as caught:
+        read(mixed.replace("Partition: 0", "Partition: 1", 1))
+    assert caught.value.line == 3

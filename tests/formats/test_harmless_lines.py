@@ -279,6 +279,35 @@ FRAMES: dict[str, Callable[[str], str]] = {
     "a mail": lambda text: (
         "Content-Transfer-Encoding: quoted-printable\n\n" + quopri.encodestring(text.encode()).decode()
     ),
+    "marks of an editor": lambda text: text.replace("\t", "→").replace(" ", "·").replace("\n", "¶\n"),
+    "colours of Jira": _each("{{color:#de350b}}{}{{color}}"),
+    "numbers between lines": lambda text: "".join(f"{at}\n{line}\n" for at, line in enumerate(text.split("\n"), 1)),
+    "fonts": _each('<font face="Courier">{}</font>'),
+    "items of a page": lambda text: f"<ol>\n{_each('<li><tt>{}</tt></li>')(text)}</ol>\n",
+    "a page's source": lambda text: html.escape(f"<pre>{html.escape(text)}</pre>"),
+    "an end of a string": lambda text: text.replace("\n", "\0\n"),
+    "ends of strings": lambda text: text.replace("\n", "\0"),
+    "a recording": lambda text: "".join(
+        f'[{at / 10:.1f}, "o", {json.dumps(line)}]\n'
+        for at, line in enumerate(text.rstrip("\n").replace("\n", "\r\n\n").split("\n\n"))
+    ),
+    "a notebook": lambda text: json.dumps(
+        {"cells": [{"outputs": [{"name": "stdout", "text": text.rstrip("\n").splitlines(keepends=True)}]}]}, indent=1
+    ),
+    "an output of IPython": lambda text: f"Out[12]: {text!r}",
+    "Fluentd": lambda text: "".join(
+        f"2026-01-31 12:00:00.000000000 +0100 kafka.log: {json.dumps({'log': line})}\n"
+        for line in text.rstrip("\n").split("\n")
+    ),
+    "payloads": lambda text: json.dumps(
+        [{"jsonPayload": {"message": line}, "severity": "INFO"} for line in text.rstrip("\n").split("\n")]
+    ),
+    "MySQL": lambda text: f"+-----+\n| out |\n+-----+\n{_each('| {} |')(text)}+-----+\n9 rows in set (0.00 sec)\n",
+    "echo": _each('echo "{}"'),
+    "a forum": lambda text: f"[code]{text.strip()}[/code]\n",
+    "a cell": lambda text: '"' + text.strip().replace('"', '""') + '"\n',
+    "Bamboo": _each("build\t31-Jan-2026 12:00:00\t{}"),
+    "Javadoc": lambda text: f"/**\n{_each(' * {}')(text)} */\n",
     "80 columns": lambda text: "\n".join(
         line[at : at + 80]
         for line in text.expandtabs().rstrip("\n").split("\n")

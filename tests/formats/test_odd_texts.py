@@ -204,8 +204,48 @@ def test_what_is_no_json_in_any_language_is_rejected(wrong: str) -> None:
             "topics without the replicas",
         ),
         ("Call(callName=listNodes) timed out at 2 after 1 attempt(s)\n", "a tool that did not reach the cluster"),
+        ('kafka_topic_partition_leader{partition="0",topic="orders"} 1\n', "metrics of an exporter"),
+        ("#mbean = kafka.server:type=ReplicaManager:\n", "metrics of an exporter"),
+        ("Partition\tLeader\tReplicas\tIn Sync\n0\t1\t1,2\t1,2\n", "a page of one topic"),
+        ("Optimization has 10 inter-broker replica(0 MB) moves\n", "a summary of Cruise Control"),
+        ("{orders-0, oldLeader: 1, [1, 2] -> [3, 2]}\n", "a reassignment"),
+        ("services:\n  kafka-1:\n    image: kafka\n", "a file of docker compose"),
         ('  + resource "kafka_topic" "orders" {\n      + partitions = 3\n    }\n', "topics as they are to be"),
     ],
 )
 def test_other_texts_have_a_hint(text: str, hint: str) -> None:
     assert hint in str(rejected(lambda one: assemble("c", [Upload(one)]), text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "% Metadata for all topics (from broker 1: k1:9092/1):\n 2 brokers:\n  broker 1 at k1:9092\n"
+            '  broker 2 at k2:9092\n 1 topics:\n  topic "orders" with 2 partitions:\n'
+            "    partition 0, leader 1, replicas: 1,2, isrs: 1,2\n    partition 1, leader 2, replicas: 2,1, isrs: 2\n",
+            id="rdkafka_example",
+        ),
+        pytest.param(
+            "Cluster q1Sh metadata (response from broker k1:9092/1):\n 2 brokers:\n  k1:9092/1  (controller)\n"
+            '  k2:9092/2\n 1 topics:\n  "orders" with 2 partition(s)\n    partition 0 leader: 1, replicas: [1, 2], '
+            "isrs: [1, 2]\n    partition 1 leader: 2, replicas: [2, 1], isrs: [2]\n",
+            id="list_topics.py",
+        ),
+        json.dumps(
+            [
+                *(
+                    {"cluster": "c", "topic_name": "orders", "partition_id": one, "broker_id": broker, **state}
+                    for one, broker, state in (
+                        (0, 1, {"is_leader": True, "is_in_isr": True}),
+                        (0, 2, {"is_leader": False, "is_in_isr": True}),
+                        (1, 2, {"is_leader": True, "is_in_isr": True}),
+                        (1, 1, {"is_leader": False, "is_in_isr": False}),
+                    )
+                )
+            ]
+        ),
+    ],
+)
+def test_examples_of_clients_and_the_confluent_command_are_read(text: str) -> None:
+    assert read(text) == read(KAFKAJS)

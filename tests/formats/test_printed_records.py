@@ -1,5 +1,6 @@
 """Records that Java's and Python's clients print."""
 
+import textwrap
 from collections.abc import Callable
 
 import pytest
@@ -147,3 +148,15 @@ def test_a_record_that_is_cut_off_is_no_smaller_one(data: st.DataObject) -> None
 def test_no_text_gains_or_loses_a_line(text: str) -> None:
     for one in (text, f"(name={text}, internal=", f"(groupId=a, members={text})"):
         assert as_json(one).count("\n") == one.count("\n")
+
+
+@given(described=topics, width=st.integers(80, 160), at_blanks=st.booleans())
+def test_a_wrapped_map_is_that_of_one_line(described: Topics, width: int, *, at_blanks: bool) -> None:
+    """A terminal wraps at its width; a mail at blanks, of which it drops one."""
+    text = of_java(described)
+    wrapped = [text[at : at + width] for at in range(0, len(text), width)]
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) if at_blanks else wrapped
+    lengths = {len(line) for line in lines[:-1]}
+    if len(lines) > 1 and (len(lengths) > 1) == at_blanks:
+        rejoined = as_json("\n".join([*lines, "further text"]))
+        assert rejoined == as_json(text) + "\n" * len(lines) + "further text"

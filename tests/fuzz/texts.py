@@ -208,8 +208,8 @@ def undetectable(change: Change, was: Facts, now: Facts) -> bool:
 
     It could if whole lines are lost, or the end of a text, and what is left has the values that it had, or a smaller
     sum of disks, or the replicas of the next record; if lines of one form were exchanged, so that lists have another
-    order; if lines of another text came in with their own values; if a number has another digit, or a name another
-    sign or end.
+    order; if some lines of another text came in with their own values, in their order; if a number has another digit,
+    or a name another sign or end.
     """
     if change.is_lost:
         holders = {fact[-1] for fact in was if "replicas" in fact}  # are the brokers if none is listed any more
@@ -221,7 +221,7 @@ def undetectable(change: Change, was: Facts, now: Facts) -> bool:
             or len({_DIGITS.sub("0", line).split()[0] for line in change.lines if line}) == 1
         )
     if change.other is not None:
-        return now <= was | _reading_of(change.other).facts
+        return _unordered(now) <= _unordered(was | _reading_of(change.other).facts)
     if change.kind == "cut a line":
         return _has_other_end(change, was, now) or _is_quoted(was, now)
     return change.kind == "another sign" and _has_other_sign(change, was, now)

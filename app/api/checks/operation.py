@@ -1,26 +1,20 @@
 """`POST /v1/checks`: verify a reassignment of any origin, or report the health of a cluster."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, Query, Response
 from pydantic import BeforeValidator
 
 from app.api import examples
 from app.api.checks.requests import CheckRequest, run_check
-from app.api.http.auth import RequestLimits, Uow, json_or_text
+from app.api.http.auth import RequestLimits, Uow, json_or_text, of_text
 from app.api.http.idempotency import OnceOnly
 from app.api.http.operations import Operations, json_response
-from app.formats.syntax.lines import decode
 from app.services.checks.verification import CheckDocument
 from app.services.fields import Id, Name
 
 router = Operations("/v1/checks", "checks")
-
-
-def _of_text(body: Any) -> Any:
-    """The fields of a body: a text is the `output`. Raises `MalformedText` if it cannot be decoded."""
-    return {"output": decode(body, "output")} if isinstance(body, bytes) else body
 
 
 @router.operation("POST", answer=CheckDocument, takes=json_or_text, openapi_extra=examples.CHECK_TEXT)
@@ -28,7 +22,7 @@ def check_reassignment(
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
-    body: Annotated[CheckRequest, BeforeValidator(_of_text), Body(openapi_examples=examples.CHECK_REQUEST)],
+    body: Annotated[CheckRequest, BeforeValidator(of_text), Body(openapi_examples=examples.CHECK_REQUEST)],
     snapshot_id: Annotated[
         Id | None,
         Query(description="The snapshot, for a `text/plain` body.", examples=[str(examples.EXAMPLE_SNAPSHOT_ID)]),

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from anyio import CancelScope, to_thread
 from fastapi import Depends, HTTPException, Request, Response
@@ -24,6 +24,7 @@ from app.errors import Failure
 from app.errors.access import ApiKeyExpired, DatabaseUnavailable, Forbidden, Unauthenticated, UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
+from app.formats.syntax.lines import decode
 from app.services import callers
 from app.services.api_keys import Scope
 from app.services.callers import Caller
@@ -71,6 +72,11 @@ async def json_only(request: Request) -> None:
 async def json_or_text(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON, or as the text of a tool."""
     media_type_of(request, "application/json", "text/plain")
+
+
+def of_text(body: Any) -> Any:
+    """The fields of a body: a text is the `output`. Raises `MalformedText` if it cannot be decoded."""
+    return {"output": decode(body, "output")} if isinstance(body, bytes) else body
 
 
 async def merge_patch_only(request: Request) -> None:

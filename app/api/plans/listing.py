@@ -7,6 +7,8 @@ from pydantic import Field
 
 from app.api.http.auth import Uow
 from app.api.http.operations import Operations, PageSize, PageToken, id_of_token, page_response
+from app.errors.every import ConflictingFields, quoted
+from app.formats.syntax.lines import first_repeated
 from app.services.bodies import AnswerRecord
 from app.services.fields import NAMED_VALUE, Moment, Name, TopicName
 from app.services.plans import Status
@@ -46,12 +48,15 @@ def list_plans(
 
     Page through the plans. A plan is listed if it matches all filters.
     """
+    pairs = [(name, value) for name, _, value in (pair.partition("=") for pair in dict.fromkeys(label or ()))]
+    if (repeated := first_repeated(name for name, _ in pairs)) is not None:
+        raise ConflictingFields(f"a plan has one value of the label {quoted(repeated)}, not two", path=("label",))
     plan_filter = PlanFilter(
         kind=kind,
         status=status,
         cluster=cluster,
         topic=topic,
-        labels=dict(pair.split("=", 1) for pair in label or ()),
+        labels=dict(pairs),
         created_after=created_after,
         created_before=created_before,
     )

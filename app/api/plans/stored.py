@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from app.api import examples
 from app.api.http import operations
 from app.api.http.auth import Uow, merge_patch_only, principal
-from app.api.reassignment import progress
+from app.api.reassignment import comparison, progress
 from app.core.model import INT32_MAX, Cluster
 from app.errors import every as errors
 from app.services import plans, snapshots
@@ -316,7 +316,7 @@ def delete_plan(uow: Uow, plan_id: PlanId) -> Response:
 
 
 # With their whole path, as entries of the audit log state it; an included router would have its own part alone.
-router.routes += progress.router.routes
+router.routes += [*progress.router.routes, *comparison.router.routes]
 
 
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:

@@ -22,6 +22,7 @@ from typing import TypeAlias
 
 from app.core.model import FETCHES_NOT_UPLOADED, INT32_MAX, MIN_INSYNC_REPLICAS, PLACEMENT_CONSTRAINTS
 from app.formats.syntax.lines import is_topic_name, rejection, shown, whole_number
+from app.formats.syntax.odd_names import resembling
 
 Configs: TypeAlias = Mapping[str, str]
 ALL_LOG_DIRS = "*"
@@ -48,6 +49,7 @@ _PAIR = re.compile(
     r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=(?P<value>\{.{0,4094}?\}|[\w.:,*-]*?)\s*(?=$|,\s*[a-z][a-z.]*=)", re.ASCII
 )
 _NAME = re.compile(r"(?:^|,)\s*(?P<name>[a-z][a-z.]{1,248})=")
+_WORD = re.compile(r"[\w.!#%&;:()-]{4,64}(?==)")
 _SWITCHES = (FETCHES_NOT_UPLOADED, "unclean.leader.election.enable", "remote.storage.enable")
 _LONGEST = 4096
 _SWITCH, _AMOUNT = re.compile(r"(?i:true|false)", re.ASCII), re.compile(r"-?\d{1,19}", re.ASCII)
@@ -96,13 +98,18 @@ def recorded(stated: Iterable[tuple[str, str]]) -> Configs:
 
 
 def invalid(text: str) -> str | None:
-    """The first recorded configuration of a header that Kafka would reject, as of a line that was cut or joined."""
+    """The first recorded configuration of a header that Kafka would reject, as of a line that was cut or joined.
+
+    Its name may differ in one sign from that of a recorded one.
+    """
     names = [*_NAME.finditer(text)]
     starts = [*[name.start() for name in names], len(text)]
     for name, end in zip(names, starts[1:], strict=True):
         value = text[name.end() : end]
         if name["name"] in RECORDED and not _is_valid(name["name"], value):
             return f"{name['name']}={value}"
+    if (odd := next((one for one in _WORD.findall(text) if resembling(one, RECORDED)), None)) is not None:
+        return str(odd)
     return text[: starts[0]].strip() or None
 
 

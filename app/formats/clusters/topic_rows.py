@@ -38,6 +38,7 @@ _USUAL = re.compile(
     rf"(?P<eligible>\tElr: (?:N/A|(?P<elr>|{_LIST}))\tLastKnownElr: (?:N/A|(?P<last>|{_LIST})))?",
     flags=re.ASCII,
 )
+_COLUMN_NAME = re.compile(r"[A-Za-z][A-Za-z -]{0,60}")
 _WITH_COMMAS = str.maketrans("\n ;|", ",,,,")
 _WITHOUT_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 _PADDED = "00000000"
@@ -77,10 +78,10 @@ class PartitionDescription(NamedTuple):
 
 
 class Rows:
-    """Reads the rows of one answer; knows what the rows so far had in common."""
+    """Reads the rows of one answer, or of several; knows the topic whose rows so far have `Elr`."""
 
     def __init__(self) -> None:
-        self._with_elr = False
+        self._elr_topic = ""
 
     def usual(self, content: str) -> tuple[str, PartitionDescription] | None:
         """The topic and the row, if it has the usual columns and nothing in it is to be rejected."""
@@ -92,11 +93,11 @@ class Rows:
         elr, last = (None if text is None else _listed(text) for text in (elr_text, last_text))
         leader = None if leader_text is None else int(leader_text)
         are_distinct = all(map(_are_distinct, filter(None, (replicas, isr, elr, last))))
-        if not are_distinct or not {leader, *isr} <= {None, *replicas} or (eligible is None and self._with_elr):
+        if not are_distinct or not {leader, *isr} <= {None, *replicas} or (elr is None) != (last is None):
             return None
-        if (elr is None) != (last is None):
+        if eligible is None and topic == self._elr_topic:
             return None
-        self._with_elr = eligible is not None
+        self._elr_topic = topic if eligible is not None else ""
         return topic, PartitionDescription(int(partition), leader, replicas, isr, (), (), elr, last)
 
     def usual_block(self, topic: str, lines: Sequence[str]) -> list[PartitionDescription] | None:
@@ -121,13 +122,13 @@ class Rows:
     def require_columns(self, line: int, values: Values) -> None:
         """Raise `MalformedText` if a column is missing.
 
-        Some come in pairs, and in every row of an answer: one alone says that the line is cut off.
+        Some come in pairs, and in every row of a topic: one alone says that the line is cut off.
         """
         require(line, values, ROW_COLUMNS, of=ROW)
         if "Adding Replicas" in values:
             require(line, values, REASSIGNMENT_COLUMNS, of=ROW)
-        if self._with_elr or "Elr" in values:
-            self._with_elr = True
+        if values["Topic"] == self._elr_topic or "Elr" in values:
+            self._elr_topic = values["Topic"]
             require(line, values, ELR_COLUMNS, of=f"{ROW}, as other rows have it")
             if values["Elr"] == "N/A" and not values["LastKnownElr"]:
                 raise rejection(line, expected="`N/A` after `LastKnownElr:` as after `Elr:`", actual="nothing")
@@ -205,7 +206,7 @@ def columns_of(line: int, content: str) -> Values:
     values: Values = {}
     for part in parts:
         name, colon, value = part.partition(":")
-        if not colon or name in values:
+        if not colon or name in values or not _COLUMN_NAME.fullmatch(name):
             actual = f"{shown(part)} again" if name in values else shown(part)
             raise rejection(line, expected=f"a column (`Name: value`) of {HEADER} or {ROW}", actual=actual)
         values[name] = value.strip(" ")

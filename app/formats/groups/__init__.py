@@ -9,6 +9,7 @@ described_groups.py     an admin call's answer, decoded to JSON
 group_answers.py        answers of KafkaJS, rpk, Confluent's REST API and Burrow
 group_texts.py          all of them, one after another in one text; which of these tables a line is the header of
 recorded_groups.py      groups out of them; recorded_json.py: as they are stored in a snapshot
+contradictions.py       what the texts say of one group that cannot be true together
 consumer_protocol.py    subscriptions and assignments as members send them
 assignor_user_data.py   what sticky members add to them
 """

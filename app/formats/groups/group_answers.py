@@ -50,6 +50,7 @@ class GroupAnswers:
     """What the documents say: rows as those of the tables, and descriptions."""
 
     described: list[DescribedGroup] = field(default_factory=list)
+    odd_name: str | None = None
     _line: int = 1
     _groups: dict[str, Mapping[str, object]] = field(default_factory=dict)
     _offsets: list[tuple[int, PartitionOffsets]] = field(default_factory=list)

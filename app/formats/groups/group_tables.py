@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from app.formats.syntax.lines import rejection, says_something, shown
+from app.formats.syntax.odd_names import resembling
 
 _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
 _COLUMN = re.compile(r"COORDINATOR \(ID\)|#PARTITIONS|#MEMBERS|[A-Z]+(?:-[A-Z]+)*")
@@ -37,6 +38,7 @@ _NUMBER = re.compile(r"-?\d{0,19}")
 _CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
 # A group without members has no assignment strategy, and the tool prints just that.
 MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID", "ASSIGNMENT-STRATEGY"})
+_KNOWN = _NUMERIC | MAY_BE_EMPTY | {"GROUP", "TOPIC", "CONSUMER-ID", "HOST", "STATE", "MEMBER", "PROCESS"}
 _MAY_HOLD_BLANKS = frozenset({"ASSIGNMENT", "ASSIGNMENTS", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"})
 
 
@@ -181,7 +183,8 @@ def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
             raise rejection(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
     if len(set(names)) < len(names):
         raise rejection(line, expected="each column once", actual=shown(" ".join(names)))
-    if (other := next((name for name in names if not _COLUMN.fullmatch(name)), None)) is not None:
+    odd = (name for name in names if not _COLUMN.fullmatch(name) or resembling(name, _KNOWN) is not None)
+    if (other := next(odd, None)) is not None:
         raise rejection(line, expected="a header on a line of its own, of names of columns", actual=shown(other))
     starts = [match.start() for match in matches]
     if starts[0]:

@@ -32,6 +32,7 @@ from app.formats.groups.group_cells import Section, TableForm
 from app.formats.groups.streams_groups import StreamsMember
 from app.formats.syntax.documents import each_document
 from app.formats.syntax.lines import rejection, shown
+from app.formats.syntax.odd_names import odd_name
 from app.formats.syntax.split_text import UNKNOWN, Mark, split
 
 _SHARE_PARTITIONS_WIDTH = 12
@@ -96,6 +97,7 @@ class GroupTexts:
     Parameters
     ----------
     types : the type of each group that is in a table of `kafka-share-groups` or `kafka-streams-groups`.
+    odd_name : the name of a field of a description that no tool prints.
     """
 
     offsets: tuple[Section[PartitionOffsets], ...] = ()
@@ -104,6 +106,7 @@ class GroupTexts:
     streams_members: tuple[Section[StreamsMember], ...] = ()
     described: tuple[DescribedGroup, ...] = ()
     types: Mapping[str, GroupType] = field(default_factory=dict)
+    odd_name: str | None = None
 
 
 def read(text: str) -> GroupTexts:
@@ -137,6 +140,7 @@ def read(text: str) -> GroupTexts:
         streams_members,
         tuple(answers.described),
         types,
+        answers.odd_name,
     )
 
 
@@ -145,6 +149,9 @@ def _answers(text: str) -> GroupAnswers:
     answers, names = GroupAnswers(), set[str]()
     for document in each_document(text, "described groups"):
         before = len(answers.described)
+        if isinstance(document.root, dict | list):
+            of_groups = [*document.root.values()] if isinstance(document.root, dict) else document.root
+            answers.odd_name = answers.odd_name or odd_name(of_groups)  # the keys may be names of groups
         if group_answers.owns(document.root):
             answers.take(document)
         else:

@@ -61,9 +61,10 @@ class _Reader:
             return self._take_state(stated["name"], stated["value"] or "")
         if not line.strip():
             self._header = self._header if self._indent else ""
-        elif _OLDER.match(line) is not None:
+            return self._of_state() if self._state else line
+        if _OLDER.match(line) is not None:
             return self._take_header(line)
-        elif self._header and says_something(line):
+        if self._header and says_something(line):
             return self._row(line)
         return line
 
@@ -72,11 +73,15 @@ class _Reader:
         self._is_empty = self._state.get("MEMBERS") == "0"
         if len(self._state) == 1:
             return _STATE_HEADER
-        if len(self._state) < len(_STATES):
-            return ""
-        coordinator, state, balancer, members = map(self._state.get, _STATES)
-        self._state = {}
-        return f"{self._group} -:0 ({coordinator}) {balancer or '-'} {state} {members}"
+        return "" if name != _STATES[-1] else self._of_state()
+
+    def _of_state(self) -> str:
+        """The row of a group's state, which is too short if one of its lines is missing."""
+        state, self._state = self._state, {}
+        if len(state) < len(_STATES):
+            return " ".join([self._group, *state.values()])
+        coordinator, state_name, balancer, members = map(state.get, _STATES)
+        return f"{self._group} -:0 ({coordinator}) {balancer or '-'} {state_name} {members}"
 
     def _take_header(self, line: str) -> str:
         self._indent = line[: len(line) - len(line.lstrip())]

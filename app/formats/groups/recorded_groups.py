@@ -8,11 +8,12 @@ moment may disagree; their data of other members are then not joined, which is r
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, islice
+from itertools import compress
 from typing import TypeAlias, TypeVar
 
 from app.core.groups.model import Owned
 from app.core.recorded import GroupType, RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
+from app.formats.groups import contradictions
 from app.formats.groups.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.groups.described_groups import DescribedGroup, DescribedMember
 from app.formats.groups.group_cells import Section
@@ -51,12 +52,14 @@ class JoinedGroups:
     ----------
     undescribed : the groups for which an admin client's description has an error, which says why, and no members. They
         are among the groups only if a table has them.
+    odd_name : the name of a field that no tool prints.
     """
 
     groups: tuple[RecordedGroup, ...] = ()
     from_the_future: tuple[FromTheFuture, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     undescribed: tuple[Disagreement, ...] = ()
+    odd_name: str | None = None
 
 
 def join(texts: GroupTexts) -> JoinedGroups:
@@ -87,11 +90,11 @@ def join(texts: GroupTexts) -> JoinedGroups:
     for name in sorted(of):
         members = of[name].members()
         groups.append(_group(name, of[name], members))
-        disagreements += [Disagreement(name, detail) for detail in _differences(of[name], members)]
+        details = (*_differences(of[name], members), *contradictions.of_group(groups[-1]))
+        disagreements += [Disagreement(name, detail) for detail in details]
     undescribed = [Disagreement(group.group_id, group.error) for group in texts.described if group.error is not None]
-    return JoinedGroups(
-        tuple(groups), tuple(_from_the_future(texts.described)), tuple(disagreements), tuple(undescribed)
-    )
+    newer = _from_the_future(texts.described)
+    return JoinedGroups(tuple(groups), tuple(newer), tuple(disagreements), tuple(undescribed), texts.odd_name)
 
 
 @dataclass(slots=True)
@@ -296,36 +299,9 @@ def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture
                     yield FromTheFuture(group.group_id, member.member_id, part, message.version)
 
 
-def _other_lags(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
-    """Partitions whose lag is not the difference of their offsets, of which a tool computes it."""
-    for row in rows:
-        end, current, lag = row.log_end_offset, row.current_offset, row.lag
-        if end is not None and current is not None and lag is not None and end - current != lag:
-            yield f"the lag of {row.topic}-{row.partition} is {lag}, and its offsets are {current} and {end}"
-
-
-def _half_members(rows: Sequence[PartitionOffsets]) -> Iterator[str]:
-    """Partitions with a member and no host of it, or the reverse: a tool that prints hosts prints both or neither."""
-    for row in rows if any(row.host for row in rows) else ():
-        if (row.consumer_id is None) != (row.host is None):
-            member, host = shown(row.consumer_id or "-"), shown(row.host or "-")
-            yield f"{row.topic}-{row.partition} has the member {member} on {host}"
-
-
-def _other_counts(rows: Iterable[GroupMember]) -> Iterator[str]:
-    """Members that have another number of partitions than their rows count."""
-    for row in rows:
-        if row.assignment is not None and row.partitions is not None:
-            assigned = sum(len(each.partitions) for each in row.assignment)
-            if assigned != row.partitions:
-                yield f"{assigned} partitions of member {shown(row.consumer_id)} where its row counts {row.partitions}"
-
-
 def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:
     counts, *others = members
-    yield from islice(_other_lags(of.rows), 1)
-    yield from islice(_half_members(of.rows), 1)
-    yield from islice(_other_counts(of.listed), 1)
+    yield from contradictions.of_rows(of.rows, of.listed)
     names = {name for other in others for name in other}
     if unknown := sorted(names - set(counts)):
         yield f"{len(unknown)} members in tables that are not among its {len(counts)}, {shown(unknown[0])} first"

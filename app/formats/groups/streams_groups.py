@@ -68,6 +68,8 @@ class StreamsMember(NamedTuple):
 def _read_tasks(content: str, line: int, column: str) -> MemberTasks:
     tasks: dict[str, list[str]] = {}
     kind: str | None = None
+    if content.strip() and not content.rstrip().endswith(";"):
+        raise rejection(line, expected=f"tasks that end with `;` under {column}", actual=shown(content))
     for part in content.rstrip("; ").split("; ") if content.strip() else ():
         match = _TASKS.fullmatch(part)
         partitions = whole_numbers(match["partitions"]) if match else None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from app.formats.snapshots import pasted, unrecognized
 from app.formats.snapshots.pasted import Pasted, Place, Upload
 from app.formats.snapshots.plain_names import require_plain_names
 from app.formats.sources import deciders, msk_nodes
-from app.formats.sources.contents import Contents, Note, contents_of_all, moving
+from app.formats.sources.contents import Contents, Note, contents_of_all, moving, odd_named
 from app.formats.sources.sources import SOURCES
 from app.formats.syntax.documents import parsed_once
 from app.formats.syntax.garbage import uncollected
@@ -155,6 +156,7 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
         *_applying(found, cluster),
         *_without_header(found.topics),
         *_broken_configs(found.topics),
+        *([] if joined.odd_name is None else [odd_named(joined.odd_name)]),
         *deciders.of_configs(disks.configs.deciding),
     )
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, notes)
@@ -178,7 +180,8 @@ def _contents(texts: Pasted) -> Iterator[Contents]:
     """What Kafka's own tools say of brokers and topics, then what each other tool says."""
     topics = _read(texts, "topics", texts.topics, topic_describe.read) or ()
     brokers = _read(texts, "brokers", texts.brokers, broker_lists.read) or ()
-    yield Contents(brokers, topics=topics, notes=(*_other_factors(topics), *_not_in_sync(topics), *_changed(topics)))
+    found = (_other_factors, _not_in_sync, _changed, _without_elr)
+    yield Contents(brokers, topics=topics, notes=tuple(chain.from_iterable(notes(topics) for notes in found)))
     for source, text in texts.sources.items():
         with _located(texts, source):
             contents = SOURCES[source].read(text)
@@ -203,6 +206,15 @@ def _not_in_sync(topics: Sequence[TopicDescription]) -> Iterator[Note]:
                 detail = f"leader {row.leader} of {topic.name}-{row.partition} is not among its in-sync replicas"
                 yield Note("texts_disagree", detail)
                 return
+
+
+def _without_elr(topics: Sequence[TopicDescription]) -> Iterator[Note]:
+    """The first topic whose rows have no eligible leader replicas, if those of another topic have them."""
+    have = [one.partitions[0].elr is not None for one in topics if one.partitions]
+    if True in have and False in have:
+        name = [one.name for one in topics if one.partitions][have.index(False)]
+        detail = f"rows of topic {name} have no Elr, as of another release of kafka-topics, and those of others have it"
+        yield Note("texts_disagree", f"texts differ: {detail}")
 
 
 def _changed(topics: Sequence[TopicDescription]) -> Iterator[Note]:

@@ -19,6 +19,8 @@
     {"is_healthy": true, "all_nodes": [0, 1], "nodes_down": [1]}                  rpk cluster health
     {"kind": "KafkaReplicaList", "data": [{"topic_name": "orders", "partition_id": 0, "broker_id": 1,
      "is_leader": true, "is_in_sync": true}]}                                     Confluent's REST API v3
+    [{"cluster": "c", "topic_name": "orders", "broker_id": 1, "partition_id": 0, "is_leader": true, "is_in_isr": true}]
+                                                                                  confluent kafka replica list -o json
     {"Partitions": [{"Partition": 0, "Leader": 1, "Replicas": [1, 2], "Isr": [1]}]}
                                                                                   aws kafka describe-topic-partitions
     {"Name": "orders", "Partitions": [{"ID": 0, "Leader": "k:9092", "Replicas": [1, 2], "inSyncReplicas": [1]}]}
@@ -47,10 +49,22 @@ from app.core.model import INT32_MAX, INT64_MAX, Broker
 from app.errors import FieldPath
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Partition, Source, disagreeing, merged, noted, topic_of
+from app.formats.sources.contents import (
+    Contents,
+    Note,
+    Partition,
+    Source,
+    disagreeing,
+    merged,
+    noted,
+    odd_named,
+    other_namespace,
+    topic_of,
+)
 from app.formats.syntax.documents import Document
 from app.formats.syntax.lines import first_repeated, shown
 from app.formats.syntax.loose_objects import LooseObject
+from app.formats.syntax.odd_names import odd_name
 from app.formats.syntax.yaml_documents import ROW, each_document
 
 # The names of each field, in the order in which they count.
@@ -60,6 +74,8 @@ _PARTITION = ("partitionid", "partitionindex", "partition", "id")
 _LEADER = ("leaderid", "leader")
 _REPLICAS = ("replicanodes", "replicas", "nodes")
 _IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
+_LONG_NAMES = ("offlinereplicas", "insyncreplicas", "bytesinpersec", "isfenced")
+"""Names of fields that may be missing, too long to be another name with one other sign."""
 _LISTS = ("brokers", "nodes", "topics", "results", "items", "partitions", "data", "clusterinfo")
 _OF_ONE_KIND = ("brokers", "nodes", "partitions")
 """Lists in which an item of another kind is a broken one, as without the name of a key."""
@@ -74,7 +90,6 @@ _ADDRESS = re.compile(r"\S{1,253}:\d{1,5}")
 _NO_RACKS = noted("client answers no racks")
 _ASSUMED = noted("client answers assumed")
 _WITHOUT_PARTITIONS = noted("client answers without partitions")
-_KEY = re.compile(r"[\w .:/@$-]*")
 _WITHOUT_LEADER = noted("client answers without leader")
 _ADDRESSES = noted("client answers addresses")
 _MORE = noted("client answers more")
@@ -83,7 +98,8 @@ _MORE = noted("client answers more")
 @dataclass(slots=True)
 class Answers:
     """What the documents list, of a partition the first; with the place that a rejection of its topic names. `taken` is
-    the number of brokers and partitions, `addresses` are the brokers by address.
+    the number of brokers and partitions, `addresses` are the brokers by address, `repeats` says of a partition in a
+    later document whether its replicas are known.
     """
 
     brokers: dict[int, Broker] = field(default_factory=dict)
@@ -97,6 +113,7 @@ class Answers:
     odd_name: str | None = None
     states_leader: set[bool] = field(default_factory=set)
     addresses: dict[str, int] = field(default_factory=dict)
+    repeats: dict[tuple[str, int, int], set[bool]] = field(default_factory=dict)
 
     def take(self, document: Document, value: object, path: FieldPath = (), topic: str | None = None) -> None:
         """Take what is listed in a value; `topic` is the one whose partitions these are, if it is known."""
@@ -109,7 +126,6 @@ class Answers:
             self._add(Broker(document.integer(value, path)))
         if not isinstance(value, dict) or len(path) > _DEEPEST:
             return
-        self.odd_name = next((name for name in value if not _KEY.fullmatch(str(name))), self.odd_name)
         item = LooseObject.of(document, value, path)
         if item.has_all(*_REPLICA):
             self._take_replica(item)
@@ -132,8 +148,8 @@ class Answers:
         self.brokers[broker.id] = merged(self.brokers.get(broker.id, broker), broker)
 
     def _take_lists(self, item: LooseObject, topic: str | None) -> None:
-        """Take what the object contains: of an answer, or of a topic, whose name may be in its summary."""
-        named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
+        """Take what the object contains: of an answer, or of a topic."""
+        named = _named(item, topic)
         for name in _LISTS:
             path, listed = item.get(name)
             if isinstance(listed, dict):
@@ -156,7 +172,8 @@ class Answers:
         if name is None:
             expected = "the topic of the partitions: the command line with --topic-name or a URL before the answer"
             raise item.document.reject(item.path, expected=expected, actual="none")
-        if _is_of_rpk(item) and item.text("ns") != "kafka":
+        if _is_of_rpk(item) and (namespace := item.text("ns")) != "kafka":
+            self.notes |= dict.fromkeys(other_namespace(namespace or ""))
             return
         key = name, item.integer(*_PARTITION)
         row = self._row(item)
@@ -191,12 +208,16 @@ class Answers:
     def _take_replica(self, item: LooseObject) -> None:
         """A replica of Confluent's REST API, of a partition whose other replicas follow."""
         broker, key = item.integer(*_BROKER), (item.required_topic(*_TOPIC), item.integer(*_PARTITION))
-        leads, is_in_sync = [
-            item.document.boolean(value, path) for path, value in map(item.get, ("isleader", "isinsync"))
-        ]
+        stated = item.get("isleader"), item.get("isinisr", "isinsync")
+        leads, is_in_sync = [item.document.boolean(value, path) for path, value in stated]
         row, first = self.rows.get(key, (PartitionDescription(key[1], None, (), ()), item))
-        if broker in row.replicas and first.document is not item.document:
-            return
+        if first.document is not item.document:
+            repeats = self.repeats.setdefault((*key, item.document.lines_before), set())
+            repeats.add(broker in row.replicas)
+            if len(repeats) > 1:
+                self.differing = self.differing or f"{key[0]}-{key[1]} has further replicas in one of them"
+            if broker in row.replicas:
+                return
         isr = (*row.isr, broker) if is_in_sync else row.isr
         leader = broker if leads else row.leader
         self.rows[key] = row._replace(leader=leader, replicas=(*row.replicas, broker), isr=isr), first
@@ -232,8 +253,7 @@ def read(text: str) -> Contents:
     notes = [note for note in answers.notes if note is not _WITHOUT_PARTITIONS or not topics]
     notes += [_NO_RACKS] if answers.brokers and not has_racks else []
     notes += [_MORE] if has_more else []
-    if answers.odd_name is not None:
-        notes.append(Note("rows_may_be_missing", f"values of a name that no tool prints: {shown(answers.odd_name)}"))
+    notes += [odd_named(answers.odd_name)] if answers.odd_name is not None else []
     notes += [_WITHOUT_LEADER] if len(answers.states_leader) > 1 else []
     notes += [disagreeing(answers.differing)] if answers.differing else []
     return Contents(
@@ -257,6 +277,7 @@ def _answers(text: str, addresses: dict[str, int]) -> tuple[Answers, bool]:
         first = start + is_command
         chunk = "\n".join(lines[first:end])
         for document in each_document(chunk, "an answer of a client or an API", lines_before=first):
+            answers.odd_name = answers.odd_name or odd_name(document.root, _LONG_NAMES)
             answers.take(document, document.root)
             has_more = _has_more(document)
     return answers, has_more
@@ -283,6 +304,14 @@ def _is_partition(item: LooseObject) -> bool:
 def _are_ids(listed: object) -> bool:
     """Whether the value is a list that begins with a number."""
     return isinstance(listed, list) and type(next(iter(listed), None)) is int
+
+
+def _named(item: LooseObject, topic: str | None) -> str | None:
+    """The name of a topic, which may be in its summary. Raises `MalformedText` if the topic is known as another one."""
+    named = (item.child("summary") if isinstance(item.get("summary")[1], dict) else item).topic(*_TOPIC)
+    if named is not None and topic not in (None, named):
+        raise item.document.reject(item.path, expected=f"the topic {topic!r}", actual=shown(named))
+    return named
 
 
 def _is_of_rpk(item: LooseObject) -> bool:
@@ -343,7 +372,7 @@ def _owns(document: object) -> bool:
         if not isinstance(document, dict):
             return False
         item = LooseObject.of(Document("", "", document), document, ())
-        if document.keys() & _OF_OTHERS:
+        if document.keys() & _OF_OTHERS and not item.has_all(*_REPLICA):
             return False
         is_named = item.has("allnodes", "topicname", "originatingbroker") or _are_ids(item.get("brokers")[1])
         if _is_broker(item) or is_named or item.has_all(*_REPLICA):

@@ -14,11 +14,13 @@ from app.errors.requests import MalformedText
 from app.formats.clusters.stated_configs import Configs
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.syntax.lines import alternatives, first_repeated
+from app.formats.syntax.lines import alternatives, first_repeated, shown
 
 Partition: TypeAlias = tuple[str, int]
 """A topic's name and a partition of it."""
 Moves: TypeAlias = Mapping[Partition, tuple[tuple[int, ...], tuple[int, ...]]]
+_STATE_ASSUMED = ("replicas_in_ascending_order", "replicas_in_assumed_order", "state_not_in_source")
+"""Codes of notes of sources that do not print leaders and in-sync replicas."""
 _FIRST_COUNTS = ("capacities", "ingress_bytes_per_s", "moves", "topic_configs", "default_configs")
 """Contents by key, of which the first source counts."""
 
@@ -136,7 +138,8 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
         for partition, size in source.size_bytes.items():
             sizes[partition] = max(size, sizes.get(partition, 0))
     every = {one.name: [getattr(source, one.name) for source in sources] for one in fields(Contents)}
-    differing = [_disagreements(source, brokers, topics) for source in sources]
+    has_states = all(note.code not in _STATE_ASSUMED for note in chain(*every["notes"]))
+    differing = [_disagreements(source, brokers, topics, has_states=has_states) for source in sources]
     return Contents(
         brokers=tuple([brokers[broker] for broker in sorted(brokers)]),
         observers=tuple(chain(*every["observers"])),
@@ -150,24 +153,42 @@ def contents_of_all(sources: Sequence[Contents]) -> Contents:
 
 
 def _disagreements(
-    source: Contents, brokers: Mapping[int, Broker], topics: Mapping[str, TopicDescription]
+    source: Contents, brokers: Mapping[int, Broker], topics: Mapping[str, TopicDescription], *, has_states: bool
 ) -> Iterator[Note]:
-    """The first rack and the first partition in which a source differs from what counts."""
+    """The first rack and the first partition in which a source differs from what counts.
+
+    Leaders and in-sync replicas are compared if all sources state them.
+    """
     is_assumed = any(note.code == "racks_assumed" for note in source.notes)
     racks = [one for one in source.brokers if one.rack not in (None, brokers[one.id].rack)]
     for one in racks[: not is_assumed]:
         yield disagreeing(f"broker {one.id} is in rack {brokers[one.id].rack} and in {one.rack}")
     for topic in [topic for topic in source.topics if topics[topic.name] is not topic]:
-        lists = {row.partition: {*row.replicas} for row in topics[topic.name].partitions}
+        rows = {row.partition: row for row in topics[topic.name].partitions}
         for row in topic.partitions:
-            if lists.get(row.partition) != {*row.replicas}:
+            known = rows.get(row.partition, row._replace(replicas=()))
+            if {*known.replicas} != {*row.replicas}:
                 yield disagreeing(f"{topic.name}-{row.partition} has other replicas")
+                return
+            if has_states and (known.leader, {*known.isr}) != (row.leader, {*row.isr}):
+                yield disagreeing(f"{topic.name}-{row.partition} has another leader or other in-sync replicas")
                 return
 
 
 def disagreeing(detail: str) -> Note:
     """The note that texts differ in this."""
     return Note("texts_disagree", f"texts differ: {detail}; the first counts")
+
+
+def other_namespace(name: str) -> Iterator[Note]:
+    """The note that the partitions of a namespace are left out, unless it is one that Redpanda keeps its own in."""
+    if name not in ("kafka_internal", "redpanda"):
+        yield Note("resources_not_read", f"partitions of the namespace {shown(name)} are not read")
+
+
+def odd_named(name: str) -> Note:
+    """The note that the values of a field are not read, whose name no tool prints."""
+    return Note("rows_may_be_missing", f"values of a name that no tool prints: {shown(name)}")
 
 
 def moving(topics: Sequence[TopicDescription], moves: Moves) -> Sequence[TopicDescription]:

@@ -39,9 +39,11 @@ from app.core.model import Broker, BrokerCapacity
 from app.errors import FieldPath
 from app.formats.clusters.topic_rows import PartitionDescription
 from app.formats.sources.client_answers import Answers
-from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, noted, topic_of
+from app.formats.sources.contents import Contents, Note, Partition, Source, contents_of_all, noted, odd_named, topic_of
 from app.formats.syntax.documents import Document, each_document
+from app.formats.syntax.lines import shown
 from app.formats.syntax.loose_objects import LooseObject
+from app.formats.syntax.odd_names import odd_name
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
 _CAPACITIES = "brokerCapacities"
@@ -79,19 +81,21 @@ def read(text: str) -> Contents:
         The text is no JSON, or a value is not what it has to be.
     """
     states: list[Contents] = []
+    odd: str | None = None
     loads: list[Contents] = []
     lines = text.split("\n")
     tables = filter(None, (_load_table(lines), _state_tables(lines)))
     printed = [Document.parse(orjson.dumps(table).decode(), "a table of Cruise Control") for table in tables]
     for document in [*printed, *each_document("\n".join(lines), "an answer of Cruise Control")]:
         root = document.mapping(document.root, ())
+        odd = odd or odd_name(root)
         if _CAPACITIES in root:
             states.append(_capacities(document, root))
         elif "records" in root:
             loads.append(_partition_loads(document, root))
         else:
             states.append(_brokers(document, root) if "brokers" in root else _state(document, root))
-    return contents_of_all([*states, *loads])
+    return contents_of_all([*states, *loads, Contents(notes=() if odd is None else (odd_named(odd),))])
 
 
 def _load_table(lines: list[str]) -> object:
@@ -187,7 +191,7 @@ def _brokers(document: Document, root: dict[str, object]) -> Contents:
         broker = Broker(
             item.integer("broker"),
             rack=item.text("rack"),
-            fenced=item.get("brokerstate")[1] == "DEAD",
+            fenced=_is_dead(item),
             capacity=None if capacity == BrokerCapacity() else capacity,
         )
         listed.append((broker, item.get("host")[1]))
@@ -196,6 +200,13 @@ def _brokers(document: Document, root: dict[str, object]) -> Contents:
     if listed and all(broker.rack is not None and broker.rack == host for broker, host in listed):
         return Contents(tuple([replace(broker, rack=None) for broker, _ in listed]), notes=(_HOSTS_AS_RACKS, *notes))
     return Contents(tuple([broker for broker, _ in listed]), notes=notes)
+
+
+def _is_dead(item: LooseObject) -> bool:
+    path, state = item.get("brokerstate")
+    if state not in (None, "ALIVE", "DEAD", "DEMOTED", "NEW", "BAD_DISKS"):
+        raise item.document.reject(path, expected="the state of a broker", actual=shown(str(state)))
+    return state == "DEAD"
 
 
 def _other_sums(root: LooseObject) -> Iterator[Note]:

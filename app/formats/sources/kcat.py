@@ -8,10 +8,17 @@
       topic "orders" with 1 partitions:
         partition 0, leader 1, replicas: 1,2, isrs: 1,2
 
+The examples of librdkafka and of confluent-kafka-python print the same:
+
+    Cluster q1Sh metadata (response from broker kafka-1:9092/1):     % Metadata for all topics (from broker 1: …
+      kafka-1:9092/1  (controller)
+      "orders" with 1 partition(s)
+        partition 0 leader: 1, replicas: [1, 2], isrs: [1, 2]
+
 It prints no racks, and only brokers that are up. An error is after the topic or the partition that has one; the leader
 is −1 if there is none. A topic without partitions, as one that is unknown, is left out.
 
-Source: the metadata printers of kcat and kafkacat 1.x, `kcat.c`.
+Source: the metadata printers of kcat and kafkacat 1.x, `kcat.c`; `rdkafka_example.c` of librdkafka, `list_topics.py`.
 """
 
 import re
@@ -32,13 +39,16 @@ from app.formats.syntax.lines import (
     whole_numbers,
 )
 
-_HEADER = re.compile(r"\s*Metadata for .{1,260} \(from broker ")
+_HEADER = re.compile(r"\s*(?:% )?(?:Metadata for .{1,260} \(from|Cluster \S{1,60} metadata \(response from) broker ")
 _COUNT = re.compile(r" *(?P<count>\d{1,10}) (?P<noun>brokers|topics):\s*")
-_BROKER = re.compile(r" *broker (?P<id>\d{1,10}) at \S{1,300}(?: \(controller\))?\s*")
-_TOPIC = re.compile(r' *topic "(?P<name>[^"]{1,249})" with (?P<count>\d{1,10}) partitions:.{0,300}')
+_BROKER = re.compile(
+    r" *(?:broker (?P<id>\d{1,10}) at \S{1,300}|[^\s/]{1,260}:\d{1,5}/(?P<last>\d{1,10}))(?: {1,2}\(controller\))?\s*"
+)
+_TOPIC = re.compile(r' *(?:topic )?"(?P<name>[^"]{1,249})" with (?P<count>\d{1,10}) partition(?:s:|\(s\)).{0,300}')
+_IDS = r"[\d,]*|\[(?:\d{1,10}(?:, \d{1,10})*)?\]"
 _PARTITION = re.compile(
-    r" *partition (?P<id>\d{1,10}), leader (?P<leader>-?\d{1,10}), replicas: (?P<replicas>[\d,]*), "
-    r"isrs: (?P<isrs>[\d,]*)(?:, \D.{0,300})?\s*"
+    rf" *partition (?P<id>\d{{1,10}})(?:, leader| leader:) (?P<leader>-?\d{{1,10}}), replicas: (?P<replicas>{_IDS}), "
+    rf"isrs: (?P<isrs>{_IDS})(?:(?:,|(?<=\])) \D.{{0,300}})?\s*"
 )
 _EXPECTED = 'a line of `kcat -L` (`broker 1 at …`, `topic "…" with 1 partitions:`, `partition 0, leader 1, …`)'
 _NOTE = noted("kcat")
@@ -62,7 +72,7 @@ def read(text: str) -> Contents:
         elif count := _COUNT.fullmatch(content):
             counts[count["noun"]] = max(counts[count["noun"]], int(count["count"]))
         elif broker := _BROKER.fullmatch(content):
-            broker_id = required_number(line, broker["id"])
+            broker_id = required_number(line, broker["id"] or broker["last"])
             brokers[broker_id] = Broker(broker_id)
         elif topic := _TOPIC.fullmatch(content):
             if not is_topic_name(topic["name"]):
@@ -88,7 +98,7 @@ def _described(name: str, line: int, partitions: int, rows: list[PartitionDescri
 
 
 def _row(line: int, match: re.Match[str]) -> PartitionDescription:
-    replicas, isr = whole_numbers(match["replicas"]), whole_numbers(match["isrs"])
+    replicas, isr = [whole_numbers(match[ids].strip("[]").replace(", ", ",")) for ids in ("replicas", "isrs")]
     if replicas is None or isr is None:
         raise rejection(line, expected="broker ids with commas between them", actual=shown(match[0]))
     leader = None if match["leader"] == "-1" else required_number(line, match["leader"])
@@ -99,6 +109,8 @@ SOURCE = Source(
     "kcat -L",
     read,
     _HEADER,
-    re.compile(r' *(?:\d+ (?:brokers|topics)|broker \d+ at |topic ".* with |partition \d+, )'),
+    re.compile(
+        r' *(?:\d+ (?:brokers|topics)|broker \d+ at |\S+:\d+/\d|(?:topic )?".*" with |partition \d+(?:,| leader: ))'
+    ),
     rows=re.compile(r"(?: *+partition [0-9]{1,10}, leader -?[0-9]{1,10}, replicas: [^\n]*+\n)++"),
 )

@@ -38,6 +38,7 @@ def read(text: str) -> Contents:
     versions: set[str] = set()
     controller: Controller | None = None
     is_express = False
+    notes: tuple[Note, ...] = ()
     for document in each_document(text, "the nodes of MSK"):
         for node in LooseObject.of(document, document.root, ()).each(_NODES.lower()):
             if node.get("controllernodeinfo")[1]:
@@ -51,10 +52,11 @@ def read(text: str) -> Contents:
                 is_express |= str(node.text("instancetype")).startswith("express.")
                 if info.get("currentbrokersoftwareinfo")[1]:
                     versions.add(info.child("currentbrokersoftwareinfo").text("kafkaversion") or "")
+            else:
+                notes = (Note("resources_not_read", "a node of MSK is neither a broker nor a controller"),)
     if any(version.endswith(".kraft") for version in versions):
         controller = "kraft"
-    notes: tuple[Note, ...] = (_NOTE,) if any(broker.rack is not None for broker in brokers.values()) else ()
-    notes += (deciders.EXPRESS,) * is_express
+    notes += (_NOTE,) * any(broker.rack is not None for broker in brokers.values()) + (deciders.EXPRESS,) * is_express
     version = max(versions, default="").removesuffix(".kraft").removesuffix(".tiered").removesuffix(".x")
     return Contents(tuple(brokers.values()), controller=controller, kafka_version=version or None, notes=notes)
 

@@ -37,7 +37,7 @@ from functools import partial
 from app.core.model import Broker
 from app.formats.clusters.topic_describe import TopicDescription
 from app.formats.clusters.topic_rows import PartitionDescription
-from app.formats.sources.contents import Contents, Note, Source, noted, topic_of
+from app.formats.sources.contents import Contents, Note, Source, noted, other_namespace, topic_of
 from app.formats.syntax.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
 
 _BROKERS = re.compile(r"ID\s+HOST\s+PORT(?P<rack>\s+RACK)?\s*")
@@ -173,7 +173,8 @@ class _Reader:
 
     def _row(self, line: int, content: str) -> None:
         cells = self._cells(content)
-        if cells.get("NAMESPACE", "kafka") != "kafka":
+        if (namespace := cells.get("NAMESPACE", "kafka")) != "kafka":
+            self.notes += other_namespace(namespace)
             return
         if "TOPIC" in cells:
             self.current = self.topics.setdefault(cells["TOPIC"], _Section(line, cells["TOPIC"]))
@@ -192,9 +193,13 @@ class _Reader:
         self.current.rows.append(PartitionDescription(partition, leading, ordered, isr))
 
     def _cells(self, content: str) -> dict[str, str]:
-        """The cells of a row of partitions by column; none if the row or a name in the header is broken."""
+        """The cells of a row of partitions by column; none if the row or a name in the header is broken.
+
+        An error is of any number of words, and the columns behind it are not read.
+        """
         listed = _CELLS.findall(content)
-        cells = {} if len(listed) > len(self.columns) else dict(zip(self.columns, listed, strict=False))
+        is_whole = len(listed) == len(self.columns) or "LOAD-ERROR" in self.columns
+        cells = dict(zip(self.columns, listed, strict=False)) if is_whole else {}
         lists = {name for name in cells if cells[name].startswith("[")}
         if self.table is _PLACED and lists == {"REPLICA-CORE"} and is_topic_name(cells["TOPIC"]):
             on_cores = re.sub(r"-\d+", "", cells["REPLICA-CORE"])

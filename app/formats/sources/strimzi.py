@@ -86,7 +86,7 @@ def read(text: str) -> Contents:
         sums = _SUMS if shown("KafkaRebalance") in others else ""
         return Contents(notes=(Note("resources_not_read", detail + sums),))
     contents = _contents(resources)
-    odd = [kind for kind in others if kind.startswith("'Kafka") and kind not in _OTHER_KINDS]
+    odd = [kind for kind in others if kind.startswith(("'Kafka", "'None'")) and kind not in _OTHER_KINDS]
     broken = [f"{kind} is not read" for kind in odd[:_LISTED]] + resources.incomplete[:_LISTED]
     notes = [Note("resources_not_read", "; ".join(broken))] if broken else []
     return replace(contents, notes=(*contents.notes, *notes))

@@ -10,6 +10,7 @@
     …,"Topic: orders …",…                       a column of CSV, as of Splunk and CloudWatch
     "stdout_lines": ["Topic: orders …", …]      Ansible; also one string, "stdout": "Topic: orders …\\n…"
     {"log":"Topic: orders …\\n","stream":…}      docker's log files; "message": "Topic: orders …" of others
+    [0.25, "o", "Topic: orders …\\r\\n"]          recordings of a terminal
     ["1768000000000000000", "Topic: orders …"]  Loki, also the newest line first
     - "Topic: orders …"                         lists of YAML
     level=info msg="Topic: orders …"            logfmt
@@ -34,7 +35,8 @@ Prefix: TypeAlias = tuple[re.Pattern[str], ...]
 """The parts of a prefix, one after the other."""
 _NAME = r"[\w./-]{1,253}"
 _MOMENT = (
-    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}-[A-Z][a-z]{2}-\d{4}"
+    r"|\d{1,2}[/.]\d{1,2}[/.]\d{2,4},?)[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"(?: ?(?:Z|[+-]\d\d:?\d\d|[AP]M|UTC))?\]?(?: std(?:out|err) [FP]| \d\d[OE]\+?| ?:\t+(?= )| \|(?: [A-Z]{3,5} \|)?)?"
 )
 _LINES = alternatives(files(__package__) / "prefixes.txt", name=_NAME, moment=_MOMENT)
@@ -44,27 +46,25 @@ _ANSIBLE = re.compile(
     r"^(?P<host>[\w.-]{1,253}) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} >>[ \r]*$", re.ASCII | re.MULTILINE
 )
 _DIGIT, _MARK, _LONGEST_SHARED = re.compile(r"\d"), re.compile(r"[^\w\t] ?"), 120
-_MOST_PREFIXES, _MOST_HOSTS, _MOST_COLUMNS, _LEAST_FRAMED, _LEAST_SHARE = 4, 64, 8, 2, 0.9
+_MOST_PREFIXES, _MOST_HOSTS, _MOST_COLUMNS, _LEAST_FRAMED, _LEAST_SHARE, _LEAST_BOXED = 4, 64, 8, 2, 0.9, 0.8
 _STRING = r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+"'
 _STDOUT = re.compile(
-    r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg)"\s*:\s*\[\s*|\A\s*\[\s*)'
+    r'(?P<opening>"(?:[\w.]{0,100}stdout_lines|msg|text|lines|output)"\s*:\s*\[\s*|\A\s*\[\s*)'
     rf"(?P<lines>{_STRING}(?:\s*,\s*{_STRING})*+)\s*\]"
 )
+_ARRAYS = ('lines"', '"msg"', '"text"', '"output"')
 _STRING_OF_LINES = re.compile(
-    rf'(?:"\w{{0,40}}(?:stdout|output|content|log|message|msg|line|payload)"\s*:|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>(?-i:{_STRING}))',
+    r'(?:"\w{0,40}(?:stdout|output|content|log|message|msg|line|payload)"\s*:|\[\d+\.\d+, ?"o",'
+    rf'|\[\s*"(?P<nanoseconds>\d{{10,19}})"\s*,)\s*(?P<lines>(?-i:{_STRING}))',
     re.IGNORECASE,
 )
 _MESSAGE = re.compile(rf"(?:^|\s)(?:msg|message|line|log|output)=(?P<line>{_STRING})")
-_QUOTED = re.compile(r"^[ \t]*(?:- )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]*(?:- |echo )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
 _OBJECT = re.compile(r'\{".*\}[ \t\r]*')
-_BROKEN = re.compile(
-    r'^(?:\{".*(?<![\s{}\[\]])|[ \t]*[{"](?:[^"\\\n]|\\.|"(?:[^"\\\n]|\\.)*+")*+"(?:[^"\\\n]|\\.)*+)[ \t\r]*$',
-    re.MULTILINE,
-)
-"""The beginning of an object or of a text, of which the end of the line is lost."""
-_AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*[{}"\],].*)$', re.MULTILINE)
+_QUOTATION_MARK = re.compile(r'(?<!\\)(?:\\\\)*+"')
+_AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*(?:[{}"\],]|\[ ?\{).*)$', re.MULTILINE)
 
 
 def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[str], str]:
@@ -89,6 +89,7 @@ def without_prefixes(text: str, is_known: Callable[[str], bool]) -> tuple[list[s
                 hosts = [line[:end].strip() for line, end in ends]
             removed += next(line[:end] for line, end in ends if end)
             text = "\n".join([line[end:] for line, end in ends])
+            text = of_strings if (of_strings := _of_strings(text)) is not None else text
         else:
             break
     return _by_host(text, hosts, is_known), removed
@@ -130,7 +131,7 @@ def _hosts_of_headings(text: str) -> list[str]:
 
 
 def _has_arrays(text: str) -> bool:
-    may_be_json = '"' in text[: 1 << 16] and ('_lines"' in text or '"msg"' in text or _STDOUT.match(text))
+    may_be_json = '"' in text[: 1 << 16] and (any(name in text for name in _ARRAYS) or _STDOUT.match(text))
     return bool(may_be_json and _STDOUT.search(text))
 
 
@@ -144,7 +145,7 @@ def _without_frame(text: str, is_known: Callable[[str], bool]) -> tuple[str, str
     if _are_quoted(lines, is_known):
         plain = _QUOTED.sub(r"\g<line>", text).replace("\\t", "\t").replace('\\"', '"')
         return plain.replace('""', '"') if '","{""' in plain else plain, '"…"'  # JSON in a column of CSV
-    if sum(line.rstrip().endswith(("|", "│", "┐", "┘", "┤")) for line in lines) >= _LEAST_SHARE * len(lines):
+    if sum(line.rstrip().endswith(("|", "│", "┐", "┘", "┤", "-+")) for line in lines) >= _LEAST_BOXED * len(lines):
         return "\n".join(map(_unboxed, text.split("\n"))), "| … |"
     known = sum(map(is_known, lines))
     columns = range(_MOST_COLUMNS if any('"' in line for line in lines) else 0)
@@ -176,7 +177,16 @@ def _of_strings(text: str) -> str | None:
     strings = [json.loads(string["lines"], strict=False) for string in found]
     joined = ("" if any("\n" in one for one in strings) else "\n").join(strings)  # Docker divides long lines
     broken = [line for line in text.split("\n") if _OBJECT.fullmatch(line) and not _STRING_OF_LINES.search(line)]
-    return "\n".join([joined, *broken, *_BROKEN.findall(_STRING_OF_LINES.sub('""', text))])
+    broken += filter(_is_cut, _STRING_OF_LINES.sub('""', text).split("\n"))
+    return "\n".join([joined, *broken])
+
+
+def _is_cut(line: str) -> bool:
+    """Whether a line of JSON has lost its end, or one of its quotation marks."""
+    content = line.strip()
+    if content.startswith('{"') and not content.endswith(("{", "}", "[", "]")):
+        return True
+    return content.startswith(("{", '"')) and len(_QUOTATION_MARK.findall(content)) % 2 == 1
 
 
 def _cells(line: str) -> Sequence[str]:

@@ -10,16 +10,17 @@
     PartitionMetadata(topic='orders', partition=0, leader=1, replicas=[1], isr=[1], error=NoError)    kafka-python
     BrokerMetadata(nodeId=1, host='k1', port=9092, rack='a')                                          kafka-python
 
-What is around the records of a line, such as a list, a map or a log's prefix, is dropped. A line whose last record has
-no end, or that has both groups and topics, stays as it is. A value that has a comma, an equals sign or a bracket is not
-the text that a reader expects, and is rejected there.
+What is around the records of a line, such as a list, a map or a log's prefix, is dropped. A line may have been wrapped
+into several. One whose last record has no end, or that has both groups and topics, stays as it is. A value that has a
+comma, an equals sign or a bracket is not the text that a reader expects, and is rejected there.
 
 Source: `toString` of these classes of Apache Kafka 1.0 to 4.1; `structs.py` of kafka-python 2.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 _TOKEN = re.compile(
@@ -43,27 +44,51 @@ _REQUIRED = {
 _NUMBERS = ("partition", "leader", "replicas", "isr", "nodeId", "node_id", "port")
 _OPTIONAL = ("leader", "rack", "groupInstanceId", "coordinator")
 _DEEPEST = 5
+_MOST_WRAPPED = 10_000
 
 
 def as_json(text: str) -> str:
     """The text with each line of records as a line of JSON."""
-    # No other text of a tool has these signs.
-    if not any(sign in text for sign in ("(name=", "(groupId=", "(topic", "(partition=", "(nodeId", "(node_id")):
-        return text
-    return "\n".join([_as_json(line) if _RECORD.search(line) else line for line in text.split("\n")])
+    lines = text.split("\n") if _has_signs(text) else []
+    for at, line in enumerate(lines):
+        if _has_signs(line):
+            end = _end(lines, at)
+            whole = _joined(lines[at:end])
+            if _RECORD.search(whole):
+                with suppress(ValueError):
+                    lines[at:end] = [json.dumps(_answer(whole)), *[""] * (end - at - 1)]
+    return "\n".join(lines) or text
 
 
-def _as_json(line: str) -> str:
-    try:
-        return json.dumps(_answer(line))
-    except ValueError:
-        return line
+def _has_signs(text: str) -> bool:
+    """Whether a text may have records: no other text of a tool has these signs."""
+    return any(sign in text for sign in ("(name=", "(groupId=", "(topic", "(partition=", "(nodeId", "(node_id"))
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """The index after the line on which the brackets of a line are closed, if that is soon, else after the line."""
+    depth = 0
+    for end in range(at, min(at + _MOST_WRAPPED, len(lines))):
+        depth += _opened(lines[end])
+        if depth <= 0:
+            return end + 1
+    return at + 1
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Lines as one: those of equal length were wrapped anywhere, those of others at blanks."""
+    lengths = {len(line) for line in lines[:-1]}
+    return ("" if len(lengths) == 1 else " ").join(lines)
+
+
+def _opened(line: str) -> int:
+    return sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
 
 
 def _answer(line: str) -> dict[str, list[Any]]:
     """The records of a line as a client's answer. Raises `ValueError` if one is broken, or if groups are not alone."""
     # A list or a map that is cut off between two of its records has fewer closing brackets.
-    if sum(map(line.count, "([{")) != sum(map(line.count, ")]}")):
+    if _opened(line):
         raise ValueError
     nodes = [_node(token) for token in _TOKEN.finditer(line) if token["id"]]
     answer: dict[str, list[Any]] = {"results": [], "brokers": list(filter(None, nodes)), "topics": [], "partitions": []}

@@ -6,6 +6,7 @@ health.py         loads, limits, the first to fail, the least repair; disks abov
                   and during it
 safety.py         replicas that are lost, factors that are lowered, lists that Kafka never completes; lists that
                   Kafka rejects by themselves
+comparison.py     a stored reassignment beside one of another origin
 minimum.py        the least movement that reaches the same end
 conditions.py     the conditions under which a check fails: `violations`, `skew>0.1`
 desired.py        differences from topics as they are to be, and the reassignment that removes them

@@ -194,7 +194,7 @@ def check(
     IllegalReassignment : Kafka would reject all of it; `errors` in its context names the places.
     ReassignmentUnderWay : some of its partitions are being reassigned, and the request rejects that.
     """
-    printed = None if output is None else _printed(output, given)
+    printed = None if output is None else printed_output(output, given)
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     reassignment, unknown = _reassignment(given, printed, cluster)
     path = ("reassignment", "partitions") if printed is None else ("output",)
@@ -205,10 +205,10 @@ def check(
         checked,
         snapshot=snapshot,
         fresh=snapshots.is_fresh(uow, snapshot),
-        changed=_changed(uow, snapshot, _where(cluster, _placed(reassignment))),
+        changed=_changed(uow, snapshot, _where(cluster, assignments_of(reassignment))),
         source=source,
         progress=progress_of(printed.verified, given, cluster) if printed and source == "verify" else None,
-        cautions=[*_skipped(printed), *unknown, *checked.cautions],
+        cautions=[*skipped_lines(printed), *unknown, *checked.cautions],
     )
 
 
@@ -223,7 +223,7 @@ def check_reassignment(
     """Verify a reassignment of a cluster that is not stored: `check` without stored snapshots."""
     version = release_of(kafka_version, cluster.kafka_version)
     require_legal(reassignment, cluster, version)
-    after = _placed(reassignment)
+    after = assignments_of(reassignment)
     cluster, assumed = with_defaults(cluster, request.defaults, after)
     before = _where(cluster, after)
     checked = _checked(cluster, after, version, request.placement)
@@ -289,7 +289,7 @@ def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRe
 
 def losses_before(cluster: Cluster, reassignment: Reassignment, request: HealthRequest = UNSTATED) -> Losses | None:
     """The losses of the partitions of a legal reassignment before it, as if all of their replicas were in sync."""
-    after = _placed(reassignment)
+    after = assignments_of(reassignment)
     cluster, _ = with_defaults(cluster, request.defaults, after)
     return measure(tally(_where(cluster, after), cluster.known_brokers), min_isr_of(cluster.topics)).losses
 
@@ -309,13 +309,14 @@ def _checked(
     )
 
 
-def _placed(reassignment: Reassignment) -> dict[str, Assignment]:
+def assignments_of(reassignment: Reassignment) -> dict[str, Assignment]:
     """The assignment of the partitions of a reassignment, by topic."""
     ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
     return {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
 
 
-def _printed(output: str, given: Reassignment | None) -> ToolOutput:
+def printed_output(output: str, given: Reassignment | None = None) -> ToolOutput:
+    """The reassignment or the states of a text. Raises `MalformedText`; `ConflictingFields` if one is given as well."""
     try:
         printed = reassignment_output.read(output)
     except MalformedText as malformed:
@@ -338,7 +339,8 @@ def _reassignment(
     return stated, ()
 
 
-def _skipped(printed: ToolOutput | None) -> list[Caution]:
+def skipped_lines(printed: ToolOutput | None) -> list[Caution]:
+    """Warnings about what was not read of a text."""
     if printed is None:
         return []
     skipped = [snapshots.of_skipped_lines(printed.skipped)] if printed.skipped else []

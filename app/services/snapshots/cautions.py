@@ -201,6 +201,8 @@ def _gaps(cluster: Cluster) -> Iterator[str]:
         has_all = bool(group.members) or group.type in ("share", "streams")  # whose tables of offsets have no members
         for name, partition in _named_partitions(group) if has_all and group.state in _STEADY else ():
             by_topic.setdefault(name, set()).add(partition)
+        for name, partition in _active_tasks(group) if group.state in _STEADY else ():
+            by_topic.setdefault(f"task {name}", set()).add(partition)
         for name, known in sorted(by_topic.items()):
             lacking = next(one for one in count() if one not in known)
             if lacking < counts.get(name, max(known)):
@@ -218,6 +220,14 @@ def _named_partitions(group: RecordedGroup) -> set[tuple[str, int]]:
         for topic, partitions in (*(member.assigned or ()), *(member.owned or ())):
             named.update((topic, partition) for partition in partitions)
     return named
+
+
+def _active_tasks(group: RecordedGroup) -> Iterator[tuple[str, int]]:
+    """The subtopology and the partition of each active task."""
+    for member in group.members:
+        for task in () if member.tasks is None else member.tasks.active:
+            subtopology, _, partition = task.rpartition("_")
+            yield subtopology, int(partition)
 
 
 def _subscribed(group: RecordedGroup) -> set[str]:
