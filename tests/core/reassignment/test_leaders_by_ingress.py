@@ -52,6 +52,14 @@ class TestLaws:
         fewest = [part.changes(choice) for choice in every if part.loads(choice)[part.target].max(initial=0) <= most]
         assert forced_changes(part) + bound <= min(fewest, default=bound + len(order))
 
+    @given(instance=problems(weights=True), balance=balances)
+    def test_planned_leaders_stay(self, instance: LeaderProblem, balance: Balance) -> None:
+        """From them no smaller largest load is found; replicas are in sync by then, and no leader was there before."""
+        chosen = choose_leaders(instance, balance)
+        none_new, none_may = np.zeros_like(instance.is_new), np.zeros_like(instance.may_change)
+        planned = replace(instance, leader=chosen.leaders, is_new=none_new, may_change=none_may)
+        assert choose_leaders(planned, balance).certificate.value == 0
+
     @given(instance=problems(weights=True))
     def test_keep_changes_what_is_forced(self, instance: LeaderProblem) -> None:
         """And that is proven to be the least."""
@@ -108,6 +116,17 @@ class TestExamples:
         answer = choose_leaders(problem([[0, 1], [0], [1, 0]], brokers=2, weight=[7, 2, 5]), TIGHT)
         assert (answer.largest.value, answer.largest.lower_bound) == (7, 7)
         assert answer.leaders.tolist() == [1, 0, 0]
+
+    @pytest.mark.parametrize("seed", [84, 147, 176, 179, 281])
+    def test_leaders_are_spread_further_from_those_that_are_chosen(self, seed: int) -> None:
+        """Once each of these clusters had other leaders when it was planned again, and a smaller largest load."""
+        random = np.random.default_rng(9000 + seed)
+        brokers, rows, width = (int(random.integers(*limits)) for limits in ((3, 9), (4, 40), (2, 4)))
+        replicas = np.argsort(random.random((rows, brokers)), axis=1)[:, :width]
+        weight = (100 * (1 + random.pareto(1.2, rows))).astype(np.int64)
+        instance = problem(replicas.tolist(), brokers=brokers, weight=weight.tolist())
+        chosen = choose_leaders(instance, TIGHT)
+        assert choose_leaders(replace(instance, leader=chosen.leaders), TIGHT).certificate.value == 0
 
     def test_one_heavy_partition_is_a_bound(self) -> None:
         """Split in two it would be 50 each; whole it is 100 somewhere."""

@@ -74,6 +74,11 @@ def reach_goals(
         return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=ExcessProof())
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
+    if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
+        # A small problem whose goals are not proven still moves the least for what they reached.
+        exact = exact_answer(problem, rules, best.at, [], is_over, reached)
+        if exact is not None:
+            return exact
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 

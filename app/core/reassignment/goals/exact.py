@@ -22,6 +22,7 @@ from app.core.reassignment.goals.shares import LARGEST_ADDED, LARGEST_SHARE, Sha
 from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
+    RESOURCES,
     TOPIC_REPLICAS,
     Goal,
     LimitConflict,
@@ -65,7 +66,12 @@ def is_small_band(rules: LoadRules) -> bool:
 
 
 def exact_answer(
-    problem: ResourceProblem, rules: LoadRules, start: Int32s, priorities: Sequence[Sequence[Goal]], is_over: Deadline
+    problem: ResourceProblem,
+    rules: LoadRules,
+    start: Int32s,
+    priorities: Sequence[Sequence[Goal]],
+    is_over: Deadline,
+    reached: Sequence[GoalRange] = (),
 ) -> ResourcePlacement | None:
     """The best placement by hard limits, soft limits, goals, moved weight, moved replicas and leader changes, in this
     order; with conflicts if hard limits cannot all hold.
@@ -76,6 +82,7 @@ def exact_answer(
     Parameters
     ----------
     start : (rows, widest) int32, a legal placement with the leader in column 0. priorities : as of `reach_goals`.
+    reached : the ranges of goals for resources that a search reached, in place of priorities; `start` is within them.
 
     Returns
     -------
@@ -85,7 +92,7 @@ def exact_answer(
     if problem.loads.reads is not None or not is_small(rules):
         return None
     try:
-        return Stages(problem, rules, start, is_over).solved(priorities)
+        return Stages(problem, rules, start, is_over).solved(priorities, reached)
     except NotProven:
         return None
 
@@ -107,9 +114,11 @@ class Stages:
         self.lower = np.zeros_like(self.problem.limits.upper)
         self.upper = np.full_like(self.lower, NO_LIMIT)
 
-    def solved(self, priorities: Sequence[Sequence[Goal]]) -> ResourcePlacement:
-        """All aims, in order. Raises `NotProven`."""
+    def solved(self, priorities: Sequence[Sequence[Goal]], within: Sequence[GoalRange]) -> ResourcePlacement:
+        """All aims, in order, within ranges of goals. Raises `NotProven`."""
         problem, rules, conflicts = self.problem, self.rules, list[LimitConflict]()
+        for each in within:
+            self._keep(each)
         is_soft = self.problem.limits.is_soft
         hard, soft = self._within_limits(~is_soft), self._within_limits(is_soft)
         sums_of_limits = self.sums.copy()
@@ -127,7 +136,7 @@ class Stages:
             changes = self.minimise(lambda model: model.changes(problem.leader))
         if hard:
             conflicts += conflicts_of(problem)[0] or limit_conflicts(problem, rules, self.is_over)
-        ranges, proof = [each for of in reached for each in of()], ExcessProof(tuple(conflicts), hard, soft)
+        ranges, proof = [*within, *(each for of in reached for each in of())], ExcessProof(tuple(conflicts), hard, soft)
         return answer(problem, rules, self.at, ranges=ranges, moved_bound=moved, proof=proof, changes_bound=changes)
 
     def _keep_floors(self) -> None:
@@ -376,9 +385,14 @@ class Stages:
         least_loads = np.zeros_like(ceiling)
         for broker, least, most in share.bounds(value):
             ceiling[broker], least_loads[broker] = min(floor(most), NO_LIMIT), max(0, ceil(least))
-        self.upper[:, share.column] = np.minimum(self.upper[:, share.column], ceiling)
-        self.lower[:, share.column] = np.maximum(self.lower[:, share.column], least_loads)
-        return GoalRange(share.goal, ceiling, least_loads, proven)
+        return self._keep(GoalRange(share.goal, ceiling, least_loads, proven))
+
+    def _keep(self, reached: GoalRange) -> GoalRange:
+        """Bound the loads by a range from now on; the range."""
+        column = RESOURCES.index(reached.goal.name)
+        self.upper[:, column] = np.minimum(self.upper[:, column], reached.ceiling)
+        self.lower[:, column] = np.maximum(self.lower[:, column], reached.floor)
+        return reached
 
     def _topics(self, goal: Goal) -> GoalRange:
         """Bring the replicas of topics within their ranges, all of them wider by the same least number if they must."""

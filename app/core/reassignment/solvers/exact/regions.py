@@ -7,13 +7,14 @@ every placement. A model of all partitions gives both. Models grow.
 Before, replicas that load more than half of the ceiling are pinned to one broker after another. Such a replica
 determines the movement of all others on its broker, and local search and models of free cells rarely move it: all
 others would have to move at once. The brokers that `heavy_bound` finds cheapest come first; the rest is searched anew.
+After the models, others have what is on a few brokers alone, chosen at random, until many in a row move no less.
 
 Solves are limited in deterministic time, so that the same problem has the same answer; a deadline ends them earlier.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import cycle, islice
 
 import numpy as np
 
@@ -32,8 +33,20 @@ SIZES = {300: 0.2, 1_000: 0.3, 10_000: 1.0}
 """Free cells of a region's models, about, and the deterministic time of their solves, about seconds."""
 RELAXED_CELLS = 1_000
 """The size of models that also bound the movement, with the other partitions in fractions."""
-RELAXED_WORK, WORK = 0.2, 2.0
-"""Deterministic time, about seconds, of the solve of a bound, and of all solves."""
+RELAXED_WORK, WORK, WORK_NEAR = 0.2, 1.0, 1.0
+"""Deterministic time, about seconds, of the solve of a bound, of all solves before neighbourhoods, and for these."""
+NEAR, NEAR_CELLS = (4, 5), 300
+"""Brokers of neighbourhoods in turn, and their free cells at most."""
+NEAR_WORK, LEAST_WORK, PATIENCE = 0.1, 0.005, 100
+"""Deterministic time of a solve of a neighbourhood, what one is charged at least, since it is built in as long, and the
+number of these that move no less before the search of a region ends.
+"""
+NEAR_GAP = 2e-3
+"""Relative gap of the movement at which it ends: a smaller one is not worth the time of many models."""
+MOST_NEAR_CELLS = 300_000
+"""Rows times brokers of a problem with such searches, at most."""
+SEED = 1
+"""Of the brokers chosen at random, so that a problem always has the same answer."""
 MOST_PINNED = 4
 """Brokers that are tried for a heavy replica."""
 MOST_SEARCHED = 20_000_000
@@ -73,6 +86,16 @@ class RegionSearch:
 
     def run(self) -> None:
         """Solve models until every region is close to its bound, none moves less, or the work is done."""
+        self._solve_growing()
+        self.work += WORK_NEAR
+        if self.rules.load.size * len(self.rules.rack_of) <= MOST_NEAR_CELLS and not self._is_done(NEAR_GAP):
+            generator = np.random.default_rng(SEED)
+            for place in self._open_regions():
+                self._search_near(place, generator)
+        self._solve_growing()
+
+    def _solve_growing(self) -> None:
+        """Solve models that grow, again if any moves less."""
         before = None
         while (before is None or self.best.moved < before) and not self._is_done():
             before = self.best.moved
@@ -82,8 +105,8 @@ class RegionSearch:
                 for place in self._open_regions() if cells == RELAXED_CELLS else ():
                     self._relax(place)
 
-    def _is_done(self) -> bool:
-        close = self.best.moved - self.lower_bound <= CLOSE * self.best.moved
+    def _is_done(self, gap: float = CLOSE) -> bool:
+        close = self.best.moved - self.lower_bound <= gap * self.best.moved
         return close or self.work <= 0 or self.is_over()
 
     def _open_regions(self) -> Iterator[int]:
@@ -95,6 +118,18 @@ class RegionSearch:
         for place in np.argsort(-np.array(gaps), kind="stable").tolist():
             if gaps[place] > CLOSE * self.best.moved / len(gaps) and not self._is_done():
                 yield place
+
+    def _search_near(self, place: int, generator: np.random.Generator) -> None:
+        """Free what is on a few brokers of a region, again and again, within its part of the work."""
+        brokers, ends = self.regions[place].brokers, self.work - WORK_NEAR / len(self.regions)
+        in_vain, sizes = 0, cycle(NEAR)
+        while in_vain < PATIENCE and self.work > ends and not self._is_done(NEAR_GAP):
+            near = np.sort(generator.choice(brokers, min(next(sizes), len(brokers)), replace=False))
+            model = CellModel(self.rules, self.best, cells_near(self.rules, self.best, near, NEAR_CELLS))
+            solved = model.less_movement(self.within, NEAR_WORK, self.is_over)
+            self.work -= max(solved.work, LEAST_WORK)
+            in_vain = in_vain + 1 if solved.placement.moved == self.best.moved else 0
+            self.best = solved.placement
 
     def _solve(self, place: int, cells: int, work: float) -> None:
         region = self.regions[place]
@@ -216,17 +251,39 @@ def cells_worth_moving(rules: LoadRules, start: CandidatePlacement, region: Regi
     ----------
     most : cells, about; None if the former have more, or if there are no partitions.
     """
-    in_place = np.where(rules.stays_free, rules.current, NO_REPLICA)
-    is_moved = np.asarray(not_among(start.at, in_place).any(axis=1))
-    rows = most // max(1, len(region.brokers))
-    if np.count_nonzero(is_moved) > rows or not len(is_moved):
+    rows, in_order = most // max(1, len(region.brokers)), _worth_moving(rules, start)
+    if not len(in_order) or np.count_nonzero(_is_moved(rules, start)) > rows:
         return None
+    return _cells(rules, in_order[:rows], region.brokers)
+
+
+def cells_near(rules: LoadRules, start: CandidatePlacement, brokers: Int64s, most: int) -> FreeCells:
+    """Up to `most` cells on some brokers of the partitions that the start has there, in the same order."""
+    in_order = _worth_moving(rules, start)
+    is_there = np.asarray(np.isin(start.at, brokers).any(axis=1))
+    return _cells(rules, in_order[is_there[in_order]][: most // len(brokers)], brokers)
+
+
+def _is_moved(rules: LoadRules, start: CandidatePlacement) -> Bools:
+    in_place = np.where(rules.stays_free, rules.current, NO_REPLICA)
+    return np.asarray(not_among(start.at, in_place).any(axis=1))
+
+
+def _worth_moving(rules: LoadRules, start: CandidatePlacement) -> Int64s:
+    """(rows,) int64: the rows that the start moves, then the others, those that shed the most load for their cost
+    first.
+    """
     per_cost = rules.load / np.maximum(rules.cost, 1)
-    chosen = np.sort(np.lexsort((-rules.load, -per_cost, ~is_moved))[:rows])
-    is_free = rules.may_receive[rules.domain_of[chosen]][:, region.brokers]
+    return np.lexsort((-rules.load, -per_cost, ~_is_moved(rules, start)))
+
+
+def _cells(rules: LoadRules, rows: Int64s, brokers: Int64s) -> FreeCells:
+    """The cells of some rows on brokers that may receive or keep them."""
+    chosen = np.sort(rows)
+    is_free = rules.may_receive[rules.domain_of[chosen]][:, brokers]
     for column in rules.current[chosen].T:
-        is_free |= column[:, None] == region.brokers
-    return FreeCells(chosen, region.brokers, is_free)
+        is_free |= column[:, None] == brokers
+    return FreeCells(chosen, brokers, is_free)
 
 
 def search_regions(

@@ -55,6 +55,9 @@ INGRESS_TOLERANCE = 1000
 STEP_COSTS = (3, 1 << 20)
 """Costs of a step of repair in addition to its changes, in changes. With the second, the smallest load comes first."""
 
+MAX_ROUNDS = 10
+"""Rounds of searches from leaders that were chosen; more than four were not seen."""
+
 
 def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions of different weight."""
@@ -69,7 +72,8 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
         goal = max(goal, problem.band(balance, Band(0, largest_bound)).high)
     changes = costs[heavy] // change_unit(problem)
     fewest, starts = priced_choices(part, changes, goal)
-    leaders[heavy] = _spread(part, costs[heavy], goal, starts)
+    columns = _spread(part, costs[heavy], goal, starts)
+    leaders[heavy] = _spread_further(part, costs[heavy], goal, columns)
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
     loads = problem.loads(leaders)[problem.target]
     most, band = int(loads.max(initial=0)), None
@@ -93,34 +97,55 @@ def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
     return max(split, int(at_best.max(initial=0)))
 
 
-def _spread(part: LeaderProblem, costs: Int32s, goal: int, starts: list[Int64s]) -> Int32s:
-    """(rows,) int32 leaders of partitions in descending order of weight: the best of what is repaired from the flow
-    and from other (rows,) int64 choices of replicas.
+def _spread(part: LeaderProblem, costs: Int32s, goal: int, starts: list[Int64s]) -> Int64s:
+    """(rows,) int64 replicas that lead partitions in descending order of weight: the best of the present leaders, and
+    of what is repaired from the flow and from other such choices.
     """
     start = Shares.of_part(part, costs)
     spread = start.without_costs()
     spread.cap(goal)
-    repaired = [
-        _repaired(part, start, columns.copy(), goal, step_cost * int(costs.max(initial=1)))
-        for columns in (spread.columns(), *starts)
-        for step_cost in STEP_COSTS
-    ]
-    return min(repaired, key=lambda each: each[:2])[2]
+    choices = [start.columns()]
+    for columns in (spread.columns(), *starts):
+        for step_cost in STEP_COSTS:
+            led = _leadership(part, costs, columns.copy(), step_cost * int(costs.max(initial=1)))
+            kernel.repair(led, goal)
+            kernel.undo_changes(led, goal)
+            choices.append(led.columns)
+    rows = np.arange(len(costs))
+    return min(choices, key=lambda each: (_largest(part, each, goal), int(costs[rows, each].sum())))
 
 
-def _repaired(
-    part: LeaderProblem, start: Shares, columns: Int64s, goal: int, step_cost: int
-) -> tuple[int, int, Int32s]:
-    """The largest load, or the goal if that is larger, and the cost of a choice of replicas after repair; its (rows,)
-    int32 leaders.
+def _spread_further(part: LeaderProblem, costs: Int32s, goal: int, columns: Int64s) -> Int32s:
+    """(rows,) int32 leaders from which the search finds no smaller largest load, which (rows,) int64 replicas lead.
+
+    Planned again, it starts from them. Few clusters with few partitions have a second round.
     """
-    rows = np.arange(len(columns))
-    loads = part.loads(start.table[rows, columns])
-    led = kernel.Leadership(start.table, start.costs, part.weight, part.target, columns, loads, step_cost)
-    kernel.repair(led, goal)
-    kernel.undo_changes(led, goal)
-    most = max(goal, int(loads[part.target].max(initial=0)))
-    return most, int(start.costs[rows, columns].sum()), start.table[rows, columns]
+    for _ in range(MAX_ROUNDS):
+        most = _largest(part, columns, goal)
+        if most == goal:
+            break
+        led = part.replicas[np.arange(len(columns)), columns]
+        further = replace(part, leader=led, is_new=np.zeros_like(part.is_new))
+        further_costs = np.where(costs >= 0, part.replicas != led[:, None], NOT_A_CANDIDATE).astype(np.int32)
+        _, starts = priced_choices(further, further_costs, goal)
+        smaller = _leadership(part, costs, _spread(further, further_costs, goal, starts), 0)
+        kernel.undo_changes(smaller, goal)
+        if _largest(part, smaller.columns, goal) == most:
+            break
+        columns = smaller.columns
+    return part.replicas[np.arange(len(columns)), columns]
+
+
+def _leadership(part: LeaderProblem, costs: Int32s, columns: Int64s, step_cost: int) -> kernel.Leadership:
+    """What repair changes in place."""
+    table, loads = np.ascontiguousarray(part.replicas), part.loads(part.replicas[np.arange(len(columns)), columns])
+    return kernel.Leadership(table, np.ascontiguousarray(costs), part.weight, part.target, columns, loads, step_cost)
+
+
+def _largest(part: LeaderProblem, columns: Int64s, goal: int) -> int:
+    """The largest load of a target broker, or the goal if that is larger."""
+    loads = part.loads(part.replicas[np.arange(len(columns)), columns])
+    return max(goal, int(loads[part.target].max(initial=0)))
 
 
 def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:
