@@ -88,18 +88,18 @@ verified() { # a file: the lines of the tool; if it fails, they have the reason
 }
 
 # --verify succeeds whatever it finds: its lines say what state a batch is in.
-state() { # a file
-  local lines
+state() { # a file: complete, other, or in_progress and how many of its partitions are complete
+  local lines completed='^Reassignment of partition [^ ]+ (is completed?|completed successfully)'
   lines=$(verified "$1") || return
   # A replica is named where its log directory is to change.
   if grep -qE '^Reassignment of (partition|replica) [^ ]+ is still in progress' <<<"$lines"; then
-    echo in_progress
+    echo "in_progress $(grep -cE "$completed" <<<"$lines") of $(partitions_of "$1" | wc -l)"
   elif grep -qE '^There is no active reassignment of partition|^Reassignment of partition [^ ]+ failed' <<<"$lines"; then
     echo other
   elif grep -qE '^Partition [^ ]+ (on broker [0-9]+ is (not )?being moved|(is not|cannot be) found in any live log dir)' \
     <<<"$lines"; then
     echo other
-  elif grep -qE '^Reassignment of partition [^ ]+ (is completed?|completed successfully)' <<<"$lines"; then
+  elif grep -qE "$completed" <<<"$lines"; then
     echo complete
   else
     echo "$lines" >&2
@@ -306,10 +306,10 @@ copied_bytes() { # a batch: bytes that its new replicas have, of those that they
 }
 
 began=0 first_bytes=0
-show_progress() { # a batch; `began` and `first_bytes` are of its first look
+show_progress() { # a batch, and how many of its partitions are complete; `began` and `first_bytes` are of its first look
   local copied='' total='' now line
   if [ "$direction" = execute ]; then read -r copied total <<<"$(copied_bytes "$1" || true)"; fi
-  line="batch $1: in progress"
+  line="batch $1: in progress, $2 partitions"
   if [ -n "${total:-}" ] && [ "$total" -gt 0 ]; then
     now=$(date +%s)
     if [ "$began" = 0 ]; then began=$now first_bytes=$copied; fi
@@ -340,16 +340,16 @@ run_batch() { # its number, its file, and that of its inverse
   local now looked moment copied printed rejected=
   now=$(state "$2")
   # Kafka never completes a list that is to lose a replica which is still being added, so that what runs is cancelled.
-  if [ "$now" = in_progress ] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
+  if [[ $now = in_progress* ]] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
     echo "$2: cancelling what runs"
     note cancelling "$2"
     reassign "$(listed "$2")" --cancel --preserve-throttles >/dev/null
-    while [ "$now" = in_progress ]; do
+    while [[ $now = in_progress* ]]; do
       sleep 1
       now=$(state "$2")
     done
   fi
-  if [ "$now" != in_progress ]; then
+  if [[ $now != in_progress* ]]; then
     if [ "$direction" = execute ]; then
       check_replication
       check_others "$2"
@@ -368,7 +368,6 @@ run_batch() { # its number, its file, and that of its inverse
     printed=$(reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"}) || rejected=yes
     grep -vE '^(\{|$|Current partition|Save this|Successfully)' <<<"$printed" || true
     note begun "$2"
-    now=in_progress
   fi
   if [ -n "$dry_run" ]; then
     echo "$2 is in progress"
@@ -376,9 +375,9 @@ run_batch() { # its number, its file, and that of its inverse
   fi
   running=$2 began=0 looked=$(date +%s)
   now=$(state "$2")
-  while [ "$now" = in_progress ]; do
+  while [[ $now = in_progress* ]]; do
     looked=$(date +%s)
-    show_progress "$1"
+    show_progress "$1" "${now#* }"
     sleep "${POLL_SECONDS:-10}"
     now=$(state "$2")
   done
@@ -447,7 +446,7 @@ for ((i = ${#batches[@]} - 1; i >= 0; i--)); do
     next=$((i + 1))
     break
   fi
-  if [ "$begun" = in_progress ] && ! leads_elsewhere "$(file_of "${batches[i]}")"; then
+  if [[ $begun = in_progress* ]] && ! leads_elsewhere "$(file_of "${batches[i]}")"; then
     next=$i
     break
   fi
