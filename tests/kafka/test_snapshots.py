@@ -119,8 +119,10 @@ def test_a_group(three: Cluster, client: httpx.Client, assignor: str) -> None:
         members = found["members"]
         assert found | {**printed, "members": members} == found
         assert {name: member | printed["members"][name] for name, member in members.items()} == members
-        assert {member["client_id"]: (member["rack_id"], member["topics"]) for member in members.values()} == {
-            member.name: (member.rack, [topic]) for member in group.members.values()
+        # Kafka's consumer does not send `client.rack` to the coordinator's assignors before 4.1 (KAFKA-17747).
+        has_rack = found.get("type") != "consumer" or number(release()) >= (4, 1)
+        assert {member["client_id"]: (member.get("rack_id"), member["topics"]) for member in members.values()} == {
+            member.name: (member.rack if has_rack else None, [topic]) for member in group.members.values()
         }
         if "type" in found:
             assert found["assignment_epoch"] == found["group_epoch"] > 0
