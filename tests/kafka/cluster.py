@@ -202,6 +202,11 @@ class Cluster:
         for node in nodes:
             self._await_start(node)
 
+    def revive(self, number: int) -> None:
+        """Start a broker unless it runs."""
+        if self.brokers[number].process is None:
+            self.start(number)
+
     def stop(self, number: int) -> None:
         """Stop a broker as an operator does."""
         self._end(self.brokers[number], signal.SIGTERM)
@@ -281,7 +286,7 @@ def running(
         cluster = Cluster(release, folder, controller, clients, main_classes(release), jar_files)
         for number, rack in enumerate(racks, first):
             cluster.brokers[number] = _node(folder, number, rack)
-        _write_tools(cluster)
+        write_tools(cluster.bin, cluster.tools, cluster.jar_files, cluster.archive)
         nodes = [cluster.controller, *cluster.brokers.values()]
         for node in nodes:
             _write_properties(cluster, node, settings)
@@ -343,17 +348,22 @@ def _format(cluster: Cluster, node: Node) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _write_tools(cluster: Cluster) -> None:
-    """Shell scripts that start a class of Kafka's artifacts, which come without its distribution's scripts."""
-    cluster.bin.mkdir()
+def write_tools(folder: Path, tools: Mapping[str, str], jar_files: Sequence[str], archive: Path) -> None:
+    """Write Kafka's tools, whose artifacts come without the scripts of its distribution, into a new folder.
+
+    Parameters
+    ----------
+    tools : the main classes by name. archive : of classes; Java goes on without it.
+    """
+    folder.mkdir()
     runtime = java.find()
-    options = f"{shlex.join(QUICK)} -XX:${{CLASSES:-SharedArchiveFile}}={shlex.quote(str(cluster.archive))}"
-    path = shlex.quote(os.pathsep.join(cluster.jar_files))
+    options = f"{shlex.join(QUICK)} -XX:${{CLASSES:-SharedArchiveFile}}={shlex.quote(str(archive))}"
+    path = shlex.quote(os.pathsep.join(jar_files))
     scripts = {"run": f'exec {shlex.quote(str(runtime.executable))} {options} -cp {path} "$@"\n'}
-    for name, main in cluster.tools.items():
-        scripts[name] = f'exec {shlex.quote(str(cluster.bin))}/run.sh {_LEVEL}=error {main} "$@"\n'
+    for name, main in tools.items():
+        scripts[name] = f'exec {shlex.quote(str(folder))}/run.sh {_LEVEL}=error {main} "$@"\n'
     for name, line in scripts.items():
-        script = cluster.bin / f"{name}.sh"
+        script = folder / f"{name}.sh"
         script.write_text(f"#!/bin/sh\n{line}", encoding="utf-8")
         script.chmod(stat.S_IRWXU)
 

@@ -18,6 +18,8 @@ from tests.kafka.handing import environment
 
 HEALS_WITHIN_S, ENDS_WITHIN_S, STARTS = 120.0, 240.0, 10
 MOST_IDLE_S, MOST_DOWN_S = 3.0, 8.0
+THROTTLES = ("", "", "", "", "1000000", "0")
+"""Of each start of the script; the plan's if empty."""
 IN_ROUND = 8
 """Kills while a plan is executed, or undone, at most."""
 
@@ -80,10 +82,13 @@ class Killer:
 
     def _started(self, *options: str) -> subprocess.Popen[bytes]:
         ports = ",".join(f"127.0.0.1:{node.port}" for node in self.kafka.brokers.values())
+        throttle = self.chance.choice(THROTTLES)
+        self._print(f"--- THROTTLE={throttle}")
         with (self.folder / "printed.txt").open("ab") as printed:
             return subprocess.Popen(
                 ["bash", "run.sh", *options], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=printed,
-                stderr=subprocess.STDOUT, env=environment(self.kafka, KAFKA_BOOTSTRAP=ports), start_new_session=True,
+                stderr=subprocess.STDOUT, start_new_session=True,
+                env=environment(self.kafka, KAFKA_BOOTSTRAP=ports, THROTTLE=throttle),
             )  # fmt: skip
 
     def _kill_script(self, script: subprocess.Popen[bytes]) -> None:
@@ -104,8 +109,11 @@ class Killer:
 
     def _note(self, what: str) -> None:
         self.killed.append(what)
+        self._print(f"--- {what}")
+
+    def _print(self, line: str) -> None:
         with (self.folder / "printed.txt").open("a") as printed:
-            printed.write(f"--- {what}\n")
+            printed.write(f"{line}\n")
 
     def _is_healthy(self) -> bool:
         """Whether all replicas that are not being added are in sync. Raises if one is below its min ISR."""

@@ -19,7 +19,8 @@ from tests.kafka.handing import planned, progress, reassign, run, snapshot, unco
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka, pytest.mark.long]
 
-LASTS_S, ROW = 75, 6
+LASTS_S, ROW, SAMPLED_S = 75, 6, 12
+"""Seconds of a plan, partitions of a row, and seconds until Kafka's quotas have no sample of what was before."""
 CHANGES: dict[str, dict[str, Any]] = {
     "remove broker 5": {"remove_brokers": [5]},
     "remove broker 4": {"remove_brokers": [4]},
@@ -98,6 +99,23 @@ def row(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield kafka
 
 
+def test_fetches_that_cut_record_batches_take_longer(row: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    """Each MiB has one batch of 800 kB, and the rest of it is sent for nothing."""
+    size, throttle = 800_000, 500_000
+    row.tool("kafka-topics", "--create", "--topic", "large", "--replica-assignment", "1,1,1")
+    row.fill("large", records=30, size=size)
+    pins = [{"topic": "large", "partition": number, "replicas": [1, 2]} for number in range(3)]
+    limits = {"throttle_bytes_per_s": throttle, "max_moves_in_per_broker": 3, "record_batch_bytes": size}
+    plan = planned(client, snapshot(client, row), {"pins": pins, "batches": limits})
+    [batch] = plan["batches"]
+    assert batch["seconds"] == pytest.approx(2**20 / size * batch["moved_bytes"] / throttle, rel=0.01)
+    folder = unpacked(client, plan, tmp_path / "plan")
+    done = run(row, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    entry = progress(client, row, plan, (folder / "run.log").read_text())["ledger"]
+    assert entry["seconds_error"] <= 0.15, entry
+
+
 def copied(kafka: Cluster, file: Path, partitions: Sequence[int], throttle: int) -> tuple[float, float]:
     """Begin and end of a batch that copies partitions of the row to the second broker."""
     rows = [{"topic": "row", "partition": number, "replicas": [1, 2]} for number in partitions]
@@ -111,15 +129,18 @@ def copied(kafka: Cluster, file: Path, partitions: Sequence[int], throttle: int)
 
 
 def predicted(
-    kafka: Cluster, batches: Sequence[Sequence[int]], throttle: int, began: Float64s, ended: Float64s
-) -> float:
-    """Seconds of batches of partitions together."""
+    kafka: Cluster, batches: Sequence[Sequence[int]], throttles: Sequence[int], began: Float64s, ended: Float64s
+) -> Float64s:
+    """Seconds of each batch of partitions, executed at its throttle."""
     numbers, partitions = np.array([(place, each) for place, its in enumerate(batches) for each in its]).T
-    ends = np.zeros(len(numbers), np.int32)
+    ends, alone = np.zeros(len(numbers), np.int32), np.ones(len(numbers), np.bool_)
     copies = BatchCopies(numbers, ends, ends + 1, np.array(sizes(kafka))[partitions], np.zeros(len(numbers)))
-    rates = throttled(throttle, 2)
-    limit = batch_durations(copies, rates, len(batches))
-    return float((limit - quota_credits(copies, rates, began, ended, np.ones(len(numbers), np.bool_))).sum())
+    executed, seconds = np.array(throttles, np.float64), np.empty(len(batches))
+    for place, throttle in enumerate(throttles):
+        rates = throttled(throttle, 2)
+        credit = quota_credits(copies, rates, began, ended, alone, executed)
+        seconds[place] = (batch_durations(copies, rates, len(batches)) - credit)[place]
+    return seconds
 
 
 def sizes(kafka: Cluster) -> list[int]:
@@ -136,15 +157,39 @@ def test_batches_soon_after_one_another_have_the_credit_of_the_quota(row: Cluste
     for number in range(ROW):
         began[number], ended[number] = copied(row, tmp_path / "one.json", [number], throttle)
         time.sleep(pause)
-    expected = predicted(row, [[number] for number in range(ROW)], throttle, began, ended)
+    expected = predicted(row, [[number] for number in range(ROW)], [throttle] * ROW, began, ended).sum()
     assert expected == pytest.approx((ended - began).sum(), rel=0.15), (began, ended)
+
+
+PAIRS = [
+    (250_000, 2, 1_000_000), (1_000_000, 2, 250_000), (250_000, 5, 500_000),
+    (500_000, 5, 250_000), (2_000_000, 1, 250_000), (250_000, 8, 2_000_000),
+]  # fmt: skip
+"""Throttles of two batches, and the seconds between them."""
+
+
+def test_a_batch_after_one_of_another_throttle_takes_as_long_as_predicted(row: Cluster, tmp_path: Path) -> None:
+    """Kafka keeps the samples of the first: the second has credit of them, or waits for them."""
+    found: list[tuple[float, float]] = []
+    for place, (first, pause, second) in enumerate(PAIRS):
+        pair = [[2 * place % ROW], [(2 * place + 1) % ROW]]
+        if place == ROW // 2:
+            reassign(row, tmp_path, {f"row-{number}": [1] for number in range(ROW)})
+        time.sleep(SAMPLED_S)
+        began, ended = np.zeros((2, 2))
+        for number, throttle in enumerate((first, second)):
+            began[number], ended[number] = copied(row, tmp_path / "one.json", pair[number], throttle)
+            time.sleep(pause)
+        found.append((predicted(row, pair, [first, second], began, ended)[1], ended[1] - began[1]))
+    expected, taken = np.array(found).T
+    assert expected.sum() == pytest.approx(taken.sum(), rel=0.15), found
 
 
 def test_what_a_fetch_sends_beyond_a_window_of_the_throttle_is_not_waited_for(row: Cluster, tmp_path: Path) -> None:
     """At 100 kB/s, 15 MB take less than half a minute: three fetches, 11 s apart."""
     throttle = 100_000
     began, ended = copied(row, tmp_path / "all.json", range(ROW), throttle)
-    expected = predicted(row, [range(ROW)], throttle, np.zeros(1), np.full(1, ended - began))
+    [expected] = predicted(row, [range(ROW)], [throttle], np.zeros(1), np.full(1, ended - began))
     assert sum(sizes(row)) / throttle > 100
     assert expected < 30
     assert expected == pytest.approx(ended - began, rel=0.15)

@@ -40,14 +40,17 @@ def test_a_plan_is_executed_to_the_letter_and_undone(
     plan = planned(client, snapshot(client, topics), KINDS[kind])
     folder = unpacked(client, plan, tmp_path / "plan")
     wanted = before | lists_of(client, plan)
-    tried = run(topics, folder, "--dry-run")
+    properties = tmp_path / "client.properties"  # each tool has an option for it
+    properties.write_text("client.id=rackplan\n", encoding="utf-8")
+    with_client = {"KAFKA_COMMAND_CONFIG": str(properties)}
+    tried = run(topics, folder, "--dry-run", **with_client)
     assert tried.returncode == 0, tried.stdout + tried.stderr
     assert topics.replicas() == before, "a dry run changes nothing"
-    done = run(topics, folder)
+    done = run(topics, folder, **with_client)
     assert done.returncode == 0, done.stdout + done.stderr
     assert topics.replicas() == wanted
     for _ in range(2):  # the second time, as after a run that was killed at the end, there is nothing to do
-        undone = run(topics, folder, "--rollback")
+        undone = run(topics, folder, "--rollback", **with_client)
         assert undone.returncode == 0, undone.stdout + undone.stderr
     there = topics.replicas()
     assert {name: there[name] for name in before} == before

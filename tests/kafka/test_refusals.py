@@ -7,9 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kafka.cluster import Cluster, running
+from tests.kafka import jars
+from tests.kafka.cluster import Cluster, main_classes, running, write_tools
 from tests.kafka.conftest import release, require
 from tests.kafka.handing import planned, run, snapshot, unpacked
+from tests.kafka.kills import throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -107,22 +109,53 @@ def test_a_tool_lacks_an_option(three: Cluster, folder: Path) -> None:
         assert f"{option} is not a recognized option" in printed
 
 
+@pytest.mark.parametrize("other", [each for each in (jars.RELEASES[0], jars.NEWEST) if each != release()])
+def test_tools_of_another_release_execute_it(three: Cluster, folder: Path, other: str) -> None:
+    """All that are resolved have the options."""
+    if not (jars.FOLDER / other).is_dir():
+        pytest.skip(f"the artifacts of {other} are not resolved")
+    tools = folder.parent / "tools"
+    write_tools(tools, main_classes(other), [f"{jars.resolve(other)}/*"], tools / "no archive")
+    before = three.replicas_of("guarded")
+    for option in ((), ("--rollback",)):
+        done = run(three, folder, *option, KAFKA_BIN=str(tools))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert (three.replicas_of("guarded") == before) == bool(option)
+    assert throttles(three) == []
+
+
 def test_it_is_another_cluster(three: Cluster, kafka: Cluster, folder: Path) -> None:
     """Without the topics of the plan."""
     reason = refused(three, folder, KAFKA_BOOTSTRAP=kafka.bootstrap)
     assert "this is another cluster" in reason
 
 
+RIGHTS = [
+    ("Describe", "--cluster"),
+    ("AlterConfigs", "--cluster"),
+    ("Describe", "--topic=guarded"),
+    ("DescribeConfigs", "--topic=guarded"),
+    ("AlterConfigs", "--topic=guarded"),
+    ("Alter", "--cluster"),
+]
+"""Those that a plan needs, by operation and resource."""
+
+
 @pytest.mark.long
 def test_a_right_is_missing(guarded: Cluster, client: httpx.Client, tmp_path: Path) -> None:
     """Each by itself; without the last one, access control cannot be changed any more."""
     folder = moves(client, guarded, tmp_path / "plan")
-    everyone = ("--allow-principal", "User:*", "--operation", "All", "--cluster", "--force")
+    before = guarded.replicas()
+    everyone = ("--allow-principal", "User:*", "--operation", "All", "--cluster", "--topic=*", "--force")
     guarded.tool("kafka-acls", "--add", *everyone)
-    for operation in ("Describe", "AlterConfigs", "Alter"):
-        denied = ("--deny-principal", "User:ANONYMOUS", "--operation", operation, "--cluster", "--force")
+    for operation, resource in RIGHTS:
+        denied = ("--deny-principal", "User:ANONYMOUS", "--operation", operation, resource, "--force")
         guarded.tool("kafka-acls", "--add", *denied)
-        reason = refused(guarded, folder)
-        assert "authorization" in reason.lower() or f"needs {operation.upper()} permission" in reason, reason
+        stopped = run(guarded, folder)
         if operation != "Alter":
             guarded.tool("kafka-acls", "--remove", *denied)
+        reason = stopped.stdout + stopped.stderr
+        assert stopped.returncode == 1, reason
+        assert "authorization" in reason.lower() or f"needs {operation.upper()} permission" in reason, reason
+        assert guarded.replicas() == before
+        assert throttles(guarded) == [], (operation, resource)

@@ -1,15 +1,34 @@
 """The script of an archive under disturbances: a dead broker, a kill, another's reassignment."""
 
+import contextlib
 import json
+import os
+import pty
+import re
 import signal
-from collections.abc import Iterator
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.kafka.cluster import Cluster, wait_for
-from tests.kafka.handing import interrupt, lists_of, planned, progress, reassign, run, snapshot, started, unpacked
+from tests.kafka.handing import (
+    RUNS_WITHIN_S,
+    environment,
+    interrupt,
+    lists_of,
+    planned,
+    progress,
+    reassign,
+    run,
+    snapshot,
+    started,
+    unpacked,
+)
 from tests.kafka.kills import throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -25,6 +44,102 @@ def without_one(topics: Cluster) -> Iterator[Cluster]:
     topics.await_fenced(5)
     yield topics
     topics.start(5)
+
+
+@pytest.fixture
+def lonely(topics: Cluster) -> Iterator[Cluster]:
+    """The cluster with a topic of one replica, on broker 5, which is down."""
+    topics.tool("kafka-topics", "--create", "--topic", "lonely", "--replica-assignment", "5")
+    topics.fill("lonely", records=100)
+    topics.kill(5)
+    topics.await_fenced(5)
+    yield topics
+    topics.revive(5)
+    topics.tool("kafka-topics", "--delete", "--topic", "lonely")
+
+
+def test_a_partition_without_a_live_replica_waits_for_its_broker(
+    lonely: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """Kafka never completes it before, and until then rejects every other batch: it is the last one."""
+    before = lonely.replicas()
+    plan = planned(client, snapshot(client, lonely), {"fix_offline_replicas": True})
+    waits = [batch["completes"] is False for batch in plan["batches"]]
+    assert waits == [*[False] * (len(waits) - 1), True]
+    assert "no_in_sync_replica" in {warning["code"] for warning in plan["warnings"]}
+    folder = unpacked(client, plan, tmp_path / "plan")
+    stopped = run(lonely, folder)
+    assert stopped.returncode == 1
+    assert "waits for brokers that are down; without a leader: lonely-0" in stopped.stderr
+    wanted = before | lists_of(client, plan)
+    assert lonely.replicas() == wanted | {"lonely-0": [5]}
+    lonely.revive(5)
+    done = run(lonely, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert lonely.replicas() == wanted
+    assert wanted["lonely-0"] != [5]
+    back = run(lonely, folder, "--rollback")
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert lonely.replicas() == before
+
+
+def test_a_rollback_to_a_broker_that_has_died_since_is_for_later(
+    topics: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """Kafka's tool does not know the broker; no throttle is left."""
+    before, lists = topics.replicas(), topics.replicas_of("orders")
+    request = {"pins": exchanged(lists), "batches": {"throttle_bytes_per_s": 2_000_000}}
+    plan = planned(client, snapshot(client, topics), request)
+    folder = unpacked(client, plan, tmp_path / "plan")
+    done = run(topics, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    dead = lists[0][-1]
+    topics.kill(dead)
+    try:
+        topics.await_fenced(dead)
+        stopped = run(topics, folder, "--rollback")
+        assert stopped.returncode == 1
+        assert f"Unknown broker id {dead}" in stopped.stdout + stopped.stderr
+        assert throttles(topics) == []
+    finally:
+        topics.revive(dead)
+    back = run(topics, folder, "--rollback")
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert topics.replicas() == before
+    assert throttles(topics) == []
+
+
+def test_a_terminal_has_one_line_of_progress(topics: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    """With partitions and bytes, the rate and the time left; elsewhere each look is a line."""
+    topics.fill("orders", records=12_000)
+    request = {"pins": exchanged(topics.replicas_of("orders")), "batches": {"throttle_bytes_per_s": 300_000}}
+    plan = planned(client, snapshot(client, topics), request)
+    folder = unpacked(client, plan, tmp_path / "plan")
+    ours, its = pty.openpty()
+    script = subprocess.Popen(
+        ["bash", "run.sh"], cwd=folder, env=environment(topics), stdin=subprocess.DEVNULL, stdout=its, stderr=its
+    )
+    os.close(its)
+    printed = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while some := os.read(ours, 4096):
+            printed += some
+    os.close(ours)
+    assert script.wait(RUNS_WITHIN_S) == 0, printed
+    looks = printed.decode().split("\r\x1b[K")
+    figures = r"batch 01: in progress, \d of \d partitions, \d+ of \d+ bytes, \d+ bytes/s, \d+ s left"
+    assert [look for look in looks if re.fullmatch(figures, look)], looks
+    assert not any("in progress" in look and "\n" in look for look in looks)
+    assert looks[-1].startswith("01-execute.json: complete")
+
+
+def exchanged(lists: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+    """Pins that put the last replica of each partition of `orders` on a broker without one."""
+    others = [next(broker for broker in range(1, 6) if broker not in listed) for listed in lists]
+    return [
+        {"topic": "orders", "partition": number, "replicas": [*listed[:-1], other]}
+        for number, (listed, other) in enumerate(zip(lists, others, strict=True))
+    ]
 
 
 def test_a_broker_that_is_down_does_not_stop_it(without_one: Cluster, client: httpx.Client, tmp_path: Path) -> None:
@@ -77,6 +192,49 @@ def test_a_killed_script_goes_on(topics: Cluster, client: httpx.Client, tmp_path
     assert topics.replicas() == before | lists_of(client, plan)
     assert throttles(topics) == []
     assert (folder / "run.log").read_text().splitlines()[-1].endswith("finished execute")
+
+
+@pytest.mark.parametrize("throttle", ["0", "20000000"])
+def test_another_throttle_is_that_of_the_batch_in_progress_too(
+    topics: Cluster, client: httpx.Client, tmp_path: Path, throttle: str
+) -> None:
+    """By the plan's each batch would take minutes."""
+    topics.fill("orders", records=12_000)
+    before = topics.replicas()
+    slow = {"pins": exchanged(topics.replicas_of("orders")), "batches": {"throttle_bytes_per_s": 1000}}
+    plan = planned(client, snapshot(client, topics), slow)
+    folder = unpacked(client, plan, tmp_path / "plan")
+    interrupt(started(topics, folder))
+    assert throttles(topics) != []
+    began = time.monotonic()
+    done = run(topics, folder, THROTTLE=throttle)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert time.monotonic() - began < plan["batches"][0]["seconds"] / 10
+    assert topics.replicas() == before | lists_of(client, plan)
+    assert throttles(topics) == []
+
+
+def test_no_throttle_is_left_by_a_batch_that_ends_between_two_runs(
+    topics: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """The second run has none itself."""
+    topics.fill("orders", records=12_000)
+    plan = planned(client, snapshot(client, topics), {"pins": exchanged(topics.replicas_of("orders"))})
+    folder = unpacked(client, plan, tmp_path / "plan")
+    files = sorted(folder.glob("*-execute.json"))
+    interrupt(started(topics, folder, batch=f"{len(files):02}", THROTTLE="300000"))
+    verify = (
+        "kafka-reassign-partitions",
+        "--reassignment-json-file",
+        str(files[-1]),
+        "--verify",
+        "--preserve-throttles",
+    )
+    wait_for(lambda: "in progress" not in topics.tool(*verify), within_s=60, what="the end of the batch")
+    assert throttles(topics) != []
+    done = run(topics, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert throttles(topics) == []
 
 
 def test_it_begins_no_batch_beside_the_reassignment_of_somebody_else(

@@ -10,6 +10,10 @@ import orjson
 import pytest
 
 from tests.kafka.cluster import Cluster, wait_for
+from tests.kafka.conftest import release
+from tests.kafka.membership import KINDS, SETTLES_WITHIN_S, LiveGroup, LiveMember
+from tests.kafka.test_streams import TASKS, Application
+from tests.kafka.vectors import number
 
 pytest.importorskip("kafka", reason="the extra `kafka` is not installed")
 
@@ -83,3 +87,69 @@ def test_a_reassignment_in_progress(reassigning: Cluster, client: httpx.Client) 
 def test_min_insync_replicas_are_read(topics: Cluster) -> None:
     (orders,) = (topic for topic in read(topics)["topics"] if topic["name"] == "orders")
     assert orders["configs"]["min.insync.replicas"] == "2"
+
+
+def group_of(document: Any, name: str) -> Any:
+    """A group of a document, its members by id. Classic assignors need not list partitions in order, as tools do."""
+    (group,) = (group for group in document["groups"] if group["group_id"] == name)
+    for member in group["members"]:
+        assigned = member.get("assigned_partitions", {})
+        assigned |= {topic: sorted(numbers) for topic, numbers in assigned.items()}
+    return group | {"members": {member["member_id"]: member for member in group["members"]}}
+
+
+@pytest.mark.parametrize("assignor", list(KINDS))
+def test_a_group(three: Cluster, client: httpx.Client, assignor: str) -> None:
+    """Whatever tools print is read alike; subscriptions and racks, which they do not print, are the members' own."""
+    if assignor == "simple" and number(release()) < (4, 2):
+        pytest.skip("share groups are a preview before 4.2")
+    topic = f"read.{assignor}"
+    three.create_topic(topic, partitions=4, factor=1)
+    group = LiveGroup(three, client, assignor, f"reads-{assignor}")
+    group.begin(LiveMember("m1", (topic,), "r1"))
+    try:
+        group.join(LiveMember("m2", (topic,), "r2"))
+        wait_for(
+            lambda: [len(numbers[topic]) for numbers in group.assignment().values() if topic in numbers] == [2, 2],
+            within_s=SETTLES_WITHIN_S, what="an assignment to both",
+        )  # fmt: skip
+        stored = client.get(f"/v1/snapshots/{group.snapshot()}").raise_for_status().json()
+        printed = group_of(stored["document"], group.name)
+        found = group_of(read(three), group.name)
+        members = found["members"]
+        assert found | {**printed, "members": members} == found
+        assert {name: member | printed["members"][name] for name, member in members.items()} == members
+        # Kafka's consumer does not send `client.rack` to the coordinator's assignors before 4.1 (KAFKA-17747).
+        has_rack = found.get("type") != "consumer" or number(release()) >= (4, 1)
+        assert {member["client_id"]: (member.get("rack_id"), member["topics"]) for member in members.values()} == {
+            member.name: (member.rack if has_rack else None, [topic]) for member in group.members.values()
+        }
+        if "type" in found:
+            assert found["assignment_epoch"] == found["group_epoch"] > 0
+    finally:
+        group.close()
+        three.tool("kafka-topics", "--delete", "--topic", topic)
+
+
+@pytest.mark.skipif(number(release()) < (4, 2), reason="streams groups are a preview before 4.2")
+def test_a_streams_group(three: Cluster, client: httpx.Client, tmp_path: Path) -> None:
+    """Processes and tasks are those that instances report themselves."""
+    application = Application(three, client, "streams", tmp_path)
+    three.create_topic("events", partitions=len(TASKS), factor=1)
+    try:
+        for name, rack in (("i1", "r1"), ("i2", "r2")):
+            application.join(name, rack)
+        wait_for(
+            lambda: application.has_joined() and all(each["active"] for each in application.tasks().values()),
+            within_s=SETTLES_WITHIN_S, what="tasks of both instances",
+        )  # fmt: skip
+        group = group_of(read(three), application.name)
+        tasks = application.tasks()
+        assert group["type"] == "streams"
+        assert {member["process_id"]: sorted(member["tasks"]["active"]) for member in group["members"].values()} == {
+            process: each["active"] for process, each in tasks.items()
+        }
+    finally:
+        for name in list(application.racks):
+            application.leave(name)
+        three.tool("kafka-topics", "--delete", "--topic", "events")

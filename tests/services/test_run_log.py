@@ -38,6 +38,14 @@ def test_two_runs_of_a_plan() -> None:
     }
 
 
+def test_the_last_throttle_of_a_batch_counts() -> None:
+    """A run that goes on with another one, or with none, changes it."""
+    begun = "2026-11-26T10:00:04Z begun 01"
+    for rate, throttle in (("500", 500), ("0", None)):
+        changed = LOG.replace(begun, f"2026-11-26T10:00:04Z throttled 01-execute.json {rate} bytes/s\n{begun}")
+        assert executed_batches(changed, OURS, 2)[1].throttle == throttle
+
+
 def test_a_rollback_takes_back_what_was_executed() -> None:
     rolled_back = LOG + (
         f"2026-11-26T11:00:00Z plan {OURS}\n"

@@ -47,9 +47,9 @@ def quota_credits(
     ----------
     rates : with a throttle.
     began_s, ended_s : (batches,) float64 seconds since any moment, one batch after another; NaN if not executed.
-    is_alone : (copies,) bool, whether the follower replicates nothing else from that leader. Its fetcher then pauses
-        for a second (`replica.fetch.backoff.ms`) if the throttle is exceeded; others look again when the leader
-        answers.
+    is_alone : (copies,) bool, whether the follower replicated nothing from that leader before the first batch. Until
+        a batch has copied between them, its fetcher pauses for a second (`replica.fetch.backoff.ms`) if the throttle
+        is exceeded; others look again when the leader answers.
     throttles : (batches,) bytes per second with which each was executed, infinite without one. Kafka keeps the samples
         when a throttle changes. None: all with that of `rates`.
 
@@ -89,15 +89,8 @@ def quota_credits(
         np.round((each[executed] - began_s[executed[0]]) * 1000).astype(np.int64) for each in (began_s, ended_s)
     )
     ends = began + np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
-    fetches_kernel.fill_ends(
-        fetches._replace(size=fetches.size * share_of),
-        batches,
-        throttle_of,
-        began,
-        ended,
-        _unused_samples(2 * len(rates.nic_in)),
-        ends,
-    )
+    simulated, samples = fetches._replace(size=fetches.size * share_of), _unused_samples(2 * len(rates.nic_in))
+    fetches_kernel.fill_ends(simulated, batches, throttle_of, began, ended, samples, ends)
     sooner = share * longest - (ends - began) / 1000 - _IN_SYNC_S
     credit[executed] = np.where(throttle_of == throttle, sooner, 0.0)
     return credit
@@ -113,13 +106,15 @@ def _fetches(
     keys = (place[copies.batch[rows]] * brokers + copies.source[rows]) * brokers + copies.target[rows]
     rows = rows[np.argsort(keys, kind="stable")]
     distinct, first = np.unique(np.sort(keys), return_index=True)
+    _, begins = np.unique(distinct % brokers**2, return_index=True)
+    is_first = np.isin(np.arange(len(distinct)), begins)  # a follower goes on to replicate what it has copied before
     fetches = fetches_kernel.FetchArrays(
         np.asarray(copies.size_bytes[rows] * rates.sent_per_copied, np.float64),
         copies.ingress_bytes_per_s[rows] * rates.sent_per_copied,
         copies.source[rows[first]].astype(np.int32),
         (copies.target[rows[first]] + brokers).astype(np.int32),
         np.append(first, len(rows)).astype(np.int64),
-        np.where(is_alone[rows[first]], fetches_kernel.BACKOFF_MS, fetches_kernel.WAIT_MS // 2),
+        np.where(is_alone[rows[first]] & is_first, fetches_kernel.BACKOFF_MS, fetches_kernel.WAIT_MS // 2),
     )
     return fetches, np.searchsorted(distinct, np.arange(len(executed) + 1) * brokers**2).astype(np.int64)
 

@@ -10,7 +10,8 @@
 # KAFKA_BOOTSTRAP        host:port of a broker; localhost:9092 if it is not set
 # KAFKA_COMMAND_CONFIG   properties of the client, if it needs some
 # KAFKA_BIN              the folder of Kafka's tools; the path, then /opt/kafka/bin, if it is not set
-# THROTTLE               bytes a second that a broker replicates in and out, in place of the plan's; 0 is no throttle
+# THROTTLE               bytes a second that a broker replicates in and out, in place of the plan's, also for a batch in
+#                        progress; 0 is no throttle
 # POLL_SECONDS           between two looks at a batch; 10 if it is not set
 # MOST_BELOW_MIN_ISR     partitions that may be below min.insync.replicas when a batch begins; 0 if it is not set
 # MOST_UNDER_REPLICATED  partitions that may be under-replicated when a batch begins; no limit if it is not set
@@ -88,18 +89,18 @@ verified() { # a file: the lines of the tool; if it fails, they have the reason
 }
 
 # --verify succeeds whatever it finds: its lines say what state a batch is in.
-state() { # a file
-  local lines
+state() { # a file: complete, other, or in_progress and how many of its partitions are complete
+  local lines completed='^Reassignment of partition [^ ]+ (is completed?|completed successfully)'
   lines=$(verified "$1") || return
   # A replica is named where its log directory is to change.
   if grep -qE '^Reassignment of (partition|replica) [^ ]+ is still in progress' <<<"$lines"; then
-    echo in_progress
+    echo "in_progress $(grep -cE "$completed" <<<"$lines") of $(partitions_of "$1" | wc -l)"
   elif grep -qE '^There is no active reassignment of partition|^Reassignment of partition [^ ]+ failed' <<<"$lines"; then
     echo other
   elif grep -qE '^Partition [^ ]+ (on broker [0-9]+ is (not )?being moved|(is not|cannot be) found in any live log dir)' \
     <<<"$lines"; then
     echo other
-  elif grep -qE '^Reassignment of partition [^ ]+ (is completed?|completed successfully)' <<<"$lines"; then
+  elif grep -qE "$completed" <<<"$lines"; then
     echo complete
   else
     echo "$lines" >&2
@@ -243,7 +244,6 @@ topics_of() { partitions_of "$1" | sed -E 's/-[0-9]+$//' | sort -u; }
 
 throttled=() # options of --execute
 set_throttles() { # the file of a batch, and that of its inverse
-  local each rates="$LEADERS.rate=$throttle,$FOLLOWERS.rate=$throttle"
   throttled=()
   if [ -z "$throttle" ]; then return; fi
   note throttled "$1 $throttle bytes/s"
@@ -253,6 +253,11 @@ set_throttles() { # the file of a batch, and that of its inverse
     return
   fi
   echo "$1: a broker of its lists is down; the throttle is set for each of the others"
+  limit_each "$1" "$2"
+}
+
+limit_each() { # the file of a batch, and that of its inverse
+  local each rates="$LEADERS.rate=$throttle,$FOLLOWERS.rate=$throttle"
   if [ "$(stated log_dirs)" = yes ]; then rates+=",$WITHIN=$throttle"; fi
   for each in $(brokers_up "$1" "$2"); do
     configure --entity-type brokers --entity-name "$each" --add-config "$rates"
@@ -260,6 +265,13 @@ set_throttles() { # the file of a batch, and that of its inverse
   for each in $(topics_of "$1"); do
     configure --entity-type topics --entity-name "$each" --add-config "$LEADERS.replicas=*,$FOLLOWERS.replicas=*"
   done
+}
+
+change_throttles() { # the file of a batch that a run before has begun, and that of its inverse
+  if [ -z "${THROTTLE:-}" ]; then return; fi
+  note throttled "$1 ${throttle:-0} bytes/s"
+  echo "$1: its throttle is ${throttle:-none} from here on"
+  if [ -n "$throttle" ]; then limit_each "$1" "$2"; else unlimit_each "$1" "$2"; fi
 }
 
 remove() { # the type and name of an entity, and configurations, of which some may be missing
@@ -271,15 +283,22 @@ remove() { # the type and name of an entity, and configurations, of which some m
   done
 }
 
-remove_throttles() { # the file of a batch that is complete, and that of its inverse
+unlimit_each() { # the file of a batch, and that of its inverse
   local each
-  if [ -z "$throttle" ]; then return; fi
-  if all_are_up "$1" "$2"; then
-    reassign "$1" --verify >/dev/null
-    return
-  fi
   for each in $(brokers_up "$1" "$2"); do remove brokers "$each" "$LEADERS.rate" "$FOLLOWERS.rate" "$WITHIN"; done
   for each in $(topics_of "$1"); do remove topics "$each" "$LEADERS.replicas" "$FOLLOWERS.replicas"; done
+}
+
+remove_throttles() { # the file of a batch that is complete or was rejected, and that of its inverse
+  # This run limits nothing, nor did one before it: throttles are somebody else's.
+  if [ -z "$throttle" ] && [ "$(stated throttle)" = 0 ] && ! grep -qs ' throttled ' "$log"; then return; fi
+  if all_are_up "$1" "$2"; then
+    reassign "$1" --verify >/dev/null && return
+    unlimit_each "$1" "$2" # without the right to change brokers, the tool has set and leaves those of topics
+    return 1
+  fi
+  unlimit_each "$1" "$2"
+  echo "$1: a broker of its lists is down; if it has a throttle, that stays until this is run again" >&2
 }
 
 # --- Progress
@@ -306,10 +325,10 @@ copied_bytes() { # a batch: bytes that its new replicas have, of those that they
 }
 
 began=0 first_bytes=0
-show_progress() { # a batch; `began` and `first_bytes` are of its first look
+show_progress() { # a batch, and how many of its partitions are complete; `began` and `first_bytes` are of its first look
   local copied='' total='' now line
   if [ "$direction" = execute ]; then read -r copied total <<<"$(copied_bytes "$1" || true)"; fi
-  line="batch $1: in progress"
+  line="batch $1: in progress, $2 partitions"
   if [ -n "${total:-}" ] && [ "$total" -gt 0 ]; then
     now=$(date +%s)
     if [ "$began" = 0 ]; then began=$now first_bytes=$copied; fi
@@ -337,19 +356,21 @@ trap 'exit 130' INT TERM HUP
 # --- Steps
 
 run_batch() { # its number, its file, and that of its inverse
-  local now looked moment copied printed rejected=
+  local now looked moment copied printed rejected='' limited=''
   now=$(state "$2")
   # Kafka never completes a list that is to lose a replica which is still being added, so that what runs is cancelled.
-  if [ "$now" = in_progress ] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
+  if [[ $now = in_progress* ]] && [ "$direction" = rollback ] && [ -z "$dry_run" ]; then
     echo "$2: cancelling what runs"
     note cancelling "$2"
     reassign "$(listed "$2")" --cancel --preserve-throttles >/dev/null
-    while [ "$now" = in_progress ]; do
+    while [[ $now = in_progress* ]]; do
       sleep 1
       now=$(state "$2")
     done
   fi
-  if [ "$now" != in_progress ]; then
+  if [[ $now = in_progress* ]]; then
+    if [ -z "$dry_run" ]; then change_throttles "$2" "$3"; fi
+  else
     if [ "$direction" = execute ]; then
       check_replication
       check_others "$2"
@@ -368,7 +389,6 @@ run_batch() { # its number, its file, and that of its inverse
     printed=$(reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"}) || rejected=yes
     grep -vE '^(\{|$|Current partition|Save this|Successfully)' <<<"$printed" || true
     note begun "$2"
-    now=in_progress
   fi
   if [ -n "$dry_run" ]; then
     echo "$2 is in progress"
@@ -376,9 +396,9 @@ run_batch() { # its number, its file, and that of its inverse
   fi
   running=$2 began=0 looked=$(date +%s)
   now=$(state "$2")
-  while [ "$now" = in_progress ]; do
+  while [[ $now = in_progress* ]]; do
     looked=$(date +%s)
-    show_progress "$1"
+    show_progress "$1" "${now#* }"
     sleep "${POLL_SECONDS:-10}"
     now=$(state "$2")
   done
@@ -386,8 +406,9 @@ run_batch() { # its number, its file, and that of its inverse
   if [ "$now" = other ]; then now=$(state "$2"); fi
   running='' moment=$(date -u +%Y-%m-%dT%H:%M:%SZ) looked=$(($(date +%s) - looked))
   if [ -t 1 ]; then printf '\r\033[K'; fi
-  remove_throttles "$2" "$3"
+  remove_throttles "$2" "$3" || limited=yes
   if [ "$now" != complete ]; then fail "$2 is neither complete nor in progress${rejected:+: Kafka has rejected it}"; fi
+  if [ -n "$limited" ]; then fail "$2 is complete, but its throttle cannot be removed"; fi
   if [ "$direction" = execute ]; then read -r copied _ <<<"$(copied_bytes "$1" all || true)"; fi
   # The batch was completed within the last $looked seconds.
   note complete "$2 ${copied:-unknown} bytes $looked s"
@@ -447,14 +468,15 @@ for ((i = ${#batches[@]} - 1; i >= 0; i--)); do
     next=$((i + 1))
     break
   fi
-  if [ "$begun" = in_progress ] && ! leads_elsewhere "$(file_of "${batches[i]}")"; then
+  if [[ $begun = in_progress* ]] && ! leads_elsewhere "$(file_of "${batches[i]}")"; then
     next=$i
     break
   fi
 done
 
 if [ "$next" -gt 0 ] && [ -z "$dry_run" ]; then # the run before may have ended before it took the throttle away
-  remove_throttles "$(file_of "${batches[next - 1]}")" "$(inverse_of "${batches[next - 1]}")"
+  remove_throttles "$(file_of "${batches[next - 1]}")" "$(inverse_of "${batches[next - 1]}")" ||
+    fail "the throttle of the run before cannot be removed"
 fi
 
 number=0

@@ -55,7 +55,7 @@ class ExecutedBatch:
 class _Execution:
     """The batches of one plan, by number, while its log is read."""
 
-    throttles: dict[int, int] = field(default_factory=dict)
+    throttles: dict[int, int | None] = field(default_factory=dict)
     began_at: dict[int, datetime] = field(default_factory=dict)
     executed: dict[int, ExecutedBatch] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class _Execution:
             for each in (self.throttles, self.began_at, self.executed):
                 each.pop(number, None)
         elif event == "throttled":
-            self.throttles[number] = int(stated["throttle"])
+            self.throttles[number] = int(stated["throttle"]) or None
         elif event in ("executing", "begun"):
             self.began_at[number] = at
         elif event == "complete" and number in self.began_at:
