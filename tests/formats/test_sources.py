@@ -640,7 +640,9 @@ def test_rpk_describes_a_group_without_members() -> None:
         "\nTOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  MEMBER-ID  CLIENT-ID  HOST\norders  0  5  9  4\n"
     )
     for rows, lags in (("", []), (offsets, [4]), (offsets.replace("9  4", "9  4  " + " " * 20), [4])):
-        [group] = joined(text + rows).cluster.groups
+        found = joined(text + rows)
+        assert not any(skipped.unknown for skipped in found.unknown)
+        [group] = found.cluster.groups
         assert (group.group_id, group.state, group.assignor, group.members) == ("g", "Empty", None, ())
         assert [offset.lag for offset in group.offsets] == lags
     cut = joined(text.replace("Empty", "Stable").replace("MEMBERS      0", "MEMBERS      1") + offsets)
