@@ -50,6 +50,18 @@ def sweep(database: Database) -> UUID:
     return sweep_id
 
 
+def test_studies_of_one_name_are_told_apart_by_their_definitions(database: Database, browser: Browser) -> None:
+    for horizon in (12, 36):
+        request = CapacitySweepRequest.model_validate(
+            {**DEFINITION, "base": {**DEFINITION["base"], "traffic": {"horizon_months": horizon}},
+             "labels": {"study": "next year", "cluster": "west"}}
+        )  # fmt: skip
+        with database.begin() as uow:
+            sweeps.store_scored(uow, request.service(), principal="test", sweep_id=uuid7())
+    named = [cell.text for cell in browser.get("/sweeps").all("td") if "next year" in cell.text]
+    assert named == [f"next year · horizon months {horizon}" for horizon in (36, 12)]
+
+
 def test_a_sweep_is_listed_and_has_a_page(browser: Browser, sweep: UUID) -> None:
     assert f"/sweeps/{sweep}" in browser.get("/sweeps").source
     assert f"/sweeps/{sweep}" not in browser.get("/sweeps?state=failed").source

@@ -33,7 +33,7 @@ from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.lists import id_of
 from app.web.pages import download, is_shared, page
 from app.web.pictures.files import FileType, Options, picture_file
-from app.web.plans.selection import twins
+from app.web.plans.selection import twin_studies, twins
 from app.web.sweeps import plots
 
 MOST_BYTES = 120 * 2**20
@@ -259,7 +259,7 @@ def _capacity(shown: Shown) -> Mapping[str, Any]:
     studies = _studies(shown.uow, shown.view)
     sized = next((each for each in studies if (each.kind, each.state) == ("capacity", "succeeded")), None)
     answer = {"sizes": plots.sizes(shown.uow, sized), "horizon": plots.horizon_of(sized)} if sized else {}
-    return {"studies": studies, "sized": sized, **answer}
+    return {"studies": studies, "twins": twin_studies(studies), "sized": sized, **answer}
 
 
 def _studies(uow: UnitOfWork, view: ClusterView) -> Sequence[Any]:

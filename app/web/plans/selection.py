@@ -1,7 +1,7 @@
 """The changes of a reassignment that concern one broker, rack or topic, as the address of a page selects them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from app.errors.quotation import quoted
 from app.errors.requests import InvalidField
 from app.store.database import UnitOfWork
 from app.store.records import ListedPlan
+from app.store.sweeps import Sweep
 from app.web.pictures.svg import escaped
 
 MOST_ROWS = 100
@@ -93,7 +94,7 @@ _SNAPSHOT = "of the snapshot"
 """In place of the whole hash of its content, and after the options."""
 
 _DISTINCTIONS: dict[tuple[UUID, ...], Sequence[str]] = {}
-"""Differences between plans: their requests never change, and reading them was a quarter of the time of a page."""
+"""Differences between plans or studies: requests never change, and reading them was a quarter of the time of a page."""
 _MOST_DISTINCTIONS = 256
 _VALUES = {"tight": "balanced", "keep": "kept", "moved": "kept but of moved replicas"}
 """Values of a balance in words."""
@@ -101,17 +102,38 @@ _VALUES = {"tight": "balanced", "keep": "kept", "moved": "kept but of moved repl
 
 def twins(uow: UnitOfWork, listed: Sequence[ListedPlan]) -> Mapping[UUID, str]:
     """Of each plan whose title another plan of the list has, the fields of its request that differ, in words."""
-    alike: dict[tuple[str, str | None], list[UUID]] = defaultdict(list)
-    for plan in listed:
-        alike[plan.title, plan.cluster].append(plan.id)
     by_default = {plan.id: {"seed": f"{plan.seed} by default"} for plan in listed if plan.prediction == "envelope"}
+
+    def fields(ids: tuple[UUID, ...]) -> list[Mapping[str, str]]:
+        requests = uow.plans.column("request", ids)
+        return [dict(fields_of("", requests.get(plan_id))) | by_default.get(plan_id, {}) for plan_id in ids]
+
+    return _told_apart([((plan.title, plan.cluster), plan.id) for plan in listed], fields)
+
+
+def twin_studies(listed: Sequence[Sweep]) -> Mapping[UUID, str]:
+    """Of each study whose name another one of the list has, of its kind and cluster, the fields that differ."""
+    definitions = {sweep.id: {**sweep.definition, "resolved": None} for sweep in listed}
+
+    def fields(ids: tuple[UUID, ...]) -> list[Mapping[str, str]]:
+        return [dict(fields_of("", definitions[sweep_id])) for sweep_id in ids]
+
+    names = [(sweep.kind, sweep.labels.get("study"), sweep.labels.get("cluster")) for sweep in listed]
+    return _told_apart([(name, sweep.id) for name, sweep in zip(names, listed, strict=True)], fields)
+
+
+def _told_apart(
+    named: Iterable[tuple[Hashable, UUID]], fields: Callable[[tuple[UUID, ...]], Sequence[Mapping[str, str]]]
+) -> Mapping[UUID, str]:
+    """The words for all that share their name with another one; `fields` are those of their requests."""
+    alike: dict[Hashable, list[UUID]] = defaultdict(list)
+    for name, each in named:
+        alike[name].append(each)
     told_apart: dict[UUID, str] = {}
     for ids in (tuple(ids) for ids in alike.values() if len(ids) > 1):
         words = _DISTINCTIONS.get(ids)
         if words is None:
-            requests = uow.plans.column("request", ids)
-            fields = [dict(fields_of("", requests.get(plan_id))) | by_default.get(plan_id, {}) for plan_id in ids]
-            words = distinctions(fields)
+            words = distinctions(fields(ids))
             if len(_DISTINCTIONS) >= _MOST_DISTINCTIONS:
                 _DISTINCTIONS.clear()
             _DISTINCTIONS[ids] = words

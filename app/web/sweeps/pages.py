@@ -21,6 +21,7 @@ from app.web.access import Access
 from app.web.clusters.view import STUDY, ClusterView, place
 from app.web.lists import SIZE, STATES, as_id, id_of, next_page
 from app.web.pages import page
+from app.web.plans.selection import twin_studies
 from app.web.sweeps import comparison, files, plots
 from app.web.sweeps.view import TABS, SweepView
 
@@ -88,6 +89,7 @@ def _list(database: Database, chosen: Mapping[str, str], before: str) -> Respons
         "sweeps.html",
         chosen=chosen,
         listed=found.items,
+        twins=twin_studies(found.items),
         done=done,
         kinds=list(KINDS),
         states=STATES,
