@@ -75,9 +75,10 @@ def reach_goals(
     proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
     reached = [aims.widened(each, best) for each in reached]
     if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
-        # A small problem whose goals are not proven still moves the least for what they reached.
+        # A small problem whose goals are not proven still moves the least for what they reached. If that is no less,
+        # the search's placement stays: from it a search finds no better one, so that it is its own plan.
         exact = exact_answer(problem, rules, best.at, [], is_over, reached)
-        if exact is not None:
+        if exact is not None and exact.moved < best.moved:
             return exact
     bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
     return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)

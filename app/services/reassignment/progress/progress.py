@@ -346,7 +346,7 @@ def progress_of(uow: UnitOfWork, plan: Plan, snapshot_id: UUID, *, path: FieldPa
     head = plan.head
     if head.kind != KIND or head.snapshot_id is None:
         detail = f"plan {head.id} is of the kind {head.kind}; only a plan of the kind {KIND} has progress"
-        raise errors.NoProgress(detail, value=head.kind, limit=KIND)
+        raise errors.NoProgress(detail, value=head.kind)
     own, made_on = snapshots.load(uow, head.snapshot_id)
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     uow.release()
