@@ -177,6 +177,36 @@ def test_a_member_with_another_number_of_partitions_is_named(partitions: set[int
     assert (detail in found.get("group_texts_disagree", "")) is (len(partitions) != counted)
 
 
+@pytest.mark.parametrize(
+    ("group", "member", "named"),
+    [("billing", "-   ", ""), ("billing", "- \\ ", "the member '- "), ("INFO8|", "-   ", "the end of what is before")],
+)
+def test_what_is_left_of_a_frame_or_beside_an_empty_cell_is_named(group: str, member: str, named: str) -> None:
+    header = "GROUP   TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID"
+    row = f"{group:8}t     0         7              9              2   {member}        -    -"
+    found = warnings(read(f"{header}\n{row}\n"))
+    assert ("group_texts_disagree" in found) is bool(named)
+    assert named in found.get("group_texts_disagree", "")
+
+
+@pytest.mark.parametrize("host", ["/10.0.0.1", "/", "/10.0.0"])
+def test_a_host_that_is_cut_off_is_named(host: str) -> None:
+    row = f"billing t 0 7 9 2 c-1_{host}"
+    found = warnings(read(f"GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG OWNER\n{row}\n"))
+    is_named = "no address" in found.get("group_texts_disagree", "")
+    assert is_named is (host != "/10.0.0.1")
+
+
+@pytest.mark.parametrize("fence", ["```", "{code}", "[/quote]"])
+def test_a_fence_after_a_line_is_removed_unless_the_line_has_quotation_marks(fence: str) -> None:
+    """Of lines between quotation marks, two that were joined end in what looks like a fence."""
+    text = sample("kafka-consumer-groups-state.txt").strip()
+    assert [group.state for group in read(text + fence).cluster.groups] == ["Stable", "Stable"]
+    quoted = "\n".join(f"`{line}`" for line in text.split("\n"))
+    with pytest.raises(MalformedText, match="#MEMBERS"):
+        read(quoted + "``")
+
+
 def test_a_header_that_is_joined_with_its_first_row_is_rejected() -> None:
     """Otherwise the row would be names of columns, and its group would be missing."""
     header, row, *rest = sample("kafka-consumer-groups-state.txt").strip().split("\n")

@@ -221,9 +221,10 @@ def undetectable(change: Change, was: Facts, now: Facts) -> bool:
             or len({_DIGITS.sub("0", line).split()[0] for line in change.lines if line}) == 1
         )
     if change.other is not None:
-        return _unordered(now) <= _unordered(was | _reading_of(change.other).facts)
+        values = frozenset(fact for fact in now if fact[-2] != "type")  # of a group below the header of another tool
+        return _unordered(values) <= _unordered(was | _reading_of(change.other).facts)
     if change.kind == "cut a line":
-        return _has_other_end(change, was, now) or _is_quoted(was, now)
+        return _has_other_end(change, was, now) or _is_quoted(was, now) or _has_other_unit(change, was, now)
     return change.kind == "another sign" and _has_other_sign(change, was, now)
 
 
@@ -253,6 +254,8 @@ def _has_other_sign(change: Change, was: Facts, now: Facts) -> bool:
     before, after = _around(change.before[:at].removesuffix(" "), change.before[at + 1 :].removeprefix(" "))
     words += [(after, f"{change.after[at]} {after}"), (before, f"{before} {change.after[at]}")]
     words.append((old[max(0, len(left) - 3) :][:7], new[max(0, len(left) - 3) :][:7]))
+    # A word may begin with the end of an escape, or with a sign that is before the line.
+    words += [(one[1:], other[1:]) for one, other in words if one[:1] == other[:1]]
     return any(_are_renamed(was, now, *pair) for pair in words if all(pair) and not any(map(_NUMBER.fullmatch, pair)))
 
 
@@ -273,6 +276,12 @@ def _has_other_end(change: Change, was: Facts, now: Facts) -> bool:
     left, right = _around(change.before[:at], change.before[at:])
     ends = ((left + right, left), (left[-3:] + right, left[-3:]))
     return bool(left) and any(_renamed(was, *pair) >= _renamed(now, *pair) for pair in ends)
+
+
+def _has_other_unit(change: Change, was: Facts, now: Facts) -> bool:
+    """Whether nothing differs but bytes, whose unit was cut to another one: `1Ti` to `1T`."""
+    lost = {line for line in change.before.split("\n") if line not in change.after.split("\n")}
+    return all("disk_bytes" in fact for fact in was ^ now) and any(re.search(r"\d[KMGTPE]i$", line) for line in lost)
 
 
 def _around(before: str, after: str) -> tuple[str, str]:

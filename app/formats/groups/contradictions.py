@@ -43,6 +43,8 @@ def of_group(group: RecordedGroup) -> Iterator[str]:
         yield f"its state {shown(group.state)} is none of Kafka's"
     if group.assignor and (not _NAME.fullmatch(group.assignor) or resembling(group.assignor, _ASSIGNORS)):
         yield f"its assignor {shown(group.assignor)} is nearly one of Kafka's, or no name"
+    if group.group_id.endswith("|"):
+        yield "its name is the end of what is before a line"
     epoch, of_target = group.group_epoch, group.assignment_epoch
     if epoch is not None and of_target is not None and of_target > epoch:
         yield f"the epoch {of_target} of its target assignment is after its own, {epoch}"
@@ -66,7 +68,7 @@ def _of_member(member: RecordedMember, *, has_uuids: bool) -> Iterator[str]:
 def _is_address(host: str) -> bool:
     address = host.rpartition("/")[2]
     is_broken = _NUMBERS.fullmatch(address) is not None and not _ADDRESS.fullmatch(address)
-    return not is_broken and _HOST.fullmatch(host) is not None
+    return host != "/" and not is_broken and _HOST.fullmatch(host) is not None
 
 
 def _is_generated(member: RecordedMember) -> bool:
@@ -91,9 +93,13 @@ def _other_lags(rows: Iterable[PartitionOffsets]) -> Iterator[str]:
 
 
 def _half_members(rows: list[PartitionOffsets]) -> Iterator[str]:
-    """Partitions with a member and no host of it, or the reverse: a tool that prints hosts prints both or neither."""
-    for row in rows if any(row.host for row in rows) else ():
-        if (row.consumer_id is None) != (row.host is None):
+    """Partitions with a member and no host of it, or the reverse: a tool that prints hosts prints both or neither. And
+    such with something beside the `-` of no member.
+    """
+    has_hosts = any(row.host for row in rows)
+    for row in rows:
+        is_half = has_hosts and (row.consumer_id is None) != (row.host is None)
+        if is_half or (row.consumer_id or "").startswith("- "):
             member, host = shown(row.consumer_id or "-"), shown(row.host or "-")
             yield f"{row.topic}-{row.partition} has the member {member} on {host}"
 

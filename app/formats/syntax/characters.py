@@ -52,7 +52,10 @@ _OTHER_KINDS = {
 _PLAIN = {character: plain for plain, others in _OTHER_KINDS.items() for character in others}
 _UNENCODED = re.compile(r"=(?![\dA-F]{2}|\r?\n)")
 _OF_JIRA = r"\{(?:noformat|code|quote)(?::\w{1,20})?\}|\[/?(?:code|quote)\]"
-_FENCE = re.compile(rf"^(?:```|{_OF_JIRA})(?=\S.*[ \t:])|(?<=[^`\n])(?:```|{_OF_JIRA})(?=[ \r]*$)", re.MULTILINE)
+_FENCE = re.compile(
+    rf"^(?:```|{_OF_JIRA})(?=\S.*[ \t:])|^(?P<line>[^`\n](?:.*[^`\n])?)(?:```|{_OF_JIRA})(?=[ \r]*$)", re.MULTILINE
+)
+"""Before or after a line of a text. A line that begins with a quotation mark of its own keeps what ends it."""
 
 
 _FENCES = ("```", "{noformat", "{code", "{quote", "[/code", "[/quote")
@@ -64,7 +67,7 @@ def plain(text: str) -> str:
     """The text with plain characters and line ends."""
     for undo in (_decoded, _without_marks, _with_plain_ends, _of_a_string, _numbered_apart):
         text = undo(text)
-    return _FENCE.sub("", text) if any(fence in text for fence in _FENCES) else text
+    return _FENCE.sub(r"\g<line>", text) if any(fence in text for fence in _FENCES) else text
 
 
 def _without_marks(text: str) -> str:
