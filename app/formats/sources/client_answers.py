@@ -74,7 +74,7 @@ _PARTITION = ("partitionid", "partitionindex", "partition", "id")
 _LEADER = ("leaderid", "leader")
 _REPLICAS = ("replicanodes", "replicas", "nodes")
 _IN_SYNC = ("isrnodes", "insyncreplicas", "insync", "isrs", "isr")
-_LONG_NAMES = ("offlinereplicas", "insyncreplicas", "bytesinpersec", "isfenced")
+_LONG_NAMES = ("offlinereplicas", "insyncreplicas", "bytesinpersec", "isfenced", "brokers", "partitions")
 """Names of fields that may be missing, too long to be another name with one other sign."""
 _LISTS = ("brokers", "nodes", "topics", "results", "items", "partitions", "data", "clusterinfo")
 _OF_ONE_KIND = ("brokers", "nodes", "partitions")
