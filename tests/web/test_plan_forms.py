@@ -565,7 +565,7 @@ def test_what_has_no_members_is_said_and_stays(browser: Browser, cluster: str, t
 
 
 def test_the_plan_of_a_form_is_estimated_and_not_stored(browser: Browser, database: Database) -> None:
-    """In the words of a list of plans, or why there is none; empty while the form cannot be read."""
+    """It is the summary of the plan, or the reason why none is possible; empty while the form cannot be read."""
     browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
 
     def estimate(kind: str, query: str) -> str:

@@ -40,7 +40,7 @@ def of_rows(offsets: Iterable[PartitionOffsets], members: Iterable[GroupMember])
 def of_group(group: RecordedGroup) -> Iterator[str]:
     """What the parts of a group contradict, of its members the first one."""
     if group.state and group.state.replace("_", "").lower() not in _STATES:
-        yield f"its state {shown(group.state)} is none of Kafka's"
+        yield f"its state {shown(group.state)} is not one of Kafka's"
     if group.assignor and (not _NAME.fullmatch(group.assignor) or resembling(group.assignor, _ASSIGNORS)):
         yield f"its assignor {shown(group.assignor)} is nearly one of Kafka's, or no name"
     if group.group_id.endswith("|"):
