@@ -67,11 +67,15 @@ def environment(kafka: Cluster, **settings: str) -> dict[str, str]:
 
 
 def run(kafka: Cluster, folder: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """`bash run.sh` in a folder with the files of an archive."""
+    """`bash run.sh` in a folder with the files of an archive.
+
+    Its tools share a JVM, unless `KAFKA_BIN` is the folder of those that each start one, as in operation.
+    """
+    quick = {"PATH": f"{kafka.commands}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run(
         ["bash", "run.sh", *options],
         cwd=folder,
-        env=environment(kafka, **settings),
+        env=environment(kafka, **quick | settings),
         capture_output=True,
         text=True,
         timeout=RUNS_WITHIN_S,
