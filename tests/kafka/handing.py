@@ -134,7 +134,9 @@ def reassign(kafka: Cluster, folder: Path, lists: Mapping[str, Sequence[int]], *
 
 def uncordon(kafka: Cluster) -> None:
     """Let every broker get replicas again: a plan that empties one leaves it cordoned."""
-    for broker in kafka.brokers:
-        if "cordoned.log.dirs" in kafka.tool("kafka-configs", "--describe", "--broker", str(broker)):
-            options = ("--alter", "--delete-config", "cordoned.log.dirs", "--broker", str(broker))
-            kafka.tool("kafka-configs", *options)
+    cordoned = "cordoned.log.dirs"
+    if cordoned not in kafka.tool("kafka-configs", "--describe", "--entity-type", "brokers"):
+        return
+    for broker in map(str, kafka.brokers):
+        if cordoned in kafka.tool("kafka-configs", "--describe", "--broker", broker):
+            kafka.tool("kafka-configs", "--alter", "--delete-config", cordoned, "--broker", broker)
