@@ -3,6 +3,7 @@
     jars.py         the artifacts of a release, resolved by Maven and compared with the pinned `checksums/`
     cluster.py      a controller and brokers on loopback, each a process, and Kafka's own tools
     jvm.py          one JVM for many clients and runs of tools, with the classes of `clients/`
+    commands.py     Kafka's tools as commands of a shell, executed by that JVM
     membership.py   groups of Kafka's own clients, and predictions of them
     handing.py      from a running cluster to a plan, and from its archive back to the cluster
     kills.py        kills at random while a plan is executed

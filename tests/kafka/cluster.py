@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from app.jobs import java
-from tests.kafka import jars, jvm
+from tests.kafka import commands, jars, jvm
 from tests.kafka.jvm import Jvm
 
 CONTROLLER = 100
@@ -122,6 +122,11 @@ class Cluster:
     def bin(self) -> Path:
         """Kafka's tools, named as in its distribution."""
         return self.folder / "bin"
+
+    @property
+    def commands(self) -> Path:
+        """The same tools, executed by the JVM of the clients."""
+        return self.folder / "commands"
 
     @property
     def archive(self) -> Path:
@@ -296,7 +301,8 @@ def running(
             cluster._start(cluster.controller)
             cluster.start()
             _archive_classes(cluster)
-            yield cluster
+            with commands.served(cluster.commands, cluster.tools, clients):
+                yield cluster
         finally:
             cluster.close()
 

@@ -67,11 +67,15 @@ def environment(kafka: Cluster, **settings: str) -> dict[str, str]:
 
 
 def run(kafka: Cluster, folder: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """`bash run.sh` in a folder with the files of an archive."""
+    """`bash run.sh` in a folder with the files of an archive.
+
+    Its tools share a JVM, unless `KAFKA_BIN` is the folder of those that each start one, as in operation.
+    """
+    quick = {"PATH": f"{kafka.commands}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run(
         ["bash", "run.sh", *options],
         cwd=folder,
-        env=environment(kafka, **settings),
+        env=environment(kafka, **quick | settings),
         capture_output=True,
         text=True,
         timeout=RUNS_WITHIN_S,
@@ -130,7 +134,9 @@ def reassign(kafka: Cluster, folder: Path, lists: Mapping[str, Sequence[int]], *
 
 def uncordon(kafka: Cluster) -> None:
     """Let every broker get replicas again: a plan that empties one leaves it cordoned."""
-    for broker in kafka.brokers:
-        if "cordoned.log.dirs" in kafka.tool("kafka-configs", "--describe", "--broker", str(broker)):
-            options = ("--alter", "--delete-config", "cordoned.log.dirs", "--broker", str(broker))
-            kafka.tool("kafka-configs", *options)
+    cordoned = "cordoned.log.dirs"
+    if cordoned not in kafka.tool("kafka-configs", "--describe", "--entity-type", "brokers"):
+        return
+    for broker in map(str, kafka.brokers):
+        if cordoned in kafka.tool("kafka-configs", "--describe", "--broker", broker):
+            kafka.tool("kafka-configs", "--alter", "--delete-config", cordoned, "--broker", broker)

@@ -1,5 +1,6 @@
 """Plans of every kind are executed by their archive's script, equal to the letter, and undone."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "isolate a topic": {"isolate": [{"topics": ["clicks.raw"], "brokers": [1, 2]}]},
     "pin a partition": {"pins": [{"topic": "orders", "partition": 0, "replicas": [5, 3, 1]}]},
 }
+IN_OPERATION = "remove a rack's second broker, throttled"
+"""The kind whose tools each have a JVM of their own."""
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -42,15 +45,18 @@ def test_a_plan_is_executed_to_the_letter_and_undone(
     wanted = before | lists_of(client, plan)
     properties = tmp_path / "client.properties"  # each tool has an option for it
     properties.write_text("client.id=rackplan\n", encoding="utf-8")
-    with_client = {"KAFKA_COMMAND_CONFIG": str(properties)}
-    tried = run(topics, folder, "--dry-run", **with_client)
+    settings = {"KAFKA_COMMAND_CONFIG": str(properties)}
+    if kind == IN_OPERATION:
+        settings["KAFKA_BIN"] = str(topics.bin)
+    execute = partial(run, topics, folder, **settings)
+    tried = execute("--dry-run")
     assert tried.returncode == 0, tried.stdout + tried.stderr
     assert topics.replicas() == before, "a dry run changes nothing"
-    done = run(topics, folder, **with_client)
+    done = execute()
     assert done.returncode == 0, done.stdout + done.stderr
     assert topics.replicas() == wanted
     for _ in range(2):  # the second time, as after a run that was killed at the end, there is nothing to do
-        undone = run(topics, folder, "--rollback", **with_client)
+        undone = execute("--rollback")
         assert undone.returncode == 0, undone.stdout + undone.stderr
     there = topics.replicas()
     assert {name: there[name] for name in before} == before

@@ -13,6 +13,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
 @pytest.mark.parametrize("assignor", list(KINDS))
 def test_each_event_is_predicted(three: Cluster, client: httpx.Client, assignor: str) -> None:
+    """The leader `m1` leaves last, when all subscriptions are equal.
+
+    Until then `m4`, which subscribes to one topic, could lead after it. A new leader waits for one answer with metadata
+    before it assigns, also if that was asked for before it knew of the other topic: then it assigns twice, and `sticky`
+    starts the second time from an assignment without that topic.
+    """
     if assignor == "simple" and number(release()) < (4, 2):
         pytest.skip("share groups are a preview before 4.2")
     first, second = f"{assignor}.a", f"{assignor}.b"
@@ -28,8 +34,10 @@ def test_each_event_is_predicted(three: Cluster, client: httpx.Client, assignor:
         if group.kind.client == "consumer":
             restarts(group, "m3")
         grows(group, first, 9)
-        leaves(group, "m1")
+        leaves(group, "m2")
         joins(group, LiveMember("m5", both, "r2"))
+        leaves(group, "m4")
+        leaves(group, "m1")
     finally:
         group.close()
 
