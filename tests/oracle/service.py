@@ -12,6 +12,7 @@ from app.errors import Failure
 from app.services.plans import draft_plan, plan_json
 from app.services.reassignment import PLAN_KIND, READER
 from app.services.replicas import PLAN_KIND as PLACEMENT
+from app.services.restarts import PLAN_KIND as RESTART
 from app.settings import Settings
 from tests.oracle.clusters import Document
 
@@ -68,6 +69,14 @@ def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> 
                     _lists(PLAN_KIND.write(made, "batch", lambda: cluster, batch=number, is_inverse=is_inverse))
                 )
     return answer
+
+
+def restart(snapshot: Document, request: Document) -> Document:
+    """The plan of a restart, which the service accepts."""
+    cluster = SnapshotRequest.model_validate(snapshot).core()
+    body = RESTART.planner.reader.validate_python(request)
+    document: Document = json.loads(plan_json(draft_plan(RESTART.planner, body, cluster, _LIMITS)))
+    return document
 
 
 def new_topic(request: Document) -> list[list[int]]:
