@@ -1,5 +1,7 @@
 """Clusters that have to have the same plan: tiered topics by their local bytes, topics with observers that stay."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.oracle.clusters import Document
@@ -23,7 +25,7 @@ def agree(one: Answer, other: Answer) -> None:
         assert one.document.get(name) == other.document.get(name), name
 
 
-def with_rows(snapshot: Document, topic: Document, **fields: list[object]) -> Document:
+def with_rows(snapshot: Document, topic: Document, **fields: Sequence[object]) -> Document:
     """The cluster with other fields of the partitions of a topic: a value for each."""
     rows = [
         row | {name: values[place] for name, values in fields.items()} for place, row in enumerate(topic["partitions"])
