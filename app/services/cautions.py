@@ -37,6 +37,8 @@ class Caution(AnswerRecord, schema="WarningDocument"):
 
     def __post_init__(self) -> None:
         about = {name: value for name, value in vars(self).items() if value and value is not ABSENT}
+        if "brokers" in about:
+            about["brokers"] = tuple(sorted(about["brokers"]))
         if "members" in about:
             about["members"] = about["members"][:NAMED_MEMBERS]
         vars(self).clear()

@@ -2,7 +2,8 @@
 
 The model is written from the documentation alone and imports nothing of `app.core`: it shares with the planner the JSON
 of requests and answers. `make oracle` runs fresh instances; `test_oracle.py` runs the same ones each time, and
-`test_units.py` holds plans of sizes in other units to be the same.
+`test_units.py` and `test_equal_plans.py` hold plans to be the same. `test_scatter_width.py`, `test_groups.py` and
+`test_restarts.py` have models of their own.
 
 clusters.py     random snapshots, at most 8 brokers and 12 partitions
 options.py      random requests: every kind of option of POST /v1/plans/reassignment

@@ -7,9 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.api.models.clusters import SnapshotRequest
+from app.api.replicas.requests import PlaceRequest
 from app.errors import Failure
 from app.services.plans import draft_plan, plan_json
 from app.services.reassignment import PLAN_KIND, READER
+from app.services.replicas import PLAN_KIND as PLACEMENT
+from app.services.restarts import PLAN_KIND as RESTART
 from app.settings import Settings
 from tests.oracle.clusters import Document
 
@@ -66,6 +69,22 @@ def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> 
                     _lists(PLAN_KIND.write(made, "batch", lambda: cluster, batch=number, is_inverse=is_inverse))
                 )
     return answer
+
+
+def restart(snapshot: Document, request: Document) -> Document:
+    """The plan of a restart, which the service accepts."""
+    cluster = SnapshotRequest.model_validate(snapshot).core()
+    body = RESTART.planner.reader.validate_python(request)
+    document: Document = json.loads(plan_json(draft_plan(RESTART.planner, body, cluster, _LIMITS)))
+    return document
+
+
+def new_topic(request: Document) -> list[list[int]]:
+    """The replica lists of the one topic of a request for new topics that lists brokers."""
+    body = PlaceRequest.model_validate(request).service()
+    [topic] = json.loads(plan_json(draft_plan(PLACEMENT.planner, body, None, _LIMITS)))["topics"]
+    lists: list[list[int]] = topic["replicas"]
+    return lists
 
 
 def _lists(file: bytes) -> dict[tuple[str, int], list[int]]:

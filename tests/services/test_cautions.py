@@ -60,3 +60,8 @@ def test_a_field_is_of_the_warning_and_may_be_in_its_text() -> None:
     found = caution("racks_ignored.mode", listed=3, brokers=(1, 2))
     assert (found.code, found.brokers) == ("racks_ignored", (1, 2))
     assert found.detail == "racks do not count: 2 of 3 brokers have none, and the mode is safe"
+
+
+def test_brokers_are_ascending() -> None:
+    """A request lists brokers in any order."""
+    assert caution("fenced_brokers_left_out", brokers=(12, 3)).brokers == (3, 12)

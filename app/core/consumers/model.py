@@ -48,6 +48,20 @@ class ConsumersProblem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """Partitions on the fewest consumers that were found, whatever `least`, `most`, `hold` and `spare` are.
+
+    Parameters
+    ----------
+    lower_bound : no assignment within capacity has fewer consumers. owners : (partitions,) int32, from 0.
+    """
+
+    consumers: int
+    lower_bound: int
+    owners: Int32s = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Interval:
     """The consumers of one interval.
 
@@ -57,6 +71,7 @@ class Interval:
     owners : (partitions,) int32 consumers, which keep their numbers; a new one has the smallest number that is free.
     moved : bytes/s of the partitions with another consumer than before; 0 in the first interval.
     moved_lower_bound : no assignment to as many consumers moves less.
+    packing : the fewest consumers of this interval alone.
     lost : bytes/s above the capacity of consumers.
     """
 
@@ -65,6 +80,7 @@ class Interval:
     owners: Int32s = field(repr=False)
     moved: int
     moved_lower_bound: int
+    packing: Packing = field(repr=False)
     lost: int = 0
 
 

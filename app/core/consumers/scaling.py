@@ -8,21 +8,12 @@ from itertools import product
 import numpy as np
 
 from app.core.consumers.exact import Effort, assigned
-from app.core.consumers.model import NO_CONSUMER, ConsumersProblem, Interval
+from app.core.consumers.model import NO_CONSUMER, ConsumersProblem, Interval, Packing
 from app.core.consumers.packing_kernel import Rows, fill, give_back
 from app.core.flow import Network, cheapest_amounts, largest_cost
 from app.core.model import Bools, Int32s, Int64s
 
 _LARGEST_PARTS = 20
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Packing:
-    """Partitions on the fewest consumers that were found; `owners` is (rows,) int32."""
-
-    consumers: int
-    lower_bound: int
-    owners: Int32s = field(repr=False)
 
 
 def packed(weights: Int64s, capacity: int, effort: Effort) -> Packing:
@@ -255,7 +246,7 @@ def scale(problem: ConsumersProblem) -> list[Interval]:
     effort = Effort(MODEL_SECONDS, SERIES_SECONDS)
     unit = max(1, int(np.gcd.reduce(problem.rates, axis=None)))
     scaled = replace(problem, rates=problem.rates // unit, capacity=max(1, problem.capacity // unit))
-    packings = _packings(scaled, effort)
+    packings = [packed(weights, scaled.capacity, effort) for weights in scaled.weights]
     return [
         replace(each, moved=each.moved * unit, moved_lower_bound=each.moved_lower_bound * unit, lost=lost)
         for place, each in enumerate(_intervals(scaled, packings, _counts(scaled, packings), effort))
@@ -263,18 +254,14 @@ def scale(problem: ConsumersProblem) -> list[Interval]:
     ]
 
 
-def _packings(problem: ConsumersProblem, effort: Effort) -> list[Packing]:
-    return [packed(weights, problem.capacity, effort) for weights in problem.weights]
-
-
 def front(problem: ConsumersProblem, solved: Sequence[Interval]) -> list[FrontPoint]:
     """Choices of `hold` and `spare` of which none has both fewer consumers and less movement, by consumers.
 
-    The solved one is among the candidates. The others are found without the integer model, so that they may move more
-    than they need to.
+    The solved one is among the candidates. The others have as many consumers as a problem with their `hold` and `spare`
+    has; their movement is found without the integer model, so that they may move more than they need to.
     """
     length = len(problem.rates)
-    packings = _packings(problem, Effort(0, 0))
+    packings = [each.packing for each in solved]
     points = [_point(problem, solved)]
     tried = {tuple(each.consumers for each in solved)}
     spares = sorted({0, 1, max(each.consumers for each in packings) // 10})
@@ -328,7 +315,12 @@ def _intervals(
         total = int(costs[previous != NO_CONSUMER].sum())
         previous = _named(moves.owners, names)
         yield Interval(
-            count, max(packing.lower_bound, problem.least), previous, total - moves.kept, total - moves.kept_bound
+            consumers=count,
+            lower_bound=max(packing.lower_bound, problem.least),
+            owners=previous,
+            moved=total - moves.kept,
+            moved_lower_bound=total - moves.kept_bound,
+            packing=packing,
         )
 
 

@@ -57,6 +57,7 @@ class Scaling:
 
 class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[scaling.Interval]]):
     kind, reader = KIND, READER
+    engine_version = 3
 
     def check_site(self, request: ConsumersRequest) -> None:
         """Nothing: a snapshot is optional."""

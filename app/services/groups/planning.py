@@ -83,8 +83,9 @@ class GroupProblem:
 
 class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     kind, reader = KIND, READER
-    # Small groups are balanced by load exactly. Share groups: hash maps that grow late, members of a second round.
-    engine_version = 5
+    # Loads in multiples of their unit. Small groups are balanced by load exactly. Share groups: hash maps that grow
+    # late, members of a second round.
+    engine_version = 6
     certificate_path = ("optimum", "certificate")
 
     def check_site(self, request: GroupRequest) -> None:

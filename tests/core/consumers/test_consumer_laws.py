@@ -148,6 +148,20 @@ class TestLaws:
         assert [point.moved for point in points] == sorted({point.moved for point in points}, reverse=True)
         assert points[0].consumers == sum(each.consumers for each in scale(problem))
 
+    @settings(max_examples=20, deadline=None)
+    @given(series(partitions=8, intervals=4, largest=CAPACITY // 2))
+    def test_a_choice_of_the_front_has_the_consumers_of_its_own_problem(self, rates: Int64s) -> None:
+        problem = ConsumersProblem(rates, CAPACITY)
+        for point in front(problem, solved(problem)):
+            own = scale(replace(problem, hold=point.hold, spare=point.spare))
+            assert point.consumers == sum(each.consumers for each in own)
+
+    def test_the_front_counts_packings_that_only_the_model_finds(self) -> None:
+        """Best fit decreasing needs three consumers of 100 for 50, 44, 41, 40, 16 and 7: 50 + 44, 41 + 40 + 16, 7."""
+        problem = problem_of([[41, 7, 16, 40, 44, 50]], capacity=100, spare=1)
+        assert best_fit_decreasing([41, 7, 16, 40, 44, 50], 100) == 3
+        assert [(point.spare, point.consumers) for point in front(problem, solved(problem))] == [(0, 2)]
+
 
 class TestDelay:
     @settings(deadline=None)

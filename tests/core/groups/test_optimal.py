@@ -120,6 +120,15 @@ class TestAgainstEveryAssignment:
         assert found.certificate.value == member_loads(members, known, found.assignment, weights=load).max
         assert found.certificate.optimal == (found.certificate.lower_bound == found.certificate.value)
 
+    @given(st.integers(0, 1_000), st.integers(2, 1_000))
+    @costly(50)
+    def test_units_of_loads_do_not_matter(self, seed: int, unit: int) -> None:
+        load = np.array(Random(seed).choices(range(50), k=16))
+        known, members = metadata({1: "a"}, topic("t", *[[1]] * 16)), [member(name, "t") for name in "abc"]
+        one, other = (balance_by_load(members, known, {"t": load * factor}) for factor in (1, unit))
+        assert given_to(one.assignment) == given_to(other.assignment)
+        assert one.certificate.value * unit == other.certificate.value
+
 
 class TestLaws:
     """Laws of a group of any size."""

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment.model import KEEP, TIGHT, Balance, Domain, MovementProblem
+from app.core.reassignment.model import KEEP, TIGHT, Balance, BrokerBounds, Domain, MovementProblem
+from app.core.reassignment.solvers.flow import levels as of_levels
 from app.core.reassignment.solvers.flow.least_movement import least_movement, within_budget
 from app.core.reassignment.solvers.flow.levels import LARGEST_WEIGHT, find_levels, narrowest_levels, whole_weights
 from app.core.reassignment.solvers.flow.places import counts
@@ -163,6 +164,36 @@ def test_ceilings_are_at_the_lowest_level_and_floors_at_the_highest(
     )
     bounds = narrowest_levels(problem).bounds()
     assert (tuple(bounds.low.tolist()), tuple(bounds.high.tolist())) == (low, high)
+
+
+def levels_of(weights: list[int], most: list[int], total: int) -> tuple[Fraction, Fraction]:
+    """The levels of brokers of which each may have so many of a total."""
+
+    def is_feasible(bounds: BrokerBounds) -> bool:
+        high = np.minimum(bounds.high, most)
+        return bool((bounds.low <= high).all()) and int(bounds.low.sum()) <= total <= int(high.sum())
+
+    every = np.ones(len(weights), np.bool_)
+    found = find_levels(is_feasible, every, np.array(weights, np.int64), total, is_within=True)
+    return found.low, found.high
+
+
+@given(st.lists(st.tuples(st.integers(1, 500), st.integers(0, 40)), min_size=1, max_size=5), st.floats(0, 1))
+@examples(100)
+def test_levels_are_the_same_however_many_are_listed(brokers: list[tuple[int, int]], share: float) -> None:
+    """Bisection leaves at most `MOST_LEVELS` of those that would be listed."""
+    weights, most = ([each[part] for each in brokers] for part in (0, 1))
+    found = []
+    for limit in (60, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(of_levels, "MOST_LEVELS", limit)
+            found.append(levels_of(weights, most, int(share * sum(most))))
+    assert found[0] == found[1]
+
+
+def test_a_broker_of_hardly_any_weight_is_planned() -> None:
+    """A weight of 10⁻⁹ beside others of 1: four brokers that have all partitions have no other placement."""
+    assert levels_of([1, *[10**9] * 3], [7] * 4, 28)[1] > 6
 
 
 def test_a_weight_that_hardly_differs_leaves_the_band() -> None:

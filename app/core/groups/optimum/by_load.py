@@ -136,8 +136,7 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
     racks, owners = rack_table(members, metadata, table), owning_members(table, members)
     topic_class = classes.topic_class[table.topic_of_rows()]
     rows = np.flatnonzero(topic_class != NO_CLASS)
-    loads = weights_of_rows(table, load)
-    _check_loads(loads[rows])
+    loads, unit = _in_units(weights_of_rows(table, load), rows)
     # Load first and number of partitions second, as one integer.
     combined = loads * (len(rows) + 1) + 1
     class_of_arc, member_class = np.nonzero(classes.subscribes)
@@ -160,20 +159,27 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
     lower_bound = largest if exact is not None else _lower_bound(classes, topic_class[rows], loads[rows])
     return LoadBalance(
         assignment=assignment_of(table, reader_of_row, [member.id for member in members]),
-        certificate=Certificate("largest load", largest, lower_bound, SOLVER if exact is None else EXACT_SOLVER),
+        certificate=Certificate(
+            "largest load", largest * unit, lower_bound * unit, SOLVER if exact is None else EXACT_SOLVER
+        ),
         in_rack=int(np.count_nonzero(racks.is_in_rack(rows, racks.of_member[reader_of_row[rows]]))),
         moved=int(np.count_nonzero((owners[rows] != NO_MEMBER) & (owners[rows] != reader_of_row[rows]))),
     )
 
 
-def _check_loads(loads: Int64s) -> None:
-    total, limit = float(loads.sum(dtype=np.float64)), LARGEST_SUM // (len(loads) + 1)
+def _in_units(loads: Int64s, rows: Int64s) -> tuple[Int64s, int]:
+    """Loads as multiples of the greatest common divisor of those of `rows`, and this unit: in other units the same
+    loads are then assigned alike. Raises `LimitExceeded` if they cannot be added exactly.
+    """
+    total, limit = float(loads[rows].sum(dtype=np.float64)), LARGEST_SUM // (len(rows) + 1)
     if total > limit:
         raise LimitExceeded(
             f"the loads come to {total:.3g}; in a group of this size up to {limit} can be added exactly",
             load=total,
             limit=limit,
         )
+    unit = max(1, int(np.gcd.reduce(loads[rows])))
+    return loads // unit, unit
 
 
 def _subscribers_by_topic_class(

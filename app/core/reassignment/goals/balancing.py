@@ -296,5 +296,5 @@ class _Aims:
                 bounds.ceiling[:, column], bounds.floor[:, column] = each.ceiling, each.floor
                 bounds.unit[:, column] = weight / np.maximum(self._ideal[:, column], 1) * targets[:, column]
                 is_kept = self._problem.floors[:, column] > 0
-                bounds.unit[is_kept, column] = EARLIER / max(1.0, self._ideal[:, column].max())
+                bounds.unit[is_kept, column] = EARLIER / self._ideal[:, column].max(initial=1.0)
         return bounds

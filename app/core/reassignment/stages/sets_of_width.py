@@ -48,10 +48,9 @@ def place_on_sets(
         flow = min_cost_flow(arcs.network, [arcs.weight, arcs.copies], is_over=is_over)
         lists[rows, :factor] = of_factor[arcs.chosen(flow.amounts)]
         bound += flow.lower_bounds[0]
-        fewest, most = len(rows) // len(of_factor), -(-len(rows) // len(of_factor))
-        constraints.append(
-            f"{fewest} to {most} partitions on each of {len(of_factor)} replica sets of {factor} brokers"
-        )
+        each, more = divmod(len(rows), len(of_factor))
+        counts = f"{each} partitions on each of {len(of_factor)} replica sets of {factor} brokers"
+        constraints.append(f"{counts}, and one more on the first {more} in the order of rounds" if more else counts)
     moved = moved_weight(problem, lists)
     certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
     return ReplicaPlacement(in_order(problem, lists), None, certificate)

@@ -209,6 +209,10 @@ def _at(weight: Int64s, low: Fraction, high: Fraction) -> BrokerBounds:
     return BrokerBounds(np.array(lows, np.int64), np.array(highs, np.int64))
 
 
+MOST_LEVELS = 10_000
+"""Levels that are listed between two; weights of 1 and 10⁹ have 10⁹ of them, of which bisection leaves these."""
+
+
 def _first(
     holds: Callable[[Fraction], bool], start: Fraction, end: Fraction, step: Fraction, weights: Int64s, *, rising: bool
 ) -> Fraction:
@@ -220,6 +224,11 @@ def _first(
     if level == failing:
         return level
     # Ceilings are the same from one k / w, exclusive, to the next; floors from one, inclusive, to the next.
+    while abs(level - failing) * sum(set(weights.tolist())) > MOST_LEVELS:
+        middle = (failing + level) / 2
+        to_next = (Fraction((ceil if rising else floor)(middle * each), each) for each in weights.tolist())
+        middle = min(to_next) if rising else max(to_next)
+        failing, level = (failing, middle) if holds(middle) else (middle, level)
     between = {
         Fraction(count, weight)
         for weight in set(weights.tolist())
