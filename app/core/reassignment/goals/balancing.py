@@ -25,6 +25,7 @@ from app.core.reassignment.resource_problem import (
     ideal_loads,
 )
 from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.exact.few_brokers import exchanged
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
 from app.core.reassignment.solvers.search.search import least_of_searches, led_by, rules_of, search, start_of
 
@@ -162,7 +163,13 @@ class _Aims:
             if exact is not None and exact.moved < best.moved:
                 at = led_by(exact.replicas, exact.leaders)
                 return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
-        bound = moved_lower_bound(problem, rules, self._start, self.bounds([], reached), best, is_over)
+        bounds = self.bounds([], reached)
+        bound = moved_lower_bound(problem, rules, self._start, bounds, best, is_over)
+        if goals and all(goal.name in RESOURCES for goal in goals):
+            at = exchanged(problem, rules, bounds, best, bound, is_over)
+            found = best if at is best.at else search(problem, rules, at, bounds, is_over)
+            if found.penalty <= best.penalty and found.moved < best.moved:
+                best = found
         return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 
     def one_load(self, goal: Goal, within: GoalRange) -> OneLoad:
