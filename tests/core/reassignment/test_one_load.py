@@ -11,7 +11,7 @@ from app.core.model import NO_LEADER
 from app.core.reassignment.goals import balancing
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.by_load import place_by_load
-from app.core.reassignment.model import TIGHT, Balance
+from app.core.reassignment.model import TIGHT, Balance, Domain, MovementProblem
 from app.core.reassignment.resource_problem import (
     RESOURCES,
     Goal,
@@ -103,6 +103,38 @@ def test_loads_are_in_proportion_to_weights() -> None:
     loads = found.loads[:, DISK]
     assert loads[1::2].sum() == pytest.approx(2 * loads[::2].sum(), rel=0.02)
     assert found.goals[0].largest.value <= found.goals[0].largest.lower_bound * Fraction(102, 100)
+
+
+PARTITIONS = [
+    *[(6, 5, 58844770), (5, 3, 7481620), (5, 6, 94444923), (5, 3, 83299312), (3, 2, 82779180), (7, 5, 82676931)],
+    *[(2, 6, 54006805), (1, 2, 25772132), (2, 3, 16238958), (2, 7, 20064284), (5, 0, 85053287), (3, 4, 91556404)],
+    *[(2, 0, 2177211), (5, 4, 65833722), (5, 3, 49085748), (1, 0, 82513226), (1, 5, 69075987), (5, 7, 48770838)],
+    *[(5, 4, 49585786), (0, 7, 52530197), (6, 2, 74139170), (0, 5, 23070973), (5, 4, 77705885), (3, 2, 60002602)],
+    (0, 5, 65718245),
+]
+"""Two brokers and the bytes of each, on eight brokers in three racks."""
+
+
+@pytest.mark.long
+def test_a_placement_that_models_found_is_searched_again_from_itself() -> None:
+    """The search reaches a narrower band from the placement that models of regions find than from the cluster."""
+    lists, size_bytes = np.array(PARTITIONS)[:, :2].astype(np.int32), np.array(PARTITIONS)[:, 2]
+    every, racks = np.ones(8, np.bool_), np.ones(3, np.int64)
+    movement = MovementProblem(
+        broker_ids=np.arange(8, dtype=np.int32),
+        rack_of=np.arange(8, dtype=np.int32) % 3,
+        target=every,
+        base=np.zeros(8, np.int64),
+        domains=(Domain(2, every, every, 0 * racks, racks),),
+        domain_of=np.zeros(len(lists), np.int32),
+        current=lists,
+        is_copied=np.zeros(lists.shape, np.bool_),
+        must_keep=np.full(len(lists), -1, np.int32),
+        weight=size_bytes,
+    )
+    planned = place_by_load(movement, size_bytes, movement.base, TIGHT, never)
+    again = place_by_load(movement.planned(planned.placement.replicas), size_bytes, movement.base, TIGHT, never)
+    assert again.placement.moved == 0 < planned.placement.moved
 
 
 @pytest.mark.long

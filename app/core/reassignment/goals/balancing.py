@@ -25,13 +25,16 @@ from app.core.reassignment.resource_problem import (
     ideal_loads,
 )
 from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.exact.few_brokers import exchanged
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
-from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, search, start_of
+from app.core.reassignment.solvers.search.search import least_of_searches, led_by, rules_of, search, start_of
 
 CLOSE = Fraction(1, 1_000)
 """A tight goal aims at its lower bound and so much of it more, so that the search has an end."""
 MOST_SETTLED = 3
-"""Searches from a placement that was found, as of the cluster after the plan, which is to move nothing."""
+"""Searches from a placement that was found, as of the cluster after the plan, which is to move nothing, and how often
+what they find is improved at most.
+"""
 MAX_RERUNS = 3
 """Searches from the start with the loads that were reached as ceilings, for less movement."""
 
@@ -68,20 +71,14 @@ def reach_goals(
         return exact
     aims = _Aims(problem, rules, start)
     best, reached = aims.settled(*aims.reach(priorities, ends), priorities, ends)
-    goals = [goal for group in priorities for goal in group]
-    if len(goals) == 1 and is_one_load(problem, goals[0].name):
-        best, bound = aims.one_load(goals[0], reached[0]).improve(best, is_over)
-        return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=ExcessProof())
-    proof, best = proven_excess(problem, rules, aims.bounds([], reached), best, is_over)
-    reached = [aims.widened(each, best) for each in reached]
-    if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
-        # A small problem whose goals are not proven still moves the least for what they reached. If that is no less,
-        # the search's placement stays: from it a search finds no better one, so that it is its own plan.
-        exact = exact_answer(problem, rules, best.at, [], is_over, reached)
-        if exact is not None and exact.moved < best.moved:
-            return exact
-    bound = moved_lower_bound(problem, rules, start, aims.bounds([], reached), best, is_over)
-    return answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+    for _ in range(MOST_SETTLED):
+        improved, reached, placement = aims.improved(best, reached, priorities, is_over)
+        if improved is best:
+            break
+        best, reached = aims.settled(improved, reached, priorities, ends)
+        if best is improved:
+            break
+    return placement
 
 
 def _is_same(one: GoalRange, other: GoalRange) -> bool:
@@ -147,6 +144,33 @@ class _Aims:
             again = search(problem, self._rules, again.at, self.bounds([], narrower), ends)
             best, reached = self.with_less_movement(again, narrower, ends, is_from_start=False)
         return best, reached
+
+    def improved(
+        self, best: SearchedPlacement, reached: list[GoalRange], priorities: Sequence[Sequence[Goal]], is_over: Deadline
+    ) -> tuple[SearchedPlacement, list[GoalRange], ResourcePlacement]:
+        """A placement with less movement within what was reached, `best` itself if none is found, and its bounds."""
+        problem, rules = self._problem, self._rules
+        goals = [goal for group in priorities for goal in group]
+        if len(goals) == 1 and is_one_load(problem, goals[0].name):
+            best, bound = self.one_load(goals[0], reached[0]).improve(best, is_over)
+            placement = answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=ExcessProof())
+            return best, reached, placement
+        proof, best = proven_excess(problem, rules, self.bounds([], reached), best, is_over)
+        reached = [self.widened(each, best) for each in reached]
+        if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
+            # A small problem whose goals are not proven still moves the least for what they reached.
+            exact = exact_answer(problem, rules, best.at, [], is_over, reached)
+            if exact is not None and exact.moved < best.moved:
+                at = led_by(exact.replicas, exact.leaders)
+                return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
+        bounds = self.bounds([], reached)
+        bound = moved_lower_bound(problem, rules, self._start, bounds, best, is_over)
+        if goals and all(goal.name in RESOURCES for goal in goals):
+            at = exchanged(problem, rules, bounds, best, bound, is_over)
+            found = best if at is best.at else search(problem, rules, at, bounds, is_over)
+            if found.penalty <= best.penalty and found.moved < best.moved:
+                best = found
+        return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 
     def one_load(self, goal: Goal, within: GoalRange) -> OneLoad:
         """The load of a goal that no leader changes, without limits, within bounds."""

@@ -1,11 +1,14 @@
-"""An exact model of a small problem (CP-SAT): a Boolean for each eligible broker of each partition, and for its leader.
+"""An exact model of a placement (CP-SAT): a Boolean for each eligible broker of each partition, and for its leader.
+
+All cells of a small problem are free, or those of some partitions on some brokers of a larger one; other replicas and
+leaders are then as in a placement to start from.
 
 Solves are limited in deterministic time, so that the same problem always gets the same answer.
 """
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, lcm
@@ -16,9 +19,9 @@ import numpy as np
 from app.core.integer import integer_solver
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import BrokerBounds
-from app.core.reassignment.resource_problem import NO_LIMIT, ResourceProblem
+from app.core.reassignment.resource_problem import NO_LIMIT, ResourceProblem, loads_of
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.cell_model import add_legal_set
+from app.core.reassignment.solvers.exact.cell_model import FreeCells, add_legal_set
 
 SOLVER_TIME = 1.0
 """Deterministic time of the longest attempt of a solve, about seconds."""
@@ -74,33 +77,70 @@ def subsets(rows: int) -> Int64s:
     return np.arange(1 << rows)[:, None] >> np.arange(rows) & 1
 
 
-class PlacementModel:
-    """The legal sets of all partitions and their leaders, with the loads of a problem.
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbourhood:
+    """The placements that differ from another one in free cells alone.
 
-    Of a partition's replicas one that is ready leads before others, then one on a broker that may lead.
+    Parameters
+    ----------
+    free : no consumers fetch from followers of its rows. at : (rows, widest) int32, the leader in column 0.
+    loads : (brokers, resources) int64 of that placement.
     """
 
-    def __init__(self, problem: ResourceProblem, rules: LoadRules) -> None:
+    free: FreeCells
+    at: Int32s
+    loads: Int64s
+
+    def base(self, problem: ResourceProblem) -> Int64s:
+        """(brokers, resources) int64: the loads without the free cells."""
+        changing = self.free.changing(self.at)
+        of_cells = replace(problem.loads, base=np.zeros_like(self.loads), reads=None)
+        return self.loads - loads_of(of_cells, problem.movement.rack_of, changing, changing[:, 0])
+
+
+class PlacementModel:
+    """The legal sets of partitions and their leaders, with the loads of a problem.
+
+    Of a partition's replicas one that is ready leads before others, then one on a broker that may lead.
+
+    Parameters
+    ----------
+    near : the placements of the model; None is all.
+    """
+
+    def __init__(self, problem: ResourceProblem, rules: LoadRules, near: Neighbourhood | None = None) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
         self.model: Any = cp_model.CpModel()
         self._rules, self._loads, self._may_lead, self._behind = rules, problem.loads, problem.may_lead, problem.behind
         largest = np.maximum(self._loads.of_leader, self._loads.of_follower).sum(axis=0)
         self._most: Int64s = self._loads.base.sum(axis=0) + rules.factor.max(initial=0) * largest
+        self._base = self._loads.base if near is None else near.base(problem)
+        widest = int(rules.factor.max(initial=0))
+        self._at = np.full((len(rules.cost), widest), NO_REPLICA, np.int32) if near is None else near.at
+        self._near = near
         self._solver: Any = None
         self.bound, self.is_placed, self.attempts, self._largest = 0, False, ATTEMPTS, 0
-        self._cells: list[dict[int, tuple[Any, Any]]] = [self._add_partition(row) for row in range(len(rules.cost))]
+        rows = range(len(rules.cost)) if near is None else near.free.rows.tolist()
+        self._cells: dict[int, dict[int, tuple[Any, Any]]] = {row: self._add_partition(row) for row in rows}
 
     def _add_partition(self, row: int) -> dict[int, tuple[Any, Any]]:
         """Whether each broker has a replica of the row, and whether it leads."""
         rules, domain, behind = self._rules, self._rules.domain_of[row], self._behind[row]
         current = {broker for broker in rules.current[row].tolist() if broker != NO_REPLICA}
-        brokers = sorted(set(np.flatnonzero(rules.may_receive[domain]).tolist()) | current)
+        eligible, start = set(np.flatnonzero(rules.may_receive[domain]).tolist()) | current, self._at[row].tolist()
+        if self._near is not None:
+            eligible &= set(self._near.free.brokers.tolist())
+        brokers, others = sorted(eligible), [each for each in start if each != NO_REPLICA and each not in eligible]
         leads = [self.model.new_bool_var("") for _ in brokers]
-        chosen = add_legal_set(self.model, rules, row, brokers)
+        chosen = add_legal_set(self.model, rules, row, brokers, others)
         cells = {broker: (chosen[broker], led) for broker, led in zip(brokers, leads, strict=True)}
-        rank = {broker: 2 * int(broker in behind) + int(not self._may_lead[broker]) for broker in brokers}
-        self._add_leader(cells, min(int(rules.factor[domain]), 1), rank)
+        rank = {each: 2 * int(each in behind) + int(not self._may_lead[each]) for each in (*brokers, *others)}
+        for broker, led in zip(brokers, leads, strict=True):
+            if any(rank[each] < rank[broker] for each in others):
+                self.model.add(led == 0)
+        is_led_by_others = bool(others) and others[0] == start[0]
+        self._add_leader(cells, min(int(rules.factor[domain]), 1) - int(is_led_by_others), rank)
         return cells
 
     def _add_leader(self, cells: dict[int, tuple[Any, Any]], leaders: int, rank: dict[int, int]) -> None:
@@ -115,12 +155,12 @@ class PlacementModel:
         """The load of a broker by one resource."""
         of_leader, of_follower = self._loads.of_leader[:, column], self._loads.of_follower[:, column]
         terms: list[tuple[Any, int, int]] = []
-        for row, cells in enumerate(self._cells):
+        for row, cells in self._cells.items():
             if broker in cells:
                 has, leads = cells[broker]
                 follows = int(of_follower[row])
                 terms += [(has, follows, 1), (leads, int(of_leader[row]) - follows, 1)]
-        return Sum(tuple(term for term in terms if term[1]), int(self._loads.base[broker, column]))
+        return Sum(tuple(term for term in terms if term[1]), int(self._base[broker, column]))
 
     def excess(self, upper: Int64s, *, shares: bool) -> tuple[Sum, int]:
         """The sum of loads above limits, and in which parts of a limit it is counted.
@@ -166,7 +206,7 @@ class PlacementModel:
         sets = subsets(len(load))
         sums = sets @ load
         for broker, (low, high) in enumerate(zip(within.low - base, within.high - base, strict=True)):
-            may_have = np.array([broker in cells for cells in self._cells])
+            may_have = np.array([broker in cells for cells in self._cells.values()])
             inside = sets[(sums >= low) & (sums <= high) & ~sets[:, ~may_have].any(axis=1)]
             if len(inside) > MAX_CONFIGURATIONS:
                 continue
@@ -189,14 +229,16 @@ class PlacementModel:
         return Sum(tuple((self._cells[row][broker][0], 1, 1) for row in rows.tolist() if broker in self._cells[row]))
 
     def moved(self, weight: Int64s) -> Sum:
-        """The moved weight, with (rows,) int64 of one replica; 0 of partitions that have none now."""
+        """The moved weight of partitions with free cells, with (rows,) int64 of one replica; 0 of those that have none
+        now. Replicas that are as in the start count as moved.
+        """
         rules = self._rules
         terms, constant = [], 0
-        for row in np.flatnonzero(weight).tolist():
+        for row, cells in self._cells.items():
             each = int(weight[row])
             constant += int(rules.factor[rules.domain_of[row]]) * each
             stays = rules.current[row][rules.stays_free[row]].tolist()
-            terms += [(self._cells[row][broker][0], -each, 1) for broker in stays]
+            terms += [(cells[broker][0], -each, 1) for broker in stays if each and broker in cells]
         return Sum(tuple(terms), constant)
 
     def kept(self, worth: Int64s) -> Sum:
@@ -206,7 +248,7 @@ class PlacementModel:
 
     def changes(self, leader: Int32s) -> Sum:
         """Partitions with another leader than their current one, (rows,) int32."""
-        led = [(cells, int(at)) for cells, at in zip(self._cells, leader, strict=True) if at != NO_LEADER]
+        led = [(cells, int(leader[row])) for row, cells in self._cells.items() if leader[row] != NO_LEADER]
         return Sum(tuple((cells[at][1], -1, 1) for cells, at in led if at in cells), len(led))
 
     def number(self, most: int) -> Sum:
@@ -229,7 +271,8 @@ class PlacementModel:
 
     def hint(self, at: Int32s) -> None:
         """Start the search with a placement, (rows, widest) int32, the leader in column 0."""
-        for cells, brokers in zip(self._cells, at.tolist(), strict=True):
+        for row, cells in self._cells.items():
+            brokers = at[row].tolist()
             for broker, (has, leads) in cells.items():
                 self.model.add_hint(has, broker in brokers)
                 self.model.add_hint(leads, broker == brokers[0])
@@ -248,6 +291,11 @@ class PlacementModel:
             if status in {"OPTIMAL", "INFEASIBLE"}:
                 break
         return status
+
+    @property
+    def work(self) -> float:
+        """Deterministic time of the last attempt."""
+        return float(self._solver.response_proto.deterministic_time)
 
     def is_feasible(self) -> bool:
         """Whether there is a placement. Raises `NotProven`."""
@@ -280,9 +328,12 @@ class PlacementModel:
 
     def placement(self) -> Int32s:
         """(rows, widest) int32 of the last solve, the leader in column 0."""
-        at = np.full((len(self._cells), int(self._rules.factor.max(initial=0))), NO_REPLICA, np.int32)
-        for row, cells in enumerate(self._cells):
+        at = self._at.copy()
+        for row, cells in self._cells.items():
+            others = [broker for broker in at[row].tolist() if broker != NO_REPLICA and broker not in cells]
             has = [broker for broker, (there, _) in cells.items() if self._solver.boolean_value(there)]
             leader = [each for each in has if self._solver.boolean_value(cells[each][1])]
-            at[row, : len(has)] = leader + [broker for broker in has if broker not in leader]
+            in_order = [*leader, *others, *(broker for broker in has if broker not in leader)]
+            at[row] = NO_REPLICA
+            at[row, : len(in_order)] = in_order
         return at
