@@ -282,6 +282,13 @@ def test_a_table_of_50_rows_does_not_scroll(browser: Browser, database: Database
         assert source.count("<tr>") > brokers
 
 
+def test_the_states_of_topics_are_in_view_on_a_phone(browser: Browser, database: Database) -> None:
+    """They are the columns beside the name, before those that a narrow window cuts off."""
+    keep(database, large(30, 500))
+    columns = [each.text.strip() for each in browser.get("/clusters/large/topics").all("th")]
+    assert columns.index("Partitions") < columns.index("Not rack-safe") < columns.index("Factor")
+
+
 def test_fields_that_are_filled_in_do_not_open_their_group(browser: Browser) -> None:
     """The group says how many there are, and opens if one of them is wrong."""
     page = browser.get("/plan/sweep").source
