@@ -117,8 +117,7 @@ def _cell(move: Move, y: float, matrix: Matrix, frame: _Frame) -> str:
     parts = [tooltip, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
     if frame.has_numbers:
         parts.append(element("text", number, class_="moved", x=x, y=y + 4))
-    received = {} if move.receiver is None else {"data_item": move.receiver}
-    return element("g", *parts, class_="move", **received)
+    return element("g", *parts, class_="move", **({} if move.receiver is None else {"data_item": move.receiver}))
 
 
 def _weight(move: Move, matrix: Matrix) -> int:
