@@ -22,7 +22,7 @@ from app.web.access import Access
 from app.web.pages import page
 from app.web.plans.selection import twins
 
-SIZE = 50
+SIZE = 25
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 Text = Annotated[str, Query(max_length=300)]
 

@@ -272,6 +272,31 @@ def test_the_page_of_brokers_begins_with_their_extremes(browser: Browser, databa
     assert "State" not in [each.text.strip() for each in page.all("th")]  # all of them are usual ones
 
 
+@pytest.mark.parametrize(("brokers", "scrolls"), [(50, False), (51, True)])
+def test_a_table_of_50_rows_does_not_scroll(browser: Browser, database: Database, brokers: int, scrolls: bool) -> None:
+    """One of more rows scrolls in itself, so that what is beneath stays in reach."""
+    keep(database, large(brokers, 500))
+    for address, label in (("brokers", "Brokers"), ("what-if", "Loss of each broker")):
+        source = browser.get(f"/clusters/large/{address}").source
+        assert (f'class="scroll tall" role="region" aria-label="{label}"' in source) is scrolls
+        assert source.count("<tr>") > brokers
+
+
+def test_the_states_of_topics_are_in_view_on_a_phone(browser: Browser, database: Database) -> None:
+    """They are the columns beside the name, before those that a narrow window cuts off."""
+    keep(database, large(30, 500))
+    columns = [each.text.strip() for each in browser.get("/clusters/large/topics").all("th")]
+    assert columns.index("Partitions") < columns.index("Not rack-safe") < columns.index("Factor")
+
+
+def test_fields_that_are_filled_in_do_not_open_their_group(browser: Browser) -> None:
+    """The group says how many there are, and opens if one of them is wrong."""
+    page = browser.get("/plan/sweep").source
+    assert '<details><summary>Values to compare <span class="optional">1 filled in</span>' in page
+    wrong = browser.ask("POST", "/plan/sweep", data={"brokers_per_rack": "2", "compared": "2 to many"}).text
+    assert "<details open><summary>Values to compare" in wrong
+
+
 def test_ids_with_common_zeros_are_named_by_what_differs() -> None:
     ids = [f"00000000-0000-0000-0000-{number:012d}" for number in (3, 11, 104)]
     assert short_names(ids) == ["…003", "…011", "…104"]
@@ -310,7 +335,7 @@ def test_long_tables_fill_a_screen_of_a_phone() -> None:
     """They scroll in themselves, at three fifths of the window, and are printed whole."""
     style = ASSETS["style.css"].content.decode()
     assert re.search(r"@media \(max-width: 44rem\).*?\.scroll\.tall \{ max-height: 60vh; \}", style, re.DOTALL)
-    assert ".scroll, .scroll.tall, figure.scroll, .cells, .racks.many { max-height: none;" in style
+    assert ".scroll, .scroll.tall, figure.scroll, .cells, .racks.many, .many > div { max-height: none;" in style
 
 
 def test_a_change_of_a_plan_is_in_words_in_the_audit_log(client: httpx.Client) -> None:

@@ -94,8 +94,9 @@ def test_sizes_and_changes_are_sorted_by_value(client: httpx.Client, visit: Visi
 @pytest.mark.long
 def test_every_row_is_printed(client: httpx.Client, visit: Visit) -> None:
     """Elements that scroll on a screen have their full length on paper."""
-    assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
-    visit.open("/clusters/nine/topics/orders", until="#partitions")
+    long = "".join(f"\tTopic: long\tPartition: {each}\tLeader: 101\tReplicas: 101\tIsr: 101\n" for each in range(60))
+    assert client.post("/clusters", data={"cluster": "nine", "text": f"{TEXT}\n{long}"}).status_code == 303
+    visit.open("/clusters/nine/topics/long", until="#partitions")
     region = visit.page.get_by_role("region", name="Partitions")
     assert region.evaluate("each => each.scrollHeight > each.clientHeight + 20")
     visit.page.emulate_media(media="print")

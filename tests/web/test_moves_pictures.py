@@ -184,6 +184,23 @@ def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     assert read(draw(MovesPicture("", [], nothing()), style="")).find(f"{SVG}style") is None
 
 
+@pytest.mark.parametrize("racks", [2, 3, 6])
+def test_a_number_fits_in_its_square(racks: int) -> None:
+    """Also where another rack moves many times as much."""
+    ids = np.arange(4_000, dtype=np.int32)
+    before = (ids % 48)[:, None].astype(np.int32)
+    after = np.where(ids[:, None] < 3_000, 0, (before + 1 + ids[:, None] % 7) % 48).astype(np.int32)
+    listed = [Broker(broker, f"rack-{broker % racks}") for broker in range(48)]
+    sizes = {"t": np.where(ids < 3_000, 1 << 30, 1).astype(np.int64)}
+    found = transfers({"t": Assignment(ids, before)}, {"t": Assignment(ids, after)}, sizes=sizes, brokers=listed)
+    moves = [each for each in parsed(found).iter(f"{SVG}g") if each.get("class") == "move"]
+    assert max(len(move.findtext(f"{SVG}text") or "") for move in moves) >= 3
+    for move in moves:
+        square = move.find(f"{SVG}rect")
+        assert square is not None
+        assert float(square.get("width", 0)) >= 6 * len(move.findtext(f"{SVG}text") or "")
+
+
 def test_no_fact_is_cut_and_names_of_racks_keep_their_ends() -> None:
     """Facts go on in a next line; zones of a region have the same beginning."""
     found = removal(MOST_BROKERS + 6, 3)

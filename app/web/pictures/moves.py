@@ -19,7 +19,8 @@ from app.web.words import byte_size, counted, known_size
 ROW = 21
 _HEAD = 18
 _LARGEST, _SMALLEST, _SMALLEST_NUMBERED = 19, 5, 13
-_NUMBERED_PITCH = 16
+_NUMBERED_PITCH, _DIGIT = 16, 6.4
+"""Pixels of a column whose squares have numbers, and of a digit with its share of the square's edge."""
 _NAME = 7
 """Characters of a sender's name that the margin has room for."""
 
@@ -107,16 +108,16 @@ def _row(sender: str | None, y: float, cells: Sequence[str], frame: _Frame) -> s
 def _cell(move: Move, y: float, matrix: Matrix, frame: _Frame) -> str:
     sender = "nowhere" if move.sender is None else f"{matrix.noun} {move.sender}"
     receiver = "nowhere" if move.receiver is None else f"{matrix.noun} {move.receiver}"
-    smallest = _SMALLEST_NUMBERED if frame.has_numbers else _SMALLEST
+    number = f"{move.replicas:,}"
+    smallest = max(_SMALLEST_NUMBERED, _DIGIT * len(number)) if frame.has_numbers else _SMALLEST
     size = max(_LARGEST * (_weight(move, matrix) / frame.largest) ** 0.5, smallest)
     x = frame.right + 30 if move.receiver is None else frame.x_of[move.receiver]
     place = {"x": x - size / 2, "y": y - size / 2, "width": size, "height": size, "rx": 2.5}
     tooltip = element("title", escaped(f"from {sender} to {receiver}: {move.tooltip}"))
     parts = [tooltip, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
     if frame.has_numbers:
-        parts.append(element("text", f"{move.replicas:,}", class_="moved", x=x, y=y + 4))
-    received = {} if move.receiver is None else {"data_item": move.receiver}
-    return element("g", *parts, class_="move", **received)
+        parts.append(element("text", number, class_="moved", x=x, y=y + 4))
+    return element("g", *parts, class_="move", **({} if move.receiver is None else {"data_item": move.receiver}))
 
 
 def _weight(move: Move, matrix: Matrix) -> int:
