@@ -64,8 +64,15 @@ def test_a_topic_with_observers_stays_as_if_it_were_not_listed(seed: int) -> Non
         agree(answer, plan(alone, instance.request | {"topics": [each["name"] for each in others]}))
 
 
-def test_a_cluster_without_brokers_moves_nothing() -> None:
+@pytest.mark.parametrize(
+    "balance",
+    [
+        {"resources": ["disk", "nic_in"]},
+        {"per_topic": {"replicas": "tight"}},
+        {"per_topic": {"leaders": "tight"}},
+    ],
+)
+def test_a_cluster_without_brokers_moves_nothing(balance: Document) -> None:
     capacity = {"*": {"disk_bytes": 1, "nic_in_bytes_per_s": 1}}
-    request = {"balance": {"resources": ["disk", "nic_in"]}, "capacity": capacity}
-    answer = plan({"cluster": "empty", "brokers": [], "topics": []}, request)
+    answer = plan({"cluster": "empty", "brokers": [], "topics": []}, {"balance": balance, "capacity": capacity})
     assert answer.document["certificate"]["moved_replicas"] == 0

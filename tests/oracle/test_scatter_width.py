@@ -121,3 +121,16 @@ def test_a_certificate_names_the_sets_that_have_one_more() -> None:
     assert certificate["moved_bytes"] == 984
     words = "0 partitions on each of 3 replica sets of 1 brokers, and one more on the first 1 in the order of rounds"
     assert certificate["constraints"][-1] == words
+
+
+def test_bytes_whose_sums_are_not_exact_are_named() -> None:
+    rows = [
+        {"partition": at, "replicas": [at % 3 + 1, (at + 1) % 3 + 1], "isr": [1, 2, 3], "leader": at % 3 + 1}
+        | {"size_bytes": 2**62}
+        for at in range(6)
+    ]
+    brokers = [{"id": id_} for id_ in (1, 2, 3)]
+    snapshot = {"cluster": "large", "brokers": brokers, "topics": [{"name": "a", "partitions": rows}]}
+    answer = plan(snapshot, {"copysets": {"scatter_width": 2}})
+    assert (answer.status, answer.document["code"]) == (422, "limit_exceeded")
+    assert answer.document["total"] == 2 * 2**62

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.flow import Network, min_cost_flow
+from app.core.flow import Network, largest_cost, min_cost_flow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import KEEP, Deadline, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import SOLVER, least_movement
 from app.core.reassignment.solvers.flow.places import in_order, moved_weight
 from app.core.replica_lists import per_rack
+from app.errors.requests import LimitExceeded
 
 _BLOCK = 1 << 21
 """Pairs of a partition and a set that are compared at once."""
@@ -37,6 +38,7 @@ def place_on_sets(
     Raises
     ------
     InfeasibleFlow : brokers, racks or replicas that must stay do not allow it.
+    LimitExceeded : weights are so large that their sums are not exact.
     """
     lists = least_movement(problem, KEEP, is_over=is_over).replicas.copy()
     lists[~is_pinned] = NO_REPLICA
@@ -98,6 +100,14 @@ class _Arcs:
         supplies = np.concatenate([np.ones(len(rows), np.int64), -of_set, np.zeros(domains, np.int64)])
         capacities = np.where(tails < ends, 1, len(rows)).astype(np.int64)
         self.network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities)
+        heaviest, most = int(weight.max()) * factor, largest_cost(len(supplies))
+        if heaviest > most:
+            raise LimitExceeded(
+                f"the copies of a partition come to {heaviest} bytes; up to {most} can be minimised exactly for "
+                f"{len(rows)} partitions",
+                total=heaviest,
+                limit=most,
+            )
         self.weight, self.partitions, self.sets = weight[tails] * self.copies, len(rows), number
 
     def chosen(self, amounts: Int64s) -> Int64s:

@@ -252,9 +252,9 @@ def _with_directories(request: requests.ReassignmentRequest, limits: Limits, log
 def _topics(
     request: requests.ReassignmentRequest, scope: scopes.PartitionScope, tolerance: Fraction | None
 ) -> TopicBalance | None:
-    """The balance of each topic of the scope; those that the request does not name have no band."""
+    """The balance of each topic of the scope, if there is one; those that the request does not name have no band."""
     per_topic = request.balance.per_topic
-    if per_topic is None or tolerance is None:
+    if per_topic is None or tolerance is None or not scope.topics:
         return None
     named = frozenset(scope.topics if per_topic.topics is None else per_topic.topics)
     bands = tuple(tolerance if name in named else None for name in scope.topics)
