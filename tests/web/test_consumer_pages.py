@@ -97,7 +97,7 @@ def test_the_form_of_a_cluster_has_the_rates_of_its_snapshots(
     typed = page.form()
     assert typed["snapshots_from"] < typed["snapshots_to"]
     assert '<option value="orders">read by billing</option>' in form.text
-    assert "the fewest consumers" in page.text
+    assert "The fewest consumers that could read it." in page.text
     made = client.post("/plan/consumers", data={name: typed[name] for name in FIELDS_OF["consumers"]})
     assert made.status_code == 303, made.text
     unknown = {**typed, "topics": "none"}

@@ -330,7 +330,7 @@ def _chart(uow: UnitOfWork, body: str, limits: Limits) -> str:
     written = rates.bytes_per_s.sum(axis=1)
     fewest = np.ceil(written / request.capacity_bytes_per_s)
     parts = [intervals.Part("rate", "follows", written.tolist()), intervals.Part("consumers", "span", fewest.tolist())]
-    facts = [f"{counted(len(written), 'interval')} of {rates.step_s:,} s; the fewest consumers that could read them."]
+    facts = [f"{counted(len(written), 'interval')} of {rates.step_s:,} s.", "The fewest consumers that could read it."]
     moments = rates.moment(0), rates.moment(len(written) - 1)
     return intervals.draw("Rates", facts, parts, moments, style="", width=390)
 

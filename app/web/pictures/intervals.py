@@ -8,6 +8,8 @@ from app.web.pictures.svg import document, element, escaped
 from app.web.words import byte_size, number
 
 _LEFT, _HEIGHT, _TOP = 120, 90, 96
+_MOMENT = 145
+"""The width of a moment below the figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def draw(
     bottom = _TOP + len(parts) * (_HEIGHT + 24)
     lines = [
         *head(title, facts, width - 32),
-        element("text", escaped(moments[0]), class_="quiet", x=_LEFT, y=bottom),
+        element("text", escaped(moments[0]), class_="quiet", x=min(_LEFT, width - 2 * _MOMENT), y=bottom),
         element("text", escaped(moments[1]), class_="quiet end", x=width - 16, y=bottom),
     ]
     for place, part in enumerate(parts):
