@@ -13,7 +13,7 @@ import pytest
 from tests.kafka.cluster import TOOL_WITHIN_S, Cluster, wait_for
 from tests.kafka.conftest import release
 from tests.kafka.handing import RUNS_WITHIN_S, lists_of, planned, snapshot, unpacked
-from tests.kafka.kills import throttles
+from tests.kafka.kills import lasting_throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -120,9 +120,9 @@ def test_a_shell_takes_the_steps_of_the_readme(
     operator = Operator(complete, unpacked(client, plan, tmp_path / "plan"))
     operator.forth()
     assert complete.replicas() == wanted
-    assert throttles(complete) == []
+    assert lasting_throttles(complete) == []
     complete.revive(REMOVED)
     operator.back()
     there = complete.replicas()
     assert {name: there[name] for name in before} == before
-    assert throttles(complete) == []
+    assert lasting_throttles(complete) == []

@@ -11,7 +11,7 @@ from tests.kafka import jars
 from tests.kafka.cluster import Cluster, main_classes, running, write_tools
 from tests.kafka.conftest import release, require
 from tests.kafka.handing import planned, run, snapshot, unpacked
-from tests.kafka.kills import throttles
+from tests.kafka.kills import lasting_throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -121,7 +121,7 @@ def test_tools_of_another_release_execute_it(three: Cluster, folder: Path, other
         done = run(three, folder, *option, KAFKA_BIN=str(tools))
         assert done.returncode == 0, done.stdout + done.stderr
         assert (three.replicas_of("guarded") == before) == bool(option)
-    assert throttles(three) == []
+    assert lasting_throttles(three) == []
 
 
 def test_it_is_another_cluster(three: Cluster, kafka: Cluster, folder: Path) -> None:
@@ -158,4 +158,4 @@ def test_a_right_is_missing(guarded: Cluster, client: httpx.Client, tmp_path: Pa
         assert stopped.returncode == 1, reason
         assert "authorization" in reason.lower() or f"needs {operation.upper()} permission" in reason, reason
         assert guarded.replicas() == before
-        assert throttles(guarded) == [], (operation, resource)
+        assert lasting_throttles(guarded) == [], (operation, resource)

@@ -25,7 +25,7 @@ from tests.kafka.handing import (
     uncordon,
     unpacked,
 )
-from tests.kafka.kills import throttles
+from tests.kafka.kills import lasting_throttles
 from tests.kafka.vectors import number
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
@@ -87,7 +87,7 @@ def test_progress_and_drift_in_mid_batch(led: Cluster, client: httpx.Client, tmp
     back = run(led, folder, "--rollback", **QUICK)
     assert back.returncode == 0, back.stdout + back.stderr
     assert led.replicas() == before
-    assert throttles(led) == []
+    assert lasting_throttles(led) == []
 
 
 def test_a_batch_that_is_cancelled_is_begun_again_and_undone(
@@ -104,7 +104,7 @@ def test_a_batch_that_is_cancelled_is_begun_again_and_undone(
     assert script.returncode == 1
     last = (folder / "run.log").read_text().splitlines()[-1]
     assert last.endswith("01-execute.json is neither complete nor in progress")
-    assert throttles(led) == []
+    assert lasting_throttles(led) == []
     assert {each["reason"] for each in progress(client, led, plan)["drift"]} == {"other_order"}
     done = run(led, folder, **QUICK)
     assert done.returncode == 0, done.stdout + done.stderr

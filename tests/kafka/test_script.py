@@ -29,7 +29,7 @@ from tests.kafka.handing import (
     started,
     unpacked,
 )
-from tests.kafka.kills import throttles
+from tests.kafka.kills import lasting_throttles, throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -100,13 +100,13 @@ def test_a_rollback_to_a_broker_that_has_died_since_is_for_later(
         stopped = run(topics, folder, "--rollback")
         assert stopped.returncode == 1
         assert f"Unknown broker id {dead}" in stopped.stdout + stopped.stderr
-        assert throttles(topics) == []
+        assert lasting_throttles(topics) == []
     finally:
         topics.revive(dead)
     back = run(topics, folder, "--rollback")
     assert back.returncode == 0, back.stdout + back.stderr
     assert topics.replicas() == before
-    assert throttles(topics) == []
+    assert lasting_throttles(topics) == []
 
 
 def test_a_terminal_has_one_line_of_progress(topics: Cluster, client: httpx.Client, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_broker_that_is_down_does_not_stop_it(without_one: Cluster, client: ht
     assert done.returncode == 0, done.stdout + done.stderr
     assert "a broker of its lists is down" in done.stdout
     assert without_one.replicas() == lists_of(client, plan)
-    assert throttles(without_one) == []
+    assert lasting_throttles(without_one) == []
 
 
 def test_partitions_below_min_isr_stop_it_unless_they_are_allowed(
@@ -190,7 +190,7 @@ def test_a_killed_script_goes_on(topics: Cluster, client: httpx.Client, tmp_path
     done = run(topics, folder, THROTTLE="5000000")
     assert done.returncode == 0, done.stdout + done.stderr
     assert topics.replicas() == before | lists_of(client, plan)
-    assert throttles(topics) == []
+    assert lasting_throttles(topics) == []
     assert (folder / "run.log").read_text().splitlines()[-1].endswith("finished execute")
 
 
@@ -211,7 +211,7 @@ def test_another_throttle_is_that_of_the_batch_in_progress_too(
     assert done.returncode == 0, done.stdout + done.stderr
     assert time.monotonic() - began < plan["batches"][0]["seconds"] / 10
     assert topics.replicas() == before | lists_of(client, plan)
-    assert throttles(topics) == []
+    assert lasting_throttles(topics) == []
 
 
 def test_no_throttle_is_left_by_a_batch_that_ends_between_two_runs(
@@ -234,7 +234,7 @@ def test_no_throttle_is_left_by_a_batch_that_ends_between_two_runs(
     assert throttles(topics) != []
     done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert throttles(topics) == []
+    assert lasting_throttles(topics) == []
 
 
 def test_it_begins_no_batch_beside_the_reassignment_of_somebody_else(

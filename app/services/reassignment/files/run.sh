@@ -402,8 +402,13 @@ run_batch() { # its number, its file, and that of its inverse
     sleep "${POLL_SECONDS:-10}"
     now=$(state "$2")
   done
-  # The tool asks for the lists and then for what runs: a batch that is complete in between looks like neither.
-  if [ "$now" = other ]; then now=$(state "$2"); fi
+  # The tool asks one broker for the lists and the controller for what runs: a batch that is complete in between, or of
+  # which that broker has yet to learn, looks like neither.
+  for _ in 1 2 3 4 5; do
+    if [ "$now" != other ] || [ -n "$rejected" ]; then break; fi
+    sleep 1
+    now=$(state "$2")
+  done
   running='' moment=$(date -u +%Y-%m-%dT%H:%M:%SZ) looked=$(($(date +%s) - looked))
   if [ -t 1 ]; then printf '\r\033[K'; fi
   remove_throttles "$2" "$3" || limited=yes
