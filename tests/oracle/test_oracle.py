@@ -23,7 +23,7 @@ FEW, MANY, BUSY = range(len(OPTIONS), 2 * len(OPTIONS)), 2_010, 30
 """Instances of `make test`, one a kind, of `make test-long`, and of each kind that an engine of loads plans."""
 BUSY_KINDS = (
     *("limits", "relieve", "relieve_two", "soft_limits", "relieve_soft", "relieve_relax", "resources", "goals"),
-    *("tight_by_bytes", "tolerance_by_bytes", "tight_by_throughput", "weights"),
+    *("tight_by_bytes", "tolerance_by_bytes", "tight_by_throughput", "weights", "cpu_goal"),
 )
 PROVEN = [
     Instance(0, (), **json.loads(path.read_text(encoding="utf-8")))
@@ -73,6 +73,13 @@ def test_limits_at_the_mean_of_the_loads_of_leaders() -> None:
     loads = plan(instance.snapshot, instance.request).document["loads"]
     assert [load["cpu"]["after"] for load in loads.values()] == [0.649] * 5
     assert disagreements([Instance.of(47, "cpu_limit")]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [122, 126, 137])
+def test_goals_that_no_model_proves_are_those_of_the_best_placement_found(seed: int) -> None:
+    """The model finds the least largest share of CPU and does not prove it; the search alone ends above it."""
+    assert disagreements([Instance.of(seed, "cpu_goal")]) == []
 
 
 @pytest.mark.long

@@ -63,7 +63,7 @@ def place(case: Case, balance: Balance, *, is_over: bool = False) -> LoadPlaceme
     """The placement of the search, also of problems that are small."""
     problem, load, base_load = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(balancing, "exact_answer", lambda *_: None)
+        patch.setattr(balancing, "exact_answer", lambda _, __, start, *___: (None, start))
         patch.setattr(by_load, "is_small_band", lambda _: False)
         return place_by_load(problem, load, base_load, balance, lambda: is_over)
 

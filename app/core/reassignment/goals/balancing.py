@@ -12,6 +12,7 @@ from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
 from app.core.reassignment.goals.one_load import EARLIER, OneLoad, highest_level, is_one_load, lowest_level
+from app.core.reassignment.goals.shares import LARGEST_SHARE, Share
 from app.core.reassignment.model import BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import (
     NO_LIMIT,
@@ -22,12 +23,13 @@ from app.core.reassignment.resource_problem import (
     ResourcePlacement,
     ResourceProblem,
     SearchedPlacement,
+    excess_of,
     ideal_loads,
 )
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.few_brokers import exchanged
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
-from app.core.reassignment.solvers.search.search import least_of_searches, led_by, rules_of, search, start_of
+from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, search, start_of
 
 CLOSE = Fraction(1, 1_000)
 """A tight goal aims at its lower bound and so much of it more, so that the search has an end."""
@@ -66,11 +68,13 @@ def reach_goals(
     ends = is_over if ends_search is None else ends_search
     rules = rules_of(problem)
     start = start_of(problem, rules)
-    exact = exact_answer(problem, rules, start, priorities, is_over)
+    exact, at = exact_answer(problem, rules, start, priorities, is_over)
     if exact is not None:
         return exact
     aims = _Aims(problem, rules, start)
     best, reached = aims.settled(*aims.reach(priorities, ends), priorities, ends)
+    if at is not start:
+        best, reached = aims.nearer(best, reached, at, priorities, ends)
     for _ in range(MOST_SETTLED):
         improved, reached, placement = aims.improved(best, reached, priorities, is_over)
         if improved is best:
@@ -145,6 +149,31 @@ class _Aims:
             best, reached = self.with_less_movement(again, narrower, ends, is_from_start=False)
         return best, reached
 
+    def nearer(
+        self,
+        best: SearchedPlacement,
+        reached: list[GoalRange],
+        at: Int32s,
+        priorities: Sequence[Sequence[Goal]],
+        ends: Deadline,
+    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+        """The placement of a model that is not proven, with little movement, if it is nearer to the goals."""
+        goals = [goal for group in priorities for goal in group]
+        found = search(self._problem, self._rules, at, self.bounds([], []), lambda: True)
+        is_of_loads = all(goal.name in RESOURCES for goal in goals)
+        if not is_of_loads or self._distances(found, priorities) >= self._distances(best, priorities):
+            return best, reached
+        reached = [self.widened(self.range_of(goal), found) for goal in goals]
+        return self.with_less_movement(found, reached, ends, is_from_start=False)
+
+    def _distances(self, placement: SearchedPlacement, priorities: Sequence[Sequence[Goal]]) -> list[Fraction]:
+        """The excess over hard and soft limits, then the sum of what goals for loads reach by priority."""
+        loads, limits, totals = placement.loads, self._problem.limits, totals_of(self._problem)
+        uppers = (np.where(limits.is_soft == is_soft, limits.upper, NO_LIMIT) for is_soft in (False, True))
+        shares = ([Share.of(self._problem, goal, totals, LARGEST_SHARE) for goal in group] for group in priorities)
+        reached = (sum((share.reached(loads) for share in group), Fraction()) for group in shares)
+        return [*(excess_of(loads, upper) for upper in uppers), *reached]
+
     def improved(
         self, best: SearchedPlacement, reached: list[GoalRange], priorities: Sequence[Sequence[Goal]], is_over: Deadline
     ) -> tuple[SearchedPlacement, list[GoalRange], ResourcePlacement]:
@@ -159,9 +188,8 @@ class _Aims:
         reached = [self.widened(each, best) for each in reached]
         if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
             # A small problem whose goals are not proven still moves the least for what they reached.
-            exact = exact_answer(problem, rules, best.at, [], is_over, reached)
+            exact, at = exact_answer(problem, rules, best.at, [], is_over, reached)
             if exact is not None and exact.moved < best.moved:
-                at = led_by(exact.replicas, exact.leaders)
                 return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
         bounds = self.bounds([], reached)
         bound = moved_lower_bound(problem, rules, self._start, bounds, best, is_over)

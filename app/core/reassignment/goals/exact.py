@@ -72,7 +72,7 @@ def exact_answer(
     priorities: Sequence[Sequence[Goal]],
     is_over: Deadline,
     reached: Sequence[GoalRange] = (),
-) -> ResourcePlacement | None:
+) -> tuple[ResourcePlacement | None, Int32s]:
     """The best placement by hard limits, soft limits, goals, moved weight, moved replicas and leader changes, in this
     order; with conflicts if hard limits cannot all hold.
 
@@ -88,18 +88,23 @@ def exact_answer(
     -------
     None if the problem is too large, if consumers fetch from followers, or if an optimum up to the moved weight is not
     proven in time. If that of moved replicas or leader changes is not, they are those of the placement found.
+    Then the placement, with the leader in column 0; of an optimum that is not proven the best one found, else `start`.
     """
     if problem.loads.reads is not None or not is_small(rules):
-        return None
+        return None, start
+    stages = Stages(problem, rules, start, is_over)
     try:
-        return Stages(problem, rules, start, is_over).solved(priorities, reached)
+        return stages.solved(priorities, reached), stages.at
     except NotProven:
-        return None
+        return None, stages.at if stages.unproven is None else stages.unproven
 
 
 @dataclass(slots=True, eq=False)
 class Stages:
-    """The best placement for the aims so far, and what they bound: loads, and other sums."""
+    """The best placement for the aims so far, and what they bound: loads, and other sums.
+
+    unproven : the placement of the last aim whose optimum was not proven, within what those before it reached.
+    """
 
     problem: ResourceProblem
     rules: LoadRules
@@ -107,6 +112,7 @@ class Stages:
     is_over: Deadline
     lower: Int64s = field(init=False)
     upper: Int64s = field(init=False)
+    unproven: Int32s | None = None
     sums: list[tuple[Callable[[PlacementModel], Sequence[Sum]], int]] = field(init=False, default_factory=list)
     is_configured: bool = False
 
@@ -172,7 +178,7 @@ class Stages:
             raise NotProven
         model = PlacementModel(self.problem, self.rules)
         model.attempts = attempts
-        model.hint(self.at)
+        model.hint(self.at if self.unproven is None else self.unproven)
         for broker, column in zip(*np.nonzero((self.upper < NO_LIMIT) | (self.lower > 0)), strict=True):
             least, most = int(self.lower[broker, column]), int(self.upper[broker, column])
             load = model.of(int(broker), int(column))
@@ -198,11 +204,13 @@ class Stages:
         try:
             value = aim(model)
         except NotProven:
+            if model.is_placed:
+                self.unproven = model.placement()
             if self.is_configured or attempts is not ATTEMPTS:
                 raise
             self.is_configured = True
             return self._solved(aim)
-        self.at = model.placement()
+        self.at, self.unproven = model.placement(), None
         return value
 
     def _configure(self, model: PlacementModel) -> None:
