@@ -62,7 +62,7 @@ def test_without_a_network_it_names_the_settings_of_a_mirror(environment: Path) 
     assert line.endswith("Then run make again.")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_damaged_wheel_says_how_to_empty_the_cache(environment: Path, tmp_path: Path) -> None:
     """pip compares the hash of a wheel from its cache, as of one from a folder."""
     name, _, version = (ROOT / LOCKED).read_text(encoding="utf-8").split()[0].partition("==")

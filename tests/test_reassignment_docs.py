@@ -24,7 +24,10 @@ DOC, EXECUTION = PAGES["reassignment"], PAGES["execution"]
 @pytest.mark.parametrize(
     # Their plans by bytes and within limits are solved for seconds each.
     "page",
-    [pytest.param(page, marks=pytest.mark.long) if page in ("balance", "limits") else page for page in PAGES],
+    [
+        pytest.param(page, marks=pytest.mark.long) if page in ("balance", "limits", "reassignment") else page
+        for page in PAGES
+    ],
 )
 def test_every_request_prints_what_is_shown(client: httpx.Client, page: str) -> None:
     replay(PAGES[page], str(client.base_url).rstrip("/"))

@@ -29,6 +29,7 @@ def test_two_releases_are_alike_to_the_byte(folders: list[Path]) -> None:
     assert kinds == {"gz", "whl", "tar", "json", "NOTICE", "SHA256SUMS"}
 
 
+@pytest.mark.long
 def test_checksums_cover_every_file(folders: list[Path]) -> None:
     folder = folders[0]
     lines = [line.split("  ") for line in (folder / "SHA256SUMS").read_text().splitlines()]

@@ -146,6 +146,7 @@ def test_the_client_comes_with_it(environment: Path, installed: httpx.Client, tm
     assert all(file.startswith(f"{environment}/") for file in files), files
 
 
+@pytest.mark.long
 def test_a_sweep_is_scored_or_says_that_spark_is_missing(environment: Path, installed: httpx.Client) -> None:
     created = installed.post("/v1/sweeps", json=SWEPT)
     assert created.status_code == 202, created.text

@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 from tests.formats.strategies import rejected, sample
 from tests.formats.test_proposals import CRUISE_CONTROL_TEXT, TOPICMAPPR
 from tests.formats.test_sources import STATE
-from tests.profiles import costly
+from tests.profiles import a_fifth, costly
 
 REPORTS = ROOT / "tests" / "reports"
 TEXTS = {
@@ -206,7 +206,7 @@ def test_a_repeated_volume_counts_once() -> None:
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
-@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.parametrize("name", a_fifth(sorted(TEXTS)))
 def test_a_prefix_of_all_lines_changes_nothing(name: str, prefix: str) -> None:
     text = "".join(f"{prefix}{line}\n" for line in TEXTS[name].rstrip("\n").split("\n"))
     assert stored(text) == stored(TEXTS[name])
@@ -316,7 +316,7 @@ FRAMES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(name for name in TEXTS if name.endswith(".txt")))
+@pytest.mark.parametrize("name", a_fifth(sorted(name for name in TEXTS if name.endswith(".txt"))))
 @pytest.mark.parametrize("frame", FRAMES)
 def test_a_frame_around_the_lines_changes_nothing(name: str, frame: str) -> None:
     """Programs, chats and web pages show a text between other characters, or with others in place of its own."""

@@ -410,7 +410,7 @@ def ends_of(made: NewPlan) -> dict[tuple[int, str], tuple[int, int]]:
     "request_",
     [
         {"limits": {"log_dirs": 0.5}},
-        {"limits": {"log_dirs": 0.4}, "objective": "relieve"},
+        pytest.param({"limits": {"log_dirs": 0.4}, "objective": "relieve"}, marks=pytest.mark.long),
         {"limits": {"log_dirs": {"109": {"/data/d1": 0.2, "*": 0.9}, "*": {"/data/d2": 0.7}}}, "remove_brokers": [105]},
     ],
 )
@@ -440,6 +440,7 @@ def test_shares_of_a_directory_then_of_its_broker_then_of_its_path_are_its_limit
     assert limits[108, "/data/d1"] == 0.8
 
 
+@pytest.mark.long
 def test_relieving_moves_to_other_brokers_what_the_directories_of_one_cannot_have() -> None:
     """With 40 % of three disks of 20 MB, 24 MB, brokers 108 and 109 have too much; no other change is made."""
     with pytest.raises(LogDirsTooSmall) as short:

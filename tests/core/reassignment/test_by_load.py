@@ -128,7 +128,7 @@ def test_the_bound_of_heavy_replicas_holds_for_every_placement(case: Case, data:
             assert bound <= moved_weight(problem, placement)
 
 
-@pytest.mark.parametrize("seed", [11, 17])
+@pytest.mark.parametrize("seed", [11, pytest.param(17, marks=pytest.mark.long)])
 def test_what_was_placed_stays(seed: int) -> None:
     """Of a few heavy partitions, whose floor is out of reach: what raises it by a trifle is no reason to move again."""
     rng, every, two = np.random.default_rng(seed), np.ones(12, bool), np.full(1, 2, np.int64)
