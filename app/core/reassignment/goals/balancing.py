@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.bounds.movement_bound import moved_lower_bound
+from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
 from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
@@ -163,14 +163,23 @@ class _Aims:
             if exact is not None and exact.moved < best.moved:
                 at = led_by(exact.replicas, exact.leaders)
                 return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
-        bounds = self.bounds([], reached)
-        bound = moved_lower_bound(problem, rules, self._start, bounds, best, is_over)
-        if goals and all(goal.name in RESOURCES for goal in goals):
+        best, bound = self.with_models(best, self.bounds([], reached), goals, is_over)
+        return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+
+    def with_models(
+        self, best: SearchedPlacement, bounds: Bounds, goals: Sequence[Goal], is_over: Deadline
+    ) -> tuple[SearchedPlacement, int]:
+        """A placement within bounds that moves no more than `best`, and a lower bound on the movement of all within."""
+        problem, rules = self._problem, self._rules
+        dual = Dual(problem, rules, bounds, best)
+        is_of_resources = bool(goals) and all(goal.name in RESOURCES for goal in goals)
+        bound, _ = moved_lower_bound(dual, self._start, best.moved, is_over)
+        if is_of_resources:
             at = exchanged(problem, rules, bounds, best, bound, is_over)
             found = best if at is best.at else search(problem, rules, at, bounds, is_over)
             if found.penalty <= best.penalty and found.moved < best.moved:
                 best = found
-        return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+        return best, min(bound, best.moved)
 
     def one_load(self, goal: Goal, within: GoalRange) -> OneLoad:
         """The load of a goal that no leader changes, without limits, within bounds."""
