@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from app.core.reassignment.bounds.movement_bound import _Dual
+from app.core.reassignment.bounds.movement_bound import Dual
 from app.core.reassignment.resource_problem import Bounds, Limits, ResourceProblem
 from app.core.reassignment.solvers.search.search import rules_of, search, start_of
 from tests import draws as st
@@ -36,7 +36,7 @@ def test_the_dual_is_the_least_cost_of_all_placements_at_its_prices(
     found = search(problem, rules, start, free, lambda: False)
     ceiling = np.maximum(found.loads, CEILING)
     bounds = replace(free, ceiling=ceiling, floor=found.loads // 2, unit=np.ones(found.loads.shape))
-    dual = _Dual(problem, rules, bounds, found)
+    dual = Dual(problem, rules, bounds, found)
     prices = np.array([[round(random.uniform(-3, 3), 2) for _ in row] for row in ceiling])
     prices = dual.allowed(np.zeros_like(prices), prices)
     bound = np.where(prices > 0, ceiling, bounds.floor)

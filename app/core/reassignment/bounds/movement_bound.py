@@ -2,8 +2,8 @@
 
 With dual prices on loads above a ceiling and below a floor, every partition chooses its cheapest legal replicas and
 leader alone. No placement within the bounds costs less than those choices less the value of the bounds at these prices.
-Three kinds of prices are tried: the marginal weight of the last replica that a broker has to shed, or to receive; and
-those that an ascent reaches, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
+The first prices are the marginal weight of the last replica that a broker has to shed, or to receive, or both. From the
+best of these an ascent begins, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
 bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
 broker, and at the prices that make a move free every direction but a few leads down.
 
@@ -14,6 +14,7 @@ Source: Held, Wolfe and Crowder, "Validation of subgradient optimization" (1974)
 """
 
 from math import ceil
+from operator import itemgetter
 
 import numpy as np
 
@@ -25,87 +26,81 @@ from app.core.reassignment.resource_problem import MILLION, NO_LIMIT, Bounds, Re
 from app.core.reassignment.rules import LoadRules, moved_weight
 
 ROUNDING = 2.0**-52
-MIN_STEPS, MAX_STEPS = 8, 300
+MIN_STEPS, BRIEF_STEPS, MAX_STEPS = 8, 150, 300
 WORK = 2e9
-"""Products of rows, brokers, resources and steps at most, of each ascent."""
+"""Products of rows, brokers, resources and steps at most."""
 SPREAD = (0.3, 3e-4)
 """First and last: how much the loads of choices are smoothed (`prices_kernel`)."""
-ASCENTS = ((0.05, 3e-5, 0.7, 0.95), (0.3, 3e-4, 0.9, 0.99))
-"""First and last length of a step, in shares of the weight of a broker, and how much of earlier slopes, and of their
-squares, counts in a step. Long steps reach prices that are far, as brokers of unequal weight have; short ones end
-nearer to the best. The second ascent is made if the first leaves a gap of `WIDE`."""
+LENGTH = (0.05, 3e-5)
+"""First and last length of a step, in shares of the weight of a broker."""
+STEADY, STEADY_SQUARES = 0.7, 0.95
+"""How much of earlier slopes, and of their squares, counts in a step."""
 WIDE = 5e-3
+"""Relative gap above which better prices are searched for."""
 CLOSE = 1e-3
-"""Relative gap at which the search for better prices ends."""
+"""Relative gap at which that ends."""
 
 
 def moved_lower_bound(
-    problem: ResourceProblem,
-    rules: LoadRules,
-    start: Int32s,
-    bounds: Bounds,
-    placement: SearchedPlacement,
-    is_over: Deadline,
-    *,
-    known: int = 0,
-) -> int:
-    """A lower bound on the moved weight of placements within the bounds, widened to `placement` where it is outside.
+    dual: "Dual", start: Int32s, moved: int, is_over: Deadline, *, known: int = 0, is_brief: bool = False
+) -> tuple[int, Float64s]:
+    """A lower bound on the moved weight of placements within the bounds of the dual, and (brokers, resources) float64
+    prices of its largest value that was found.
 
     Parameters
     ----------
-    start : the fewest moves: what they weigh is a bound in any case. placement : its weight is the target of
-        the steps. known : a bound that is proven already.
+    start : the fewest moves: what they weigh is a bound in any case. moved : what some placement moves, the target of
+        the steps. known : a bound that is proven already. is_brief : whether prices near the best ones are enough.
     """
-    least, moved = max(known, moved_weight(rules, start)), placement.moved
-    dual = _Dual(problem, rules, bounds, placement)
+    rules = dual.rules
+    least = max(known, moved_weight(rules, start))
     if least >= moved or not dual.unit.size or is_over():
-        return min(least, moved)
-    best = max(dual.value(prices)[0] for prices in dual.first_prices(start))
-    steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
-    for ascent in ASCENTS if steps >= MIN_STEPS else ():
-        if moved - max(best, least) > WIDE * moved and not is_over():
-            best = max(best, _ascended(dual, dual.balanced_prices(start), steps, ascent, moved, is_over))
-    return min(moved, max(least, ceil(best - 0.5)))
+        return min(least, moved), np.zeros_like(dual.unit)
+    best, prices = max(((dual.value(each)[0], each) for each in dual.first_prices(start)), key=itemgetter(0))
+    steps = min(BRIEF_STEPS if is_brief else MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
+    if moved - max(best, least) > WIDE * moved and steps >= MIN_STEPS:
+        best, prices = max((best, prices), _ascended(dual, prices, steps, moved, is_over), key=itemgetter(0))
+    return min(moved, max(least, whole(best))), prices
 
 
-def _ascended(
-    dual: "_Dual",
-    prices: Float64s,
-    steps: int,
-    ascent: tuple[float, float, float, float],
-    moved: int,
-    is_over: Deadline,
-) -> float:
-    """The best bound on the way from some prices, by one of `ASCENTS`; ends near `moved`, and at the deadline.
+def whole(bound: float) -> int:
+    """The least whole movement that a value of the dual leaves."""
+    return ceil(bound - 0.5)
+
+
+def _ascended(dual: "Dual", prices: Float64s, steps: int, moved: int, is_over: Deadline) -> tuple[float, Float64s]:
+    """The best bound on the way from some prices, and its prices; ends near `moved`, and at the deadline.
 
     Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
     """
     unit, largest = dual.unit, dual.weight_of_broker()
-    longest, shortest, steady, steady_squares = ascent
-    best, first, second = -np.inf, np.zeros_like(prices), np.zeros_like(prices)
+    best, best_prices = -np.inf, prices
+    first, second = np.zeros_like(prices), np.zeros_like(prices)
     for step in range(steps):
         done = step / steps
         value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
-        best = max(best, value)
+        if value > best:
+            best, best_prices = value, prices
         if is_over() or moved - best <= CLOSE * moved:
             break
         scaled = slope * unit
-        first = steady * first + (1 - steady) * scaled
-        second = steady_squares * second + (1 - steady_squares) * scaled * scaled
-        deviation = np.sqrt(second / (1 - steady_squares ** (step + 1))) + 1e-3
-        length = largest * longest * (shortest / longest) ** done
-        prices = dual.allowed(prices, prices + length * first / (1 - steady ** (step + 1)) / deviation * unit)
-    return best
+        first = STEADY * first + (1 - STEADY) * scaled
+        second = STEADY_SQUARES * second + (1 - STEADY_SQUARES) * scaled * scaled
+        deviation = np.sqrt(second / (1 - STEADY_SQUARES ** (step + 1))) + 1e-3
+        length = largest * LENGTH[0] * (LENGTH[1] / LENGTH[0]) ** done
+        prices = dual.allowed(prices, prices + length * first / (1 - STEADY ** (step + 1)) / deviation * unit)
+    return best, best_prices
 
 
-class _Dual:
+class Dual:
     """The bounds as arrays, widened to a placement that is outside, and the loads that every placement has at least, of
     the resources that have bounds.
 
     Attributes
     ----------
     ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
-    base : (brokers, resources) float64. settled : (rows,) bool, legal in place.
+    is_bounded : (brokers, resources) bool, whether there is any. base : (brokers, resources) float64.
+    settled : (rows,) bool, legal in place.
     added : (resources,) float64 load that the choices of all rows add at most.
     """
 
@@ -128,6 +123,7 @@ class _Dual:
         self.base = problem.loads.base[:, bounded].astype(np.float64)
         self.ceiling = np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded]
         self.floor = low[:, bounded].astype(np.float64)
+        self.is_bounded = np.isfinite(self.ceiling) | (self.floor > 0)
         self.of_leader = np.ascontiguousarray(of_leader[:, bounded])
         self.of_follower = np.ascontiguousarray(of_follower[:, bounded])
         self.unit = np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded])
@@ -135,8 +131,8 @@ class _Dual:
 
     def value(self, prices: Float64s, spread: float = 0.0) -> tuple[float, Float64s]:
         """The bound at some prices, and its slope: (brokers, resources) load beyond the bound that the price is for."""
-        used = self.base.copy()
-        loads = _priced(self.of_leader, self.of_follower, prices, self.unit, used)
+        loads = self.priced(prices)
+        used = loads.used
         cost = sum_of_cheapest_choices(self.rules, loads, self.settled, spread)
         bound = np.where(prices > 0, np.where(np.isinf(self.ceiling), 0, self.ceiling), self.floor)
         priced = prices * (self.base - bound)
@@ -147,6 +143,10 @@ class _Dual:
         below = used - self.floor
         slope = np.where(prices > 0, above, np.where(prices < 0, below, np.maximum(above, 0) + np.minimum(below, 0)))
         return value - ROUNDING * self.additions() * magnitude, slope
+
+    def priced(self, prices: Float64s) -> PricedLoads:
+        """The loads under some prices; `used` has the base."""
+        return _priced(self.of_leader, self.of_follower, prices, self.unit, self.base.copy())
 
     def allowed(self, before: Float64s, after: Float64s) -> Float64s:
         """Prices that have a bound to be of; one that changes its sign is 0 first."""
@@ -167,16 +167,6 @@ class _Dual:
     def weight_of_broker(self) -> float:
         """The mean weight of the replicas of a broker: what its whole load is worth at most."""
         return self.weight() / len(self.ceiling)
-
-    def balanced_prices(self, start: Int32s) -> Float64s:
-        """Prices between those that make moves free: half of what a broker's weight is worth, by what it has to shed or
-        to receive of each resource. What leaders load beside followers is shed at no weight, and does not count.
-        """
-        excess, lacking = self._beside_bounds(start)
-        of_all = np.maximum(self.of_leader.sum(axis=0), 1)
-        off = (excess - lacking) * self.unit * np.minimum(self.of_follower.sum(axis=0) / of_all, 1.0)
-        share = off / np.maximum(np.abs(off).sum(axis=1, keepdims=True), 1e-12)
-        return self.allowed(np.zeros_like(share), 0.5 * self.weight_of_broker() * share * self.unit)
 
     def _beside_bounds(self, start: Int32s) -> tuple[Float64s, Float64s]:
         """(brokers, resources) float64: load above ceilings, and missing to floors, with forced moves alone."""

@@ -73,14 +73,7 @@ def sum_of_cheapest_choices(rules: LoadRules, loads: PricedLoads, settled: BoolV
     spread : how much the cost of a move is raised for `loads.used` if a broker has what it may have by then.
     """
     resources, brokers = loads.prices.shape
-    widest = max(np.int64(1), rules.factor.max())
-    of = Candidates(
-        np.empty(brokers),
-        np.empty(brokers),
-        np.empty(brokers),
-        np.empty(widest, np.int64),
-        np.empty(rules.least.shape[1], np.int64),
-    )
+    of = no_candidates(rules)
     for broker in range(brokers):
         _refresh_level(loads, broker)
     total = 0.0
@@ -93,17 +86,30 @@ def sum_of_cheapest_choices(rules: LoadRules, loads: PricedLoads, settled: BoolV
             if stays:
                 total += cost
                 continue
-        _list_costs(rules, loads, row, of)
+        list_costs(rules, loads, row, of)
         total += _least_cost(rules, row, of)
         if moving > 0:
             _raise_costs(rules, row, of, moving, since, loads.level)
-            _choose(rules, row, of)
+            choose(rules, row, of)
         _use(rules, loads, row, of, moving, since)
     return total
 
 
 @subroutine
-def _list_costs(rules: LoadRules, loads: PricedLoads, row: int, of: Candidates) -> None:
+def no_candidates(rules: LoadRules) -> Candidates:
+    """Buffers for the candidates of a row."""
+    brokers = len(rules.rack_of)
+    return Candidates(
+        np.empty(brokers),
+        np.empty(brokers),
+        np.empty(brokers),
+        np.empty(max(np.int64(1), rules.factor.max()), np.int64),
+        np.empty(rules.least.shape[1], np.int64),
+    )
+
+
+@subroutine
+def list_costs(rules: LoadRules, loads: PricedLoads, row: int, of: Candidates) -> None:
     """What a replica of a row costs on each broker."""
     domain, cost = rules.domain_of[row], float(rules.cost[row])
     resources, brokers = loads.prices.shape
@@ -142,7 +148,7 @@ def _raise_costs(rules: LoadRules, row: int, of: Candidates, moving: float, sinc
 
 
 @subroutine
-def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
+def choose(rules: LoadRules, row: int, of: Candidates) -> None:
     """Take the cheapest legal set of followers."""
     domain = rules.domain_of[row]
     choose_cheapest(
@@ -162,7 +168,7 @@ def _choose(rules: LoadRules, row: int, of: Candidates) -> None:
 @subroutine
 def _least_cost(rules: LoadRules, row: int, of: Candidates) -> float:
     """A lower bound on the cost of legal replicas and a leader among them, as exact as floating sums are."""
-    _choose(rules, row, of)
+    choose(rules, row, of)
     total, least_extra, costliest = 0.0, np.inf, -np.inf
     for i in range(rules.factor[rules.domain_of[row]]):
         member = of.members[i]
@@ -182,20 +188,22 @@ def _costliest_for(rules: LoadRules, row: int, of: Candidates, candidate: int) -
     """The cost of the costliest member that a candidate may replace in the cheapest legal set; -inf if there is none,
     or if it is a member itself.
     """
-    domain = rules.domain_of[row]
-    rack = rules.rack_of[candidate]
     costliest = -np.inf
-    for i in range(rules.factor[domain]):
+    for i in range(rules.factor[rules.domain_of[row]]):
         member = of.members[i]
         if member == candidate or member < 0:
             return -np.inf
-        other = rules.rack_of[member]
-        is_legal = other == rack or (
-            of.per_rack[rack] < rules.most[domain, rack] and of.per_rack[other] > rules.least[domain, other]
-        )
-        if is_legal and member != rules.must_keep[row]:
+        if may_replace(rules, row, of, member, candidate):
             costliest = max(costliest, of.follows[member])
     return float(costliest)
+
+
+@subroutine
+def may_replace(rules: LoadRules, row: int, of: Candidates, member: int, other: int) -> bool:
+    """Whether another broker may replace a member of the cheapest legal set, which is no member itself."""
+    domain, rack, left = rules.domain_of[row], rules.rack_of[other], rules.rack_of[member]
+    has_room = of.per_rack[rack] < rules.most[domain, rack] and of.per_rack[left] > rules.least[domain, left]
+    return bool(member != rules.must_keep[row] and (left == rack or has_room))
 
 
 @subroutine

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.bounds.movement_bound import moved_lower_bound
+from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
 from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.exact import exact_answer
@@ -27,6 +27,7 @@ from app.core.reassignment.resource_problem import (
     ideal_loads,
 )
 from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.solvers.exact.choices import fewer_moves, is_small
 from app.core.reassignment.solvers.exact.few_brokers import exchanged
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
 from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, search, start_of
@@ -191,14 +192,26 @@ class _Aims:
             exact, at = exact_answer(problem, rules, best.at, [], is_over, reached)
             if exact is not None and exact.moved < best.moved:
                 return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
-        bounds = self.bounds([], reached)
-        bound = moved_lower_bound(problem, rules, self._start, bounds, best, is_over)
-        if goals and all(goal.name in RESOURCES for goal in goals):
+        best, bound = self.with_models(best, self.bounds([], reached), goals, is_over)
+        return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+
+    def with_models(
+        self, best: SearchedPlacement, bounds: Bounds, goals: Sequence[Goal], is_over: Deadline
+    ) -> tuple[SearchedPlacement, int]:
+        """A placement within bounds that moves no more than `best`, and a lower bound on the movement of all within."""
+        problem, rules = self._problem, self._rules
+        dual = Dual(problem, rules, bounds, best)
+        is_of_resources = bool(goals) and all(goal.name in RESOURCES for goal in goals)
+        has_program = is_of_resources and is_small(problem, dual)
+        bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over, is_brief=has_program)
+        if has_program:
+            best, bound = fewer_moves(problem, bounds, best, dual, prices, bound, is_over)
+        if is_of_resources:
             at = exchanged(problem, rules, bounds, best, bound, is_over)
             found = best if at is best.at else search(problem, rules, at, bounds, is_over)
             if found.penalty <= best.penalty and found.moved < best.moved:
                 best = found
-        return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+        return best, min(bound, best.moved)
 
     def one_load(self, goal: Goal, within: GoalRange) -> OneLoad:
         """The load of a goal that no leader changes, without limits, within bounds."""

@@ -13,7 +13,7 @@ import numpy as np
 from app.core.model import Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
-from app.core.reassignment.bounds.movement_bound import moved_lower_bound
+from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules
@@ -110,7 +110,8 @@ class OneLoad:
         """
         rules, base = self.rules, self._base
         known = min(best.moved, heavy_movement_bound(rules, base, self.within.high))
-        bound = moved_lower_bound(self.problem, rules, self.start, self.bounds, best, is_over, known=known)
+        dual = Dual(self.problem, rules, self.bounds, best)
+        bound, _ = moved_lower_bound(dual, self.start, best.moved, is_over, known=known)
         begun = candidate(rules, best.at, best.loads[:, self.column])
         placed, proven = search_regions(rules, base, begun, self.within, bound, is_over)
         if placed.moved < best.moved:

@@ -1,0 +1,179 @@
+"""Linear programs of choices: what they lead to is legal and within the bounds, and no placement moves less than their
+bound.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from app.core.reassignment.bounds.movement_bound import Dual
+from app.core.reassignment.goals.answers import answer
+from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.model import Domain, MovementProblem
+from app.core.reassignment.resource_problem import (
+    RESOURCES,
+    Bounds,
+    Goal,
+    Limits,
+    ResourceLoads,
+    ResourceProblem,
+    SearchedPlacement,
+    loads_of,
+)
+from app.core.reassignment.rules import moved_weight
+from app.core.reassignment.solvers.exact.choices import _interrupted, fewer_moves, is_small
+from app.core.reassignment.solvers.exact.limit_model import ExcessProof
+from app.core.reassignment.solvers.search.search import rules_of, search, start_of
+from app.core.reassignment.verifier import resource_violations
+from benchmarks.resource_clusters import Shape
+from benchmarks.resource_clusters import problem_of as cluster_of
+from tests import draws as st
+from tests.core.reassignment.small_resources import answers, resource_problems
+from tests.profiles import costly
+
+
+def never() -> bool:
+    """There is no deadline."""
+    return False
+
+
+def improved(problem: ResourceProblem, bounds: Bounds, best: SearchedPlacement) -> tuple[SearchedPlacement, int]:
+    """What programs find from prices of 0, if nothing is proven yet."""
+    dual = Dual(problem, rules_of(problem), bounds, best)
+    if not is_small(problem, dual):
+        return best, 0
+    return fewer_moves(problem, bounds, best, dual, np.zeros_like(dual.unit), 0, never)
+
+
+@costly(60)
+@given(resource_problems(), st.integers(0, 30), st.integers(0, 10))
+def test_choices_are_legal_and_within_bounds_and_their_bound_holds_for_every_placement(
+    problem: ResourceProblem, high: int, low: int
+) -> None:
+    """Also of rows that have to keep a broker, of brokers that may not receive or lead, and of racks with limits."""
+    problem = replace(problem, loads=replace(problem.loads, reads=None))
+    rules, bounds = rules_of(problem), Bounds.none(problem)
+    bounds.ceiling[:, :2], bounds.floor[:, :2], bounds.unit[:, :2] = high, low, 1.0
+    best = search(problem, rules, start_of(problem, rules), bounds, never)
+    found, bound = improved(problem, bounds, best)
+    assert bound <= found.moved <= best.moved
+    assert found.moved == moved_weight(rules, found.at)
+    loads = loads_of(problem.loads, problem.movement.rack_of, found.at, found.at[:, 0])
+    assert np.array_equal(found.loads, loads)
+    highest = np.maximum(best.loads, np.minimum(bounds.ceiling, problem.limits.upper))
+    lowest = np.minimum(best.loads, bounds.floor)
+    assert (loads <= highest).all()
+    assert (loads >= lowest).all()
+    placed = answer(problem, rules, found.at, ranges=(), moved_bound=bound, proof=ExcessProof())
+    assert resource_violations(problem, placed) == []
+    within = (moved for moved, loads, _ in answers(problem) if (loads <= highest).all() and (loads >= lowest).all())
+    assert bound <= min(within, default=bound)
+    again, same_bound = improved(problem, bounds, best)
+    assert np.array_equal(again.at, found.at)
+    assert same_bound == bound
+
+
+def on_one_broker(weights: list[int], brokers: int) -> ResourceProblem:
+    """Partitions of one replica, all on the first broker, each of which receives 1 byte/s."""
+    rows, every = len(weights), np.ones(brokers, np.bool_)
+    current = np.zeros((rows, 1), np.int32)
+    movement = MovementProblem(
+        broker_ids=np.arange(brokers, dtype=np.int32),
+        rack_of=np.zeros(brokers, np.int32),
+        target=every,
+        base=np.zeros(brokers, np.int64),
+        domains=(Domain(1, every, every, np.zeros(1, np.int64), np.ones(1, np.int64)),),
+        domain_of=np.zeros(rows, np.int32),
+        current=current,
+        is_copied=np.zeros(current.shape, np.bool_),
+        must_keep=np.full(rows, -1, np.int32),
+        weight=np.array(weights, np.int64),
+    )
+    load = np.zeros((rows, len(RESOURCES)), np.int64)
+    load[:, RESOURCES.index("nic_in")] = 1
+    nothing = np.zeros((brokers, len(RESOURCES)), np.int64)
+    return ResourceProblem(
+        movement, ResourceLoads(load, load, nothing, nothing), Limits.none(brokers), current[:, 0].copy(), every
+    )
+
+
+def placed(problem: ResourceProblem, brokers: list[int]) -> SearchedPlacement:
+    """Each partition on a broker."""
+    at = np.array(brokers, np.int32)[:, None]
+    loads = loads_of(problem.loads, problem.movement.rack_of, at, at[:, 0])
+    return SearchedPlacement(
+        at, loads, np.zeros((0, loads.shape[0]), np.int64), 0.0, moved_weight(rules_of(problem), at)
+    )
+
+
+def with_ceiling(problem: ResourceProblem, most: int) -> Bounds:
+    """At most so many bytes/s on the first broker; the others may have any load."""
+    bounds, column = Bounds.none(problem), RESOURCES.index("nic_in")
+    bounds.ceiling[0, column], bounds.unit[0, column] = most, 1.0
+    return bounds
+
+
+def test_the_lightest_partitions_leave_a_broker_instead_of_the_heaviest() -> None:
+    problem = on_one_broker([10, 1, 2, 10, 5, 7], brokers=3)
+    wasteful = placed(problem, [1, 0, 0, 2, 0, 0])
+    found, bound = improved(problem, with_ceiling(problem, 4), wasteful)
+    assert (wasteful.moved, found.moved, bound) == (20, 3, 3)
+    assert np.flatnonzero(found.at[:, 0]).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("weights", "brokers", "at", "most"),
+    [
+        pytest.param([3, 4], 1, [0, 0], 2, id="one broker"),
+        pytest.param([0, 0, 0], 2, [0, 1, 1], 2, id="nothing weighs anything"),
+        pytest.param([3, 4], 2, [0, 1], 0, id="a ceiling that only forced moves reach"),
+    ],
+)
+def test_where_nothing_can_be_saved_the_placement_stays(
+    weights: list[int], brokers: int, at: list[int], most: int
+) -> None:
+    problem = on_one_broker(weights, brokers)
+    best = placed(problem, at)
+    found, bound = improved(problem, with_ceiling(problem, most), best)
+    assert np.array_equal(found.at, best.at)
+    assert bound <= best.moved
+
+
+def test_without_bounds_there_is_no_program() -> None:
+    problem = on_one_broker([3, 4], brokers=2)
+    best = placed(problem, [1, 1])
+    assert not is_small(problem, Dual(problem, rules_of(problem), Bounds.none(problem), best))
+
+
+class Waiting:
+    """A solver that ends when it is interrupted, or after some seconds."""
+
+    def __init__(self) -> None:
+        self.is_interrupted = Event()
+
+    def InterruptSolve(self) -> None:
+        """End."""
+        self.is_interrupted.set()
+
+    def solve(self, seconds: float) -> bool:
+        """Whether it was interrupted."""
+        return self.is_interrupted.wait(seconds)
+
+
+@pytest.mark.parametrize(("is_over", "seconds"), [(True, 60.0), (False, 0.2)])
+def test_a_solver_is_interrupted_once_the_deadline_has_passed(is_over: bool, seconds: float) -> None:
+    solver = Waiting()
+    with _interrupted(solver, lambda: is_over):
+        assert solver.solve(seconds) == is_over
+
+
+def test_four_resources_are_tight_within_half_a_percent_of_the_bound_of_the_movement() -> None:
+    problem = cluster_of(Shape(brokers=12, racks=4, topics=200, replicas=6_000))
+    goals = [[Goal(name, Fraction(0)) for name in RESOURCES[:4]]]
+    found = reach_goals(problem, goals, never)
+    assert resource_violations(problem, found) == []
+    assert 1000 * (found.moved - found.movement.lower_bound) <= 5 * found.moved
