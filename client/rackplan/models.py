@@ -3184,12 +3184,12 @@ class ShareLinksPage(Record):
 
 
 class SharedValueDocument(Record):
-    """A tag value that several copies of a task have; null for clients without the tag."""
+    """A tag value that several copies of a task have; null for copies on clients without it, even a single one."""
 
     tag: str
     """Name of the tag."""
     value: str | None
-    """Value that the copies share; null if their clients lack the tag."""
+    """Value that the copies share; null if their clients lack the tag, which then separates none of them."""
     copies: int
     """Number of copies on clients with this value."""
 
@@ -3721,7 +3721,7 @@ class TaskDocument(Record):
     repeated_tags: list[str]
     """Tags of which several of its copies share a value, in the order of the request."""
     shared: list[SharedValueDocument]
-    """Values that several of its copies share."""
+    """Values that several of its copies share, and copies on clients without the tag."""
 
 
 class TaskHolders(Record):

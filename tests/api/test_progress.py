@@ -233,12 +233,14 @@ def test_moves_between_log_directories(client: httpx.Client) -> None:
     for directory, state, codes in (("/a", "not_started", []), (None, "not_started", ["log_dirs_not_compared"])):
         found = client.post(path, json={"snapshot_id": _jbod(client, directory)}).json()
         assert (found["state"], found["next"]) == (state, "batch/1")
+        assert (found["rollback"], found["rollback_execution"]) == (None, [])
         assert [warning["code"] for warning in found["warnings"]] == codes
         left = client.get(found["next_file"]).json()["partitions"]
         assert [row["log_dirs"] for row in left] == [["/b", "any"]] * len(left)
     found = client.post(path, json={"snapshot_id": _jbod(client, "/b")}).json()
     assert (found["state"], found["next"]) == ("done", None)
-    back = client.get(f"/v1/plans/{plan['id']}/export?format=rollback&from={found['snapshot_id']}").json()["partitions"]
+    assert [step["batch"] for step in found["rollback_execution"]] == [1]
+    back = client.get(found["rollback"]).json()["partitions"]
     assert [(row["replicas"], row["log_dirs"][0]) for row in back] == [([1, 2], "/a")] * 3
 
 

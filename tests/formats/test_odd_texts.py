@@ -104,6 +104,54 @@ def test_a_description_with_something_around_it_is_read_alike(text: str) -> None
     assert read(text) == read(PLAIN)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafka-consumer-groups-describe.txt",
+        "kafka-consumer-groups-state.txt",
+        "kafka-share-groups-members-verbose.txt",
+        "kafka-streams-groups-members-verbose.txt",
+    ],
+)
+@pytest.mark.parametrize("end", ["\t", " \t ", None])
+def test_blanks_and_tabs_at_the_ends_of_rows_say_nothing(name: str, end: str | None) -> None:
+    """Without them a last cell that is empty, as of a member without partitions, is still a cell."""
+    text = sample(name)
+    other = "\n".join(line.rstrip() if end is None else line + end for line in text.split("\n"))
+    assert read(other) == read(text)
+
+
+OLDER_TABLES = (
+    """Consumer group 'billing' has no active members.
+TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID  HOST  CLIENT-ID
+orders  0          70              70              0    -            -     -
+orders  1          71              71              0    -            -     -
+""",
+    """GROUP    TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  OWNER
+billing  orders  1          45678           45680           2    consumer-1_/10.0.0.1
+billing  orders  0          91011           91012           1    none
+""",
+)
+
+
+@pytest.mark.parametrize("text", OLDER_TABLES)
+def test_a_table_of_older_releases_may_be_double_spaced(text: str) -> None:
+    assert read(text.replace("\n", "\n\n")) == read(text)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        f"{MOMENT}.123 DEBUG [main] c.e.Client - metadata: ",
+        "2026-11-27 10:00:00 INFO  response: ",
+        "const metadata = ",
+        "body=",
+    ],
+)
+def test_json_on_one_line_of_a_log(prefix: str) -> None:
+    assert read(f"{prefix}{KAFKAJS}\n") == read(KAFKAJS)
+
+
 BROKERS = sample("kafka-broker-api-versions.txt").rstrip("\n").split("\n")
 
 

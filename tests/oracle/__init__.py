@@ -18,6 +18,9 @@ legality.py     laws of lists, live replicas and reported movement
 batches.py      laws of batches and rollbacks
 bounds.py       laws of certificates and of the least movement
 loads.py        laws of loads: bands, limits, excess, goals
+topics.py       the law of the balance of single topics
+known_sets.py   the law of plans that open no replica set
+traffic.py      the law of reads: bytes/s of brokers and between racks
 weights.py      the law of bands in proportion to weights
 leaders.py      laws of leaders
 log_dirs.py     laws of log directories

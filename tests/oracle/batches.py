@@ -15,9 +15,13 @@ def batches(examined: Examined, model: Model, after: Replicas) -> None:
     rows = {row.key: row for row in model.partitions}
     now = {row.key: row.before for row in model.partitions if row.before}
     faults_found: list[str] = []
+    disks = _disks(examined)
     for number, (lists, rollback) in enumerate(zip(examined.answer.batches, examined.answer.rollbacks, strict=True)):
         copied: dict[str, Counter[int]] = {"in": Counter(), "out": Counter(), "bytes": Counter()}
         written = document["batches"][number]
+        used: Counter[int] = Counter()
+        for key, current in now.items():
+            used.update(dict.fromkeys(current, rows[key].size or 0))
         for key, replicas in lists.items():
             before, row = now[key], rows[key]
             if rollback.get(key) != list(before):
@@ -38,6 +42,11 @@ def batches(examined: Examined, model: Model, after: Replicas) -> None:
             for name, most in limits.items()
             if most is not None and max(copied[name].values(), default=0) > most
         ]
+        faults_found += [
+            f"batch {number}: broker {broker} has {used[broker] + arriving} bytes of {disks[broker]}"
+            for broker, arriving in copied["bytes"].items()
+            if arriving and broker in disks and used[broker] + arriving > disks[broker]
+        ]
         most_partitions = stated.get("max_partitions")
         if most_partitions is not None and len(lists) > most_partitions:
             faults_found.append(f"batch {number} has {len(lists)} partitions")
@@ -47,6 +56,18 @@ def batches(examined: Examined, model: Model, after: Replicas) -> None:
             faults_found.append(f"batch {number} moves {moved}, reported {written}")
     faults_found += [f"{key} ends as {now[key]}, not {after[key]}" for key in now if now[key] != after[key]]
     examined.hold("batches are legal and end as planned", not faults_found, "; ".join(faults_found[:3]))
+
+
+def _disks(examined: Examined) -> dict[int, float]:
+    """The bytes that a broker may have while it receives replicas, by `max_disk_share`; empty without it."""
+    request = examined.instance.request
+    share = request.get("batches", {}).get("max_disk_share")
+    if share is None or request.get("unknown_sizes"):
+        return {}
+    capacity = request["capacity"]
+    brokers = examined.answer.document["measures"]["replicas"]["per_broker"]
+    stated = {int(id_): (capacity["*"] | capacity.get(id_, {})).get("disk_bytes") for id_ in brokers}
+    return {broker: share * disk for broker, disk in stated.items() if disk is not None}
 
 
 def _list_faults(

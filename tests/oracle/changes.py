@@ -94,15 +94,15 @@ _IDS = frozenset(
     ]
 )
 """Fields whose numbers are ids of brokers."""
-_BY_ID = frozenset({"replace_brokers", "weights", "capacity", "drain"})
-"""Fields whose names are ids of brokers."""
+_BY_ID = frozenset({"replace_brokers", "weights", "capacity", "drain", "log_dirs"})
+"""Fields whose names are ids of brokers, if they are numbers."""
 
 
 def _renamed(value: Any, ids: dict[int, int], names: dict[str, str], field: str = "") -> Any:
     if isinstance(value, dict):
         by_id = field in _BY_ID
         return {
-            str(ids[int(name)]) if by_id and name != "*" else names.get(name, name): ids[each]
+            str(ids[int(name)]) if by_id and name.isdigit() else names.get(name, name): ids[each]
             if field == "replace_brokers"
             else _renamed(each, ids, names, name)
             for name, each in value.items()

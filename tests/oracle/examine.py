@@ -7,6 +7,7 @@ from tests.oracle.bounds import certificate, movement
 from tests.oracle.exact import NotSolved
 from tests.oracle.examined import Examined
 from tests.oracle.instances import Instance
+from tests.oracle.known_sets import known_sets
 from tests.oracle.leaders import fewest_changes, roles
 from tests.oracle.legality import legality, lists_after, values
 from tests.oracle.log_dirs import log_dirs
@@ -14,6 +15,8 @@ from tests.oracle.model import read
 from tests.oracle.problems import REJECTED_FOR_ITS_FORM, problem
 from tests.oracle.repetitions import repetitions
 from tests.oracle.service import plan
+from tests.oracle.topics import topic_bands
+from tests.oracle.traffic import traffic
 
 
 def examine(instance: Instance) -> Examined:
@@ -35,6 +38,10 @@ def examine(instance: Instance) -> Examined:
     for of_optima in (movement, fewest_changes):
         with suppress(NotSolved):
             of_optima(examined, model, after)
+    with suppress(NotSolved):
+        topic_bands(examined, model)
+    known_sets(examined, model, after)
+    traffic(examined, model, after)
     roles(examined, model, after)
     log_dirs(examined, model, after)
     repetitions(examined, model, after)

@@ -121,8 +121,8 @@ def _disks(
     stated = instance.request.get("log_dirs") or {}
     listed = next(each for each in instance.snapshot["brokers"] if each["id"] == broker)["log_dirs"]
     total = {each["path"]: each["total_bytes"] for each in listed}
-    share = instance.request.get("limits", {}).get("log_dirs", 1)
-    limit = {path: int(Fraction(str(share)) * size) for path, size in total.items()}
+    stated_limits = instance.request.get("limits", {}).get("log_dirs", 1)
+    limit = {path: int(_share(stated_limits, broker, path) * size) for path, size in total.items()}
     current = {
         ((topic["name"], row["partition"]), broker): path
         for topic in instance.snapshot["topics"]
@@ -139,6 +139,14 @@ def _disks(
         placed[key] = named.get((key, broker)) or before[key] or "none"
     drained = frozenset(stated.get("drain", {}).get(str(broker), ()))
     return Disks(tuple(total), total, limit, drained, sizes, before, placed)
+
+
+def _share(stated: Any, broker: int, path: str) -> Fraction:
+    """The limit of a directory: a share of its size, of all directories or by broker and path, `*` for all others."""
+    if isinstance(stated, dict):
+        shares: Document = stated.get("*", {}) | stated.get(str(broker), {})
+        stated = shares.get(path, shares.get("*", 1))
+    return Fraction(str(stated))
 
 
 def _of_broker(examined: Examined, written: Document, disks: Disks) -> None:

@@ -1,5 +1,6 @@
 """Every kind of option of `POST /v1/plans/reassignment`, with random values that fit a cluster."""
 
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 
@@ -93,6 +94,34 @@ def _pin(random: Random, snapshot: Document) -> Document:
     ids = [broker["id"] for broker in snapshot["brokers"] if not broker.get("fenced")]
     replicas = random.sample(ids, min(len(row["replicas"]), len(ids)))
     return {"pins": [{"topic": topic["name"], "partition": row["partition"], "replicas": replicas}]}
+
+
+def _limit_of_one_path(random: Random, snapshot: Document) -> Document:
+    """A limit of one directory, and another of all others; sometimes one of all others of its broker."""
+    broker = random.choice(snapshot["brokers"])
+    paths = {random.choice(broker["log_dirs"])["path"]: random.choice([0.01, 0.1, 0.3])}
+    others = {"*": random.choice([0.5, 0.7])} if random.random() < 0.5 else {}
+    return {"limits": {"log_dirs": {str(broker["id"]): paths | others, "*": {"*": random.choice([0.6, 0.9, 1])}}}}
+
+
+def _balanced_topic(random: Random, snapshot: Document) -> Document:
+    """One topic in a band of its own, without racks: the bands of the other topics are free."""
+    evenness = random.choice(["tight", "tight", {"tolerance": random.choice([0, 0.2, 0.5])}])
+    per_topic = {"replicas": evenness, "topics": [_topic(random, snapshot)["name"]]}
+    return {"rack_mode": "disabled", "balance": {"per_topic": per_topic}}
+
+
+def _batch_disk(random: Random, snapshot: Document) -> Document:
+    """Disks of equal size, near the largest that a broker has, and a share of them that batches leave unused."""
+    used: Counter[int] = Counter()
+    for row in (row for topic in snapshot["topics"] for row in topic["partitions"]):
+        used.update(dict.fromkeys(row["replicas"], row["size_bytes"] or 0))
+    most = max(1, *used.values())
+    return {
+        "remove_brokers": _brokers(random, snapshot),
+        "capacity": {"*": {"disk_bytes": int(most * random.choice([1.2, 1.5, 2, 4]))}},
+        "batches": {"max_disk_share": random.choice([0.8, 0.9, 1])},
+    }
 
 
 def _weights(random: Random, snapshot: Document) -> Document:
@@ -324,6 +353,15 @@ OPTIONS: dict[str, Option] = {
         },
     },
     "batch_bytes": lambda r, s: {"remove_brokers": _brokers(r, s), "batches": {"max_bytes_in_per_broker": 2000}},
+    "reads": lambda r, s: {
+        "follower_fetching": r.random() < 0.7,
+        "consumers": {"*": r.choice([0, 1, 2.5])} | {_topic(r, s)["name"]: r.randint(0, 3)},
+        "growth": {r.choice(["*", _topic(r, s)["name"]]): r.choice([1, 2, 3])},
+        "balance": {"replicas": r.choice(["keep", "tight"]), "leaders": r.choice(["keep", "tight"])},
+    },
+    "batch_disk": _batch_disk,
+    "topic_replicas_of_one": _balanced_topic,
+    "log_dirs_limit_of_one_path": _limit_of_one_path,
     "deadline": lambda r, s: {"deadline_s": 30, "remove_brokers": _brokers(r, s)},
 }
 """By its name, the kind's random request."""

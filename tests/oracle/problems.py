@@ -1,6 +1,6 @@
 """Laws of problems: a request is refused only if it is infeasible, and the reported conflict is irreducible."""
 
-from tests.oracle import log_dirs
+from tests.oracle import known_sets, log_dirs
 from tests.oracle.bounds import cost_of, is_decided, with_limits
 from tests.oracle.changes import without
 from tests.oracle.examined import Examined
@@ -63,6 +63,9 @@ def problem(examined: Examined, model: Model) -> None:
         return
     if "conflict" in document:
         _irreducible(examined)
+    if known_sets.is_decided(instance.request, model):
+        least = known_sets.least_movement(model, instance.request)
+        examined.hold("feasible requests are accepted", least is None, f"{document['detail']}: {least}")
     if is_decided(instance, model):
         is_feasible = with_limits(instance, model).minimised(0) is not None
         examined.hold("feasible requests are accepted", not is_feasible, document["detail"], engine_of(instance))

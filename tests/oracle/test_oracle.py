@@ -4,6 +4,8 @@ import ast
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,17 @@ import pytest
 
 from tests.oracle.batches import batches
 from tests.oracle.bounds import certificate
+from tests.oracle.exact import Replicas
 from tests.oracle.examine import examine
 from tests.oracle.examined import Disagreement, Examined
 from tests.oracle.instances import Instance
+from tests.oracle.known_sets import known_sets
 from tests.oracle.legality import legality, lists_after, values
 from tests.oracle.model import read
 from tests.oracle.options import OPTIONS
 from tests.oracle.service import Answer, plan
+from tests.oracle.topics import topic_bands
+from tests.oracle.traffic import traffic
 
 FEW, MANY, BUSY = range(len(OPTIONS), 2 * len(OPTIONS)), 2_010, 30
 """Instances of `make test`, one a kind, of `make test-long`, and of each kind that an engine of loads plans."""
@@ -95,7 +101,7 @@ def test_busy_instances_agree(kind: str) -> None:
 
 def test_every_kind_has_its_turn() -> None:
     assert {Instance.of(seed).kinds[0] for seed in FEW} == OPTIONS.keys()
-    assert len(OPTIONS) >= 82
+    assert len(OPTIONS) >= 95
 
 
 def test_the_model_imports_nothing_of_the_core() -> None:
@@ -108,11 +114,34 @@ def test_the_model_imports_nothing_of_the_core() -> None:
             assert not [name for name in imported if name.split(".")[0] == "app"], path
 
 
+KINDS_OF_LAWS = {
+    "batch_disk": "batches are legal and end as planned",
+    "log_dirs_limit_of_one_path": "log directories are legal",
+    "no_new_copysets": "moved is the exact least on known sets",
+    "reads": "sent bytes are right",
+    "topic_replicas_of_one": "the excess of topics is the exact least",
+}
+"""Kinds with a law of their own."""
+
+
+@pytest.mark.parametrize(("kind", "law"), KINDS_OF_LAWS.items())
+def test_kinds_of_which_few_are_among_all_instances(kind: str, law: str) -> None:
+    examined = [examine(Instance.of(seed, kind)) for seed in range(12)]
+    assert [each.disagreements for each in examined if each.disagreements] == []
+    assert sum(law in each.compared for each in examined) >= 4
+
+
 SNAPSHOT = {
     "cluster": "oracle",
     "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}, {"id": 3, "rack": "b"}],
     "topics": [{"name": "t", "partitions": [{"partition": 0, "replicas": [1, 2], "isr": [1, 2], "size_bytes": 7}]}],
 }
+
+
+def _after(examined: Examined) -> Replicas:
+    return lists_after(examined.instance, examined.answer.document)
+
+
 DRAIN = Instance(0, (), SNAPSHOT, {"remove_brokers": [2]})
 
 
@@ -159,6 +188,40 @@ class TestWrongAnswers:
     def test_other_certificates(self, fields: dict[str, Any], law: str) -> None:
         written = plan(DRAIN.snapshot, DRAIN.request).document["certificate"] | fields
         assert law in {found.law for found in changed(certificate=written).disagreements}
+
+    @pytest.mark.parametrize(
+        ("kind", "path", "law"),
+        [
+            ("reads", ("cross_rack", "consumers", "after_bytes_per_s"), "bytes between racks are right"),
+            ("no_new_copysets", ("certificate", "moved_bytes"), "moved is the exact least on known sets"),
+            ("topic_replicas_of_one", ("certificate", "moved_bytes"), "moved is the exact least"),
+            (
+                "topic_replicas_of_one",
+                ("balance", "replicas", "per_topic", "excess"),
+                "the excess of topics is the exact least",
+            ),
+        ],
+    )
+    def test_other_figures(self, kind: str, path: tuple[str, ...], law: str) -> None:
+        examined = next(each for seed in range(12) if law in (each := examine(Instance.of(seed, kind))).compared)
+        *parents, name = path
+        parent = reduce(getitem, parents, examined.answer.document)
+        parent[name] += 1 << 46
+        model, after = read(examined.instance.snapshot, examined.instance.request), _after(examined)
+        traffic(examined, model, after)
+        known_sets(examined, model, after)
+        topic_bands(examined, model)
+        assert law in {found.law for found in examined.disagreements}
+
+    def test_a_disk_that_is_smaller(self) -> None:
+        """Broker 3 receives 7 bytes, which is all of its disk, but not of 90 % of it."""
+        request = DRAIN.request | {"capacity": {"*": {"disk_bytes": 7}}, "batches": {"max_disk_share": 1}}
+        answer = plan(DRAIN.snapshot, request, with_files=True)
+        for share, laws in ((1, set()), (0.9, {"batches are legal and end as planned"})):
+            instance = replace(DRAIN, request=request | {"batches": {"max_disk_share": share}})
+            examined = Examined(instance, answer)
+            batches(examined, read(DRAIN.snapshot, request), lists_after(DRAIN, answer.document))
+            assert {found.law for found in examined.disagreements} == laws
 
     def test_a_rollback_that_restores_something_else(self) -> None:
         answer = changed().answer

@@ -96,7 +96,7 @@ def read(text: str, *, required: Sequence[str], may_be_empty: frozenset[str] = M
         elif not tables:
             raise rejection(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
         else:
-            tables[-1].rows.append(_cells(line, content, tables[-1].layout, may_be_empty))
+            tables[-1].rows.append(_cells(line, content.rstrip(), tables[-1].layout, may_be_empty))
             tables[-1].lines.append(line)
     return tuple(tables)
 
@@ -208,6 +208,8 @@ def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -
     """The cells at the offsets of their names; None if a cell is not there."""
     cells: list[str] = []
     start = 0
+    if layout[-1].name in _MAY_HOLD_BLANKS & may_be_empty:
+        content = content.ljust(sum(column.width + 1 for column in layout[:-1]))  # the blanks before it were trimmed
     for position, column in enumerate(layout):
         is_last = position == len(layout) - 1
         end = len(content) if is_last else start + column.width

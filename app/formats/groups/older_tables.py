@@ -40,15 +40,18 @@ def with_groups(text: str) -> str:
     is_of_rpk = "\nBALANCER " in text
     if not any(name in text for name in _OF_HEADERS) or not (is_of_rpk or _OLDER.search(text)):
         return text
-    reader = _Reader()
-    return "\n".join([reader.take(line.removesuffix("\r")) for line in text.split("\n")])
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    blank = [number % 2 for number, line in enumerate(lines) if not line.strip()]
+    reader = _Reader(is_double_spaced=max(blank.count(0), blank.count(1)) >= len(lines) // 2)
+    return "\n".join(map(reader.take, lines))
 
 
 class _Reader:
     """Rewrites one line after the other; knows the group that was named last and the table that is open."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_double_spaced: bool) -> None:
         self._group, self._header, self._indent = "", "", ""
+        self._is_double_spaced = is_double_spaced
         self._is_older = self._has_commas = self._has_owner = False
         self._state: dict[str, str] = {}
         self._is_empty = False
@@ -60,7 +63,7 @@ class _Reader:
         if self._group and (stated := _STATE.match(line)) is not None:
             return self._take_state(stated["name"], stated["value"] or "")
         if not line.strip():
-            self._header = self._header if self._indent else ""
+            self._header = self._header if self._indent or self._is_double_spaced else ""
             return self._of_state() if self._state else line
         if _OLDER.match(line) is not None:
             return self._take_header(line)

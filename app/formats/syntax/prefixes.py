@@ -62,6 +62,7 @@ _MESSAGE = re.compile(rf"(?:^|\s)(?:msg|message|line|log|output)=(?P<line>{_STRI
 _QUOTED = re.compile(r"^[ \t]*(?:- |echo )?([\"'`]|\*\*)(?P<line>.*)\1,?[ \t\r]*$", re.MULTILINE)
 _CELL = re.compile(r'(?:^|(?<=,))(?:"(?P<quoted>(?:[^"\n]|"")*+)"|(?P<cell>[^,"\n]*+))(?:,(?! )|$)')
 _BARS, _RULE = re.compile(r"[|│]+"), re.compile(r"[-+|:=─┼├┤┌┐└┘┬┴ \t]{3,}")
+_DOCUMENT = re.compile(r'(?<=\s|=|:)(?:\[ ?)?\{ ?"')
 _OBJECT = re.compile(r'\{".*\}[ \t\r]*')
 _QUOTATION_MARK = re.compile(r'(?<!\\)(?:\\\\)*+"')
 _AROUND_LINES = re.compile(r'^(?:.*=> \{.*|[ \t]*(?:[{}"\],]|\[ ?\{).*)$', re.MULTILINE)
@@ -262,7 +263,9 @@ def _common_prefix(lines: Sequence[str], is_known: Callable[[str], bool]) -> Pre
 
 
 def _shared(lines: Sequence[str]) -> list[Prefix]:
-    """Beginnings that most lines share but for their digits, the shortest first."""
+    """Beginnings that most lines share but for their digits, the shortest first; of one line, that before its JSON."""
+    if len(lines) == 1 and (document := _DOCUMENT.search(lines[0][:_LONGEST_SHARED])) is not None:
+        return [(re.compile(re.escape(lines[0][: document.start()])),)]
     shapes = sorted([_DIGIT.sub("0", line[:_LONGEST_SHARED]) for line in lines])
     first, last = (shapes[len(lines) // 3], shapes[2 * len(lines) // 3]) if len(lines) > 1 else ("", "")
     beginnings = [first[: mark.end()] for mark in _MARK.finditer(first)]

@@ -63,14 +63,14 @@ def with_log_dirs(located: LocatedPlan, progress: StepProgress, cluster: Cluster
         return progress
     is_only = (steps.before == steps.after).all(axis=1) & (progress.state == StepState.DONE)
     topics = {topic.name: topic for topic in cluster.topics}
-    state = progress.state.copy()
+    state, is_begun = progress.state.copy(), progress.is_begun.copy()
     for number in range(len(steps)):
         its = steps.batch(number)
         requested = list(steps.requested(number)) if is_only[its].any() else []
         for place in np.flatnonzero(is_only[its]).tolist():
             if _is_elsewhere(requested[place], topics[requested[place].topic], cluster):
-                state[its.start + place] = StepState.NOT_STARTED
-    return replace(progress, state=state)
+                state[its.start + place], is_begun[its.start + place] = StepState.NOT_STARTED, False
+    return replace(progress, state=state, is_begun=is_begun)
 
 
 def _is_elsewhere(requested: PartitionReassignment, topic: Topic, cluster: Cluster) -> bool:
@@ -207,6 +207,7 @@ class PlanProgress:
         batch = int(waiting[0]) + 1 if len(waiting) else None
         seconds = self._seconds_left()
         address, snapshot = f"/v1/plans/{self.plan.head.id}/export", self.snapshot.id
+        is_changed = self.step_progress.differs.any() or self.step_progress.is_begun.any()
         return PlanProgressDocument(
             plan_id=self.plan.head.id,
             snapshot_id=snapshot,
@@ -224,7 +225,7 @@ class PlanProgress:
             drifted_other_partitions=drift.others,
             next=None if batch is None else f"batch/{batch}",
             next_file=None if batch is None else f"{address}?format=batch&batch={batch}&from={snapshot}",
-            rollback=f"{address}?format=rollback&from={snapshot}" if self.step_progress.differs.any() else None,
+            rollback=f"{address}?format=rollback&from={snapshot}" if is_changed else None,
             rollback_execution=self._rollback_execution(),
             ledger=self.plan.head.ledger,
             warnings=[*self._cautions(counts)],
