@@ -6,7 +6,9 @@ the oldest one on, and by whole fetches:
 - a broker that has sent nothing for some of these seconds may send their bytes at once;
 - the last fetch of a batch is not waited for;
 - what a fetch has sent beyond 11 s of the throttle is never waited for: at 100 kB/s a fetch of six partitions, 6 MiB,
-  takes 11 s and not 63.
+  takes 11 s and not 63;
+- a sample that expires begins anew, and from then on its time counts for the average though nothing was sent: rare
+  fetches are let through sooner than by the throttle.
 """
 
 from dataclasses import replace
