@@ -20,7 +20,7 @@ HEALS_WITHIN_S, ENDS_WITHIN_S, STARTS = 120.0, 240.0, 10
 MOST_IDLE_S, MOST_DOWN_S = 3.0, 8.0
 THROTTLES = ("", "", "", "", "1000000", "0")
 """Of each start of the script; the plan's if empty."""
-IN_ROUND = 8
+IN_ROUND = 12
 """Kills while a plan is executed, or undone, at most."""
 
 
