@@ -25,7 +25,7 @@ from tests.kafka.jvm import Jvm
 CONTROLLER = 100
 """The id of the controller, which is no broker."""
 CLUSTER_ID = "rackplan-tests-kafka00"
-STARTS_WITHIN_S, STOPS_WITHIN_S, TOOL_WITHIN_S = 90.0, 30.0, 120.0
+STARTS_WITHIN_S, STOPS_WITHIN_S, TOOL_WITHIN_S = 180.0, 30.0, 120.0
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
 """A JVM that lives for seconds is done sooner where it compiles once, and little."""
 _LEVEL = "-Dorg.slf4j.simpleLogger.defaultLogLevel"
