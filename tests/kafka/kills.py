@@ -20,7 +20,7 @@ HEALS_WITHIN_S, ENDS_WITHIN_S, STARTS = 120.0, 240.0, 10
 MOST_IDLE_S, MOST_DOWN_S = 3.0, 8.0
 THROTTLES = ("", "", "", "", "1000000", "0")
 """Of each start of the script; the plan's if empty."""
-IN_ROUND = 8
+IN_ROUND = 12
 """Kills while a plan is executed, or undone, at most."""
 
 
@@ -54,7 +54,10 @@ class Killer:
     killed: list[str] = field(default_factory=list)
 
     def run(self, *options: str, kills: int) -> None:
-        """Run the script until all is complete; kill up to as often on the way."""
+        """Run the script until all is complete; kill up to as often on the way, and the script once more.
+
+        What is killed starts each tool by itself, as in operation; the rest is done by tools that share a JVM.
+        """
         script = self._started(*options)
         for _ in range(kills):
             time.sleep(self.chance.uniform(0, MOST_IDLE_S))
@@ -66,13 +69,14 @@ class Killer:
                 self._kill_broker()
             if script.poll() is not None:
                 script = self._started(*options)
-        for _ in range(STARTS):
-            if script.wait(ENDS_WITHIN_S) == 0:
-                break
-            wait_for(self._is_healthy, within_s=HEALS_WITHIN_S, what="the return of replicas")
-            script = self._started(*options)
         if script.poll() is None:
             self._kill_script(script)
+        for _ in range(STARTS):
+            if script.returncode == 0:
+                break
+            script = self._started(*options, KAFKA_BIN=str(self.kafka.commands))
+            if script.wait(ENDS_WITHIN_S) != 0:
+                wait_for(self._is_healthy, within_s=HEALS_WITHIN_S, what="the return of replicas")
         assert script.returncode == 0, self.report()
 
     def check(self, wanted: Mapping[str, list[int]]) -> None:
@@ -88,7 +92,7 @@ class Killer:
         """The killed brokers and the script's output."""
         return f"killed {self.killed}\n{(self.folder / 'printed.txt').read_text(errors='replace')[-6000:]}"
 
-    def _started(self, *options: str) -> subprocess.Popen[bytes]:
+    def _started(self, *options: str, **settings: str) -> subprocess.Popen[bytes]:
         ports = ",".join(f"127.0.0.1:{node.port}" for node in self.kafka.brokers.values())
         throttle = self.chance.choice(THROTTLES)
         self._print(f"--- THROTTLE={throttle}")
@@ -96,7 +100,7 @@ class Killer:
             return subprocess.Popen(
                 ["bash", "run.sh", *options], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=printed,
                 stderr=subprocess.STDOUT, start_new_session=True,
-                env=environment(self.kafka, KAFKA_BOOTSTRAP=ports, THROTTLE=throttle),
+                env=environment(self.kafka, KAFKA_BOOTSTRAP=ports, THROTTLE=throttle, **settings),
             )  # fmt: skip
 
     def _kill_script(self, script: subprocess.Popen[bytes]) -> None:

@@ -52,7 +52,7 @@ def test_a_plan_of_a_minute_takes_as_long_as_predicted(
     throttle = int(fast * sum(batch["seconds"] for batch in once["batches"]) / LASTS_S)
     plan = planned(client, snapshot_id, CHANGES[change] | {"batches": {"throttle_bytes_per_s": throttle}})
     folder = unpacked(client, plan, tmp_path / "plan")
-    done = run(filled, folder, KAFKA_BIN=str(filled.bin))
+    done = run(filled, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     entry = progress(client, filled, plan, (folder / "run.log").read_text())["ledger"]
     back = run(filled, folder, "--rollback", THROTTLE="50000000")
@@ -83,7 +83,7 @@ def test_the_leader_sends_though_another_is_preferred(halves: Cluster, client: h
     [batch] = plan["batches"]
     assert batch["seconds"] == pytest.approx(batch["moved_bytes"] / 2 / limits["throttle_bytes_per_s"], rel=0.1)
     folder = unpacked(client, plan, tmp_path / "plan")
-    done = run(halves, folder, KAFKA_BIN=str(halves.bin))
+    done = run(halves, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     entry = progress(client, halves, plan, (folder / "run.log").read_text())["ledger"]
     assert entry["seconds_error"] <= 0.15, entry
@@ -110,7 +110,7 @@ def test_fetches_that_cut_record_batches_take_longer(row: Cluster, client: httpx
     [batch] = plan["batches"]
     assert batch["seconds"] == pytest.approx(2**20 / size * batch["moved_bytes"] / throttle, rel=0.01)
     folder = unpacked(client, plan, tmp_path / "plan")
-    done = run(row, folder, KAFKA_BIN=str(row.bin))
+    done = run(row, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     entry = progress(client, row, plan, (folder / "run.log").read_text())["ledger"]
     assert entry["seconds_error"] <= 0.15, entry

@@ -165,10 +165,11 @@ def test_a_throttled_batch_takes_as_long_as_predicted(
     assert predicted == pytest.approx(size / (200_000 - rate / len(lists)), rel=0.01)
     folder = unpacked(client, plan, tmp_path / "plan")
     with writing(topics, "orders", rate):
-        done = run(topics, folder, KAFKA_BIN=str(topics.bin))
+        done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     [batch, *_] = progress(client, topics, plan, (folder / "run.log").read_text())["ledger"]["batches"]
-    assert batch["actual_seconds"] == pytest.approx(predicted, rel=0.15, abs=2), batch
+    assert batch["predicted_seconds"] <= predicted
+    assert batch["actual_seconds"] == pytest.approx(batch["predicted_seconds"], rel=0.15, abs=2), batch
     assert batch["actual_bytes"] == pytest.approx(size + rate / len(lists) * predicted, rel=0.1), batch
 
 

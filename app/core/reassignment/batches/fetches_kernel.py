@@ -4,6 +4,10 @@ A fetcher is a follower's thread for one leader. If the follower has exceeded it
 all its partitions. A leader that has exceeded its own keeps the request; if it still has when the wait ends, it answers
 without records. Bytes are counted after they were sent: a fetch that is let through is sent as a whole.
 
+A leader counts every answer to a follower, be it of no byte that is throttled. So it has samples of all the time since
+its first follower, and the average of one that has sent nothing for a window is over that window. A follower counts
+nothing but throttled bytes.
+
 Sources: Kafka's `RemoteLeaderEndPoint.buildFetch`, `AbstractFetcherThread.maybeFetch`, `ReplicaManager.readFromLog`,
 `ReplicationQuotaManager`, `SimpleRate` and `SampledStat`, whose times are milliseconds, too.
 """
@@ -26,7 +30,7 @@ _RESPONSE_MS = 5
 """From a leader's answer until its follower counts the bytes."""
 _GOLDEN = 0.6180339887498949
 """Multiples of it, less their whole parts, are spread over the time between two looks of a fetcher."""
-UNUSED = -1
+UNUSED = -(2**62)
 """Begin of a sample that was never used."""
 _ASKS, _WAITS, _RECEIVES = 0, 1, 2
 
@@ -47,7 +51,10 @@ class FetchArrays(NamedTuple):
 
 
 class QuotaSamples(NamedTuple):
-    """(links, `SAMPLES`) begin, last event and bytes; begin is `UNUSED` of some. (links,) current."""
+    """(links, `SAMPLES`) begin, last event and bytes; begin is `UNUSED` of some. (links,) current.
+
+    A leader that has had followers for more than a window has one sample that began before it.
+    """
 
     begin: Int64Matrix
     last: Int64Matrix
@@ -151,6 +158,7 @@ def _look(
 ) -> int:
     """Ask, fetch or wait, by the quotas of both ends; milliseconds until the next event of the fetcher."""
     source, target = fetches.source[fetcher], fetches.target[fetcher]
+    _answer_others(samples, source, now)
     if state.stage[fetcher] == _ASKS and _is_exceeded(samples, target, left[target], now):
         pause = int(state.pause[fetcher])
         state.pause[fetcher] = fetches.pause_ms[fetcher]
@@ -192,6 +200,22 @@ def _take(fetches: FetchArrays, fetcher: int, now: int, state: _Fetchers, left: 
             for link in (fetches.source[fetcher], fetches.target[fetcher]):
                 left[link] -= fetches.ingress[copy]
     return taken
+
+
+@subroutine
+def _answer_others(samples: QuotaSamples, link: int, now: int) -> None:
+    """Begin the samples that a leader had until now by answers without throttled bytes, one a second."""
+    place = samples.current[link]
+    if samples.begin[link, place] == UNUSED:
+        return
+    # Of all the time before, the last samples are left.
+    samples.begin[link, place] = max(samples.begin[link, place], now - SAMPLES * SAMPLE_MS - SAMPLE_MS // 2)
+    while now - samples.begin[link, place] >= SAMPLE_MS:
+        ended = samples.begin[link, place] + SAMPLE_MS
+        samples.last[link, place] = ended
+        place = (place + 1) % SAMPLES
+        samples.begin[link, place], samples.sent[link, place] = ended, 0.0
+    samples.current[link], samples.last[link, place] = place, now
 
 
 @subroutine

@@ -3,10 +3,13 @@
 Kafka holds a throttle on average over the last samples (`SimpleRate`), 11 of one second by default, from the begin of
 the oldest one on, and by whole fetches:
 
-- a broker that has sent nothing for some of these seconds may send their bytes at once;
+- a broker that has sent nothing for some of these seconds may send their bytes at once, if it leads a partition that
+  others replicate: leaders count all answers to followers, throttled or not, and begin samples by them;
 - the last fetch of a batch is not waited for;
 - what a fetch has sent beyond 11 s of the throttle is never waited for: at 100 kB/s a fetch of six partitions, 6 MiB,
-  takes 11 s and not 63.
+  takes 11 s and not 63;
+- a sample that expires begins anew, and from then on its time counts for the average though nothing was sent: rare
+  fetches are let through sooner than by the throttle.
 """
 
 from dataclasses import replace
@@ -34,6 +37,7 @@ def quota_credits(
     ended_s: Float64s,
     is_alone: Bools,
     throttles: Float64s | None = None,
+    serves: Bools | None = None,
 ) -> Float64s:
     """(batches,) float64 seconds by which each batch is sooner complete than by `batch_durations`; negative if later.
 
@@ -52,6 +56,8 @@ def quota_credits(
         is exceeded; others look again when the leader answers.
     throttles : (batches,) bytes per second with which each was executed, infinite without one. Kafka keeps the samples
         when a throttle changes. None: all with that of `rates`.
+    serves : (copies,) bool, whether the leader had followers before the first batch: then it begins with the credit of
+        a window. None: no leader had.
 
     Returns
     -------
@@ -90,6 +96,8 @@ def quota_credits(
     )
     ends = began + np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
     simulated, samples = fetches._replace(size=fetches.size * share_of), _unused_samples(2 * len(rates.nic_in))
+    if serves is not None:
+        samples.begin[copies.source[serves], 0] = -2 * fetches_kernel.WINDOW_MS
     fetches_kernel.fill_ends(simulated, batches, throttle_of, began, ended, samples, ends)
     sooner = share * longest - (ends - began) / 1000 - _IN_SYNC_S
     credit[executed] = np.where(throttle_of == throttle, sooner, 0.0)

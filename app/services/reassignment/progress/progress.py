@@ -261,7 +261,8 @@ class PlanProgress:
             began[number - 1] = batch.began_at.timestamp()
             ended[number - 1] = began[number - 1] + batch.seconds
             throttles[number - 1] = batch.throttle or np.inf
-        return quota_credits(copies, rates, began, ended, self._is_alone(is_copied), throttles)
+        is_alone, serves = self._is_alone(is_copied), self._serves(is_copied)
+        return quota_credits(copies, rates, began, ended, is_alone, throttles, serves)
 
     def _is_alone(self, is_copied: Bools) -> Bools:
         """Whether a copy's follower replicated nothing from its leader at the plan's snapshot; as `_copies`."""
@@ -273,6 +274,15 @@ class PlanProgress:
         sources = self._senders(self.located.leaders)[step].astype(np.int64)
         pairs = sources << _ID_BITS | self.located.steps.after[step, column]
         return ~np.isin(pairs, np.concatenate([np.zeros(0, np.int64), *known]))
+
+    def _serves(self, is_copied: Bools) -> Bools:
+        """Whether a copy's leader had a follower at the plan's snapshot; as `_copies`."""
+        known = [
+            topic.leaders[np.count_nonzero(topic.destination.replicas != NO_REPLICA, axis=1) > 1]
+            for topic in self.made_on.topics
+        ]
+        step, _ = np.nonzero(is_copied)
+        return np.isin(self._senders(self.located.leaders)[step], np.concatenate([np.zeros(0, np.int32), *known]))
 
     def _senders(self, leaders: Int32s) -> Int32s:
         """(steps,) int32 the brokers that are copied from, by (partitions,) int32 leaders."""
