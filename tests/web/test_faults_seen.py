@@ -227,7 +227,7 @@ def test_a_scenario_has_no_value_of_python(browser: Browser, database: Database)
     sweep = scored(database)
     for index in range(4):
         text = browser.get(f"/sweeps/{sweep}/scenarios/{index}").text
-        assert "feasible yes" in text or "feasible no" in text
+        assert "Feasible yes" in text or "Feasible no" in text
         assert not re.search("None|True|False", text)
 
 
