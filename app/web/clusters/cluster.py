@@ -225,7 +225,10 @@ def _brokers(shown: Shown) -> Mapping[str, Any]:
 def _topics(shown: Shown) -> Mapping[str, Any]:
     values = {"total": len(shown.table.topics), "page": rooms.PAGE, "words": PARTITION_WORDS, "topic": None}
     if not shown.view.item and not shown.view.state:
-        return values | {"rows": rooms.topic_rows(shown.table, shown.cluster, shown.view.start), "partitions": None}
+        return values | {
+            "rows": rooms.topic_rows(shown.losses.states, shown.cluster, shown.view.start),
+            "partitions": None,
+        }
     if shown.view.item and shown.view.item not in shown.table.topics:
         raise SnapshotNotFound(f"the snapshot has no topic {shown.view.item[:300]}")
     chosen = rooms.rows_in(shown.table, shown.cluster, shown.view.topic, shown.view.state)
@@ -233,7 +236,7 @@ def _topics(shown: Shown) -> Mapping[str, Any]:
     listed = {"partitions": rooms.partition_rows(shown.table, chosen), "partitions_in_all": len(chosen)}
     if not shown.view.item:
         return values | listed
-    topic = {"topic": shown.cluster.topics[at], **rooms.topic_rows(shown.table, shown.cluster, at)[0]}
+    topic = {"topic": shown.cluster.topics[at], **rooms.topic_rows(shown.losses.states, shown.cluster, at)[0]}
     return values | _map(shown) | topic | listed
 
 

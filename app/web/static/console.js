@@ -342,7 +342,7 @@ function optionOf(part, field) {
   return [...field.options].find((option) => values.includes(option.value));
 }
 function selects(figure) {
-  figure.querySelector("svg")?.setAttribute("role", "group"); // an image has no buttons
+  figure.querySelector("svg[role]")?.setAttribute("role", "group"); // an image has no buttons
   const field = () => document.getElementById(figure.dataset.selects);
   const choose = (event) => {
     const part = event.target.closest(CHOICES);
