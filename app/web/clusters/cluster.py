@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
+from operator import itemgetter
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -171,15 +172,16 @@ def _map(shown: Shown) -> dict[str, Any]:
 
 
 def _loss(shown: Shown, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
-    """The cost of a loss, with the topics of the partitions that go offline, if all topics are shown."""
+    """The cost of a loss, with the topics of the partitions that go offline, most first, if all topics are shown."""
     view, table = shown.view, shown.table
     before = table.loads(table.lost(), rows) if view.topic else shown.losses.loads
     lost = np.where(table.lost(view.lost_brokers, view.lost_racks), 0, -1).astype(np.int32)
     (counts,) = loss_counts(table.states(rows).losses_of(lost, 1), is_known=bool(table.min_isr[rows].any()))
+    stopped = [] if view.topic else table.counts_by_topic(loads.offline & ~before.offline)
     return {
         "counts": counts,
         "most_leaders": (int(before.leaders.max(initial=0)), int(loads.leaders.max(initial=0))),
-        "topics": [] if view.topic else table.counts_by_topic(loads.offline & ~before.offline)[:10],
+        "topics": sorted(stopped, key=itemgetter(1), reverse=True),
     }
 
 
