@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE, caption, head
+from app.web.pictures.rendering import STYLE, captioned, head
 from app.web.pictures.svg import document, element, escaped
 from app.web.words import byte_size, number
 
@@ -40,7 +40,7 @@ def draw(
     for place, part in enumerate(parts):
         lines += _part(part, top + place * (_HEIGHT + 24), width)
     drawing = document(title, " ".join(facts), *lines, style=style, width=width, height=bottom + 16)
-    return drawing if style else caption(facts) + drawing
+    return captioned(drawing, facts, style=style)
 
 
 def _part(part: Part, top: float, width: float) -> Iterator[str]:

@@ -70,13 +70,13 @@ def render(picture: Picture, *, style: str) -> str:
     drawing = document(
         picture.title, description, *drawn, *body, style=style, width=width, height=bottom, patterns=patterns
     )
-    return drawing if style else caption(picture.facts, picture.legend) + drawing
+    return captioned(drawing, picture.facts, picture.legend, style=style)
 
 
 def head(title: str, facts: Sequence[str], room: float, *, style: str) -> tuple[list[str], float]:
     """The title of a picture and its facts, a line each, in that many pixels, and the y below them.
 
-    Nothing without a `style`: the page has the title, and `caption` the facts.
+    Nothing without a `style`: the page has the title, and `captioned` adds the facts.
     """
     if not style:
         return [], _MARGIN
@@ -86,22 +86,19 @@ def head(title: str, facts: Sequence[str], room: float, *, style: str) -> tuple[
     return lines, _FACT + _LEGEND * len(facts)
 
 
-def caption(facts: Sequence[str], legend: Sequence[tuple[str, Mapping[str, str]]] = ()) -> str:
-    """The facts and the legend of a picture on a page, as HTML."""
-    lines = [element("p", escaped(" ".join(facts)))] if facts else []
-    if legend:
-        mean = {"class_": "even", "d": "M0 6h16"}
-        swatches = [
-            (words, 11, element("rect", x=0.5, y=0.5, width=10, height=10, rx=2, **look)) for words, look in legend
-        ]
-        swatches.append(("⌀ mean", 16, element("path", **mean)))
-        entries = [
-            element("svg", swatch, class_="placement-picture", width=width, height=11, aria_hidden="true")
-            + escaped(words)
-            for words, width, swatch in swatches
-        ]
-        lines.append(element("p", *(element("span", entry) for entry in entries), class_="legend"))
-    return element("figcaption", *lines)
+def captioned(
+    drawing: str, facts: Sequence[str], legend: Sequence[tuple[str, Mapping[str, str]]] = (), *, style: str
+) -> str:
+    """A drawing, after its facts and legend as HTML if it is for a page, which is without a `style` of its own."""
+    if style:
+        return drawing
+    entries = []
+    for words, look in legend:
+        swatch = element("rect", x=0.5, y=0.5, width=10, height=10, rx=2, **look)
+        icon = element("svg", swatch, class_="placement-picture", width=11, height=11, aria_hidden="true")
+        entries.append(element("span", icon, escaped(words)))
+    keys = element("p", *entries, element("span", "⌀ mean"), class_="legend") if legend else ""
+    return element("figcaption", element("p", escaped(" ".join(facts))), keys) + drawing
 
 
 def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE, caption, head
+from app.web.pictures.rendering import STYLE, captioned, head
 from app.web.pictures.svg import document, element, escaped, label
 from app.web.words import counted, number
 
@@ -43,7 +43,7 @@ def draw(
         drawn += band
     full = max(620.0 if style else 0.0, _LEFT + min(len(waves), columns) * width + _MARGIN)
     drawing = document(title, " ".join(facts), *drawn, style=style, width=full, height=top)
-    return drawing if style else caption(facts) + drawing
+    return captioned(drawing, facts, style=style)
 
 
 def _band(
