@@ -29,6 +29,8 @@ serialising the answer …); it is measured in the same run, turn and turn about
     texts.py         Kafka's texts read and written
     from_texts.py    a reassignment of a hundred thousand partitions, from texts to its file
     keeping.py       a plan stored, without HTTP
+    pages.py         pages of a thousand partitions over HTTP
+    rooms.py         pages of a cluster of a million partitions, at their first view and again
     small_plans.py   a thousand partitions over HTTP
     large_plans.py   a million partitions over HTTP
     command.py       the command and the imports

@@ -1,8 +1,7 @@
 """The files of the pages, served from packages; no page loads anything from another host."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -13,7 +12,7 @@ from app.web.chart_process import ENGINE
 FOLDER = "/static"
 _MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 _FOREVER = "public, max-age=31536000, immutable"
-_PACKAGES: Mapping[str, str] = {
+PACKAGES: Mapping[str, str] = {
     "style.css": "app.web",
     "picture.css": "app.web",
     "map.css": "app.web",
@@ -42,32 +41,24 @@ class Asset:
     address: str
 
 
-@cache
 def _read(name: str) -> Asset:
     if name == CHARTS:
         content = ENGINE.draw("script", "window.vegaEmbed = vegaEmbed;")
     else:
-        content = files(_PACKAGES[name]).joinpath("static", name).read_bytes()
+        content = files(PACKAGES[name]).joinpath("static", name).read_bytes()
     if name == "redoc.standalone.js":  # no option of it leaves out the picture of another host
         content = content.replace(_LOGO_OF_REDOC, f"{FOLDER}/icon.svg".encode())
     version = sha256(content).hexdigest()[:12]
     return Asset(content, _MEDIA_TYPES[name.rpartition(".")[2]], version, f"{FOLDER}/{name}?v={version}")
 
 
-class _Assets(Mapping[str, Asset]):
-    """Every file by its name; one is read when it is first used."""
-
-    def __getitem__(self, name: str) -> Asset:
-        return _read(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_PACKAGES)
-
-    def __len__(self) -> int:
-        return len(_PACKAGES)
+class _Assets(dict[str, Asset]):
+    def __missing__(self, name: str) -> Asset:
+        return self.setdefault(name, _read(name))
 
 
-ASSETS: Mapping[str, Asset] = _Assets()
+ASSETS = _Assets()
+"""Files by their names; one is read when it is first used."""
 
 
 def sent(request: Request, content: bytes, *, etag: str, **headers: str) -> Response:
@@ -84,7 +75,7 @@ def router() -> APIRouter:
 
     @routes.get(FOLDER + "/{name}")
     def asset(request: Request, name: str) -> Response:
-        if name not in _PACKAGES:
+        if name not in PACKAGES:
             raise HTTPException(404)
         file = ASSETS[name]
         cached = _FOREVER if request.query_params.get("v") == file.version else "no-cache"

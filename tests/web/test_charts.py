@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from app.web.chart_process import ChartFailed, ChartProcess
-from app.web.charts import SPECS, bars, heat_map, points, response, steps
+from app.web.charts import SPECS, Theme, bars, fronts, heat_map, points, response, steps
 
 SPEC = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **bars([{"x": "a", "y": 1}], x="name", y="count")}
 ENDED_WITHIN_S = 60
@@ -74,6 +74,16 @@ def test_every_named_mark_of_a_picture_has_a_label() -> None:
     symbols = re.findall(r'<[^>]*role="graphics-symbol"[^>]*>', picture)
     assert len(symbols) == 3
     assert [symbol for symbol in symbols if "aria-label=" not in symbol] == []
+
+
+@pytest.mark.parametrize("is_joined", [False, True])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_two_studies_have_one_legend_in_the_colours_of_their_points(theme: Theme, is_joined: bool) -> None:
+    rows = [{"x": x, "y": 9 - x, "series": "AB"[x % 2]} for x in range(4)]
+    drawn = fronts(rows, x="x", y="y", tooltips={}, joined=is_joined)
+    picture = bytes(response(drawn, "svg", theme=theme).body).decode()
+    symbols = re.findall(r'role-legend-symbol".*?fill="([^"]*)"', picture)
+    assert symbols == SPECS["colours"][theme]["series"][:2]
 
 
 def test_a_heat_map_begins_at_the_ground_of_its_theme() -> None:

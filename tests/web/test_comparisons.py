@@ -194,4 +194,11 @@ def test_reassignments_are_compared_as_by_the_diff_of_the_api(client: httpx.Clie
     ]
     unequal = [row["broker"] for row, pairs in figures if any(before != after for before, after in pairs)]
     assert {105, 106} <= set(unequal)
-    assert f"{len(unequal)} of 9 brokers differ." in page.text
+    assert f"{len(unequal)} of {len(unequal)} brokers that differ, the largest difference first." in page.text
+    table = page.text.rpartition("Brokers Broker")[2]
+    apart = [
+        (abs(int(after) - int(before)), broker)
+        for broker, before, after in re.findall(r"(\d+) \S+ (\d+) (\d+) \d+ \d+ ", table)
+    ]
+    assert sorted(int(broker) for _, broker in apart) == sorted(unequal)
+    assert [difference for difference, _ in apart] == sorted((each for each, _ in apart), reverse=True)

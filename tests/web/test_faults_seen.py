@@ -61,6 +61,11 @@
 | a broker and its load read as one number | test_a_broker_and_its_value_are_two_words |
 | a throttle of 100000000 | test_twins_are_told_apart_by_options_and_then_by_the_start_of_the_snapshots_hash |
 | a comparison that asks for its other plan | test_plans_of_a_cluster_are_compared |
+| words of a picture cut on a phone | test_on_a_page_facts_and_legend_are_the_caption |
+| a legend that is black on black | test_two_studies_have_one_legend_in_the_colours_of_their_points |
+| figures of a scenario in no order | test_a_study_without_objective_names_the_choice_with_the_least_of_each_figure |
+| a tab of traffic without a next step | test_traffic_is_tabled_with_each_change |
+| the first topics by name that a loss stops | test_the_topics_that_a_loss_stops_most_come_first |
 """
 
 import re
@@ -227,14 +232,14 @@ def test_a_scenario_has_no_value_of_python(browser: Browser, database: Database)
     sweep = scored(database)
     for index in range(4):
         text = browser.get(f"/sweeps/{sweep}/scenarios/{index}").text
-        assert "feasible yes" in text or "feasible no" in text
+        assert "Feasible yes" in text or "Feasible no" in text
         assert not re.search("None|True|False", text)
 
 
 def test_ranges_of_axes_are_compared(browser: Browser, database: Database) -> None:
     axis = "topology.brokers_per_rack"
     one, other = (scored(database, axes={axis: {"from": 1, "to": most}}) for most in (2, 3))
-    assert "compared values brokers per rack 1.0 to 2.0" in browser.get(f"/sweeps/compare?a={one}&b={other}").text
+    assert "compared values brokers per rack 1 to 2" in browser.get(f"/sweeps/compare?a={one}&b={other}").text
 
 
 def test_a_preview_is_no_entry_of_the_audit_log(client: httpx.Client) -> None:
@@ -368,3 +373,13 @@ def test_warnings_about_one_are_singular() -> None:
     for count, begin in ((1, "1 partition exchanges several"), (2, "2 partitions exchange several")):
         assert caution("replicas_leave_at_once", partitions=count, since="4.3.2").detail.startswith(begin)
     assert caution("cordoned_brokers", brokers=[7]).detail.startswith("1 broker is cordoned")
+
+
+def test_the_topics_that_a_loss_stops_most_come_first(browser: Browser) -> None:
+    text = "\n".join(
+        f"Topic: {topic}\tPartition: {partition}\tLeader: 1\tReplicas: 1\tIsr: 1"
+        for topic, partitions in (("few", 1), ("many", 3))
+        for partition in range(partitions)
+    )
+    assert browser.ask("POST", "/clusters", data={"cluster": "stopped", "text": text}).status_code == 303
+    assert "Offline: many 3, few 1." in browser.get("/clusters/stopped/what-if?lose=broker:1").text

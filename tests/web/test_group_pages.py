@@ -162,6 +162,12 @@ def test_traffic_is_tabled_with_each_change(browser: Browser, database: Database
         crossing, cost = byte_size(round(row["cross_rack_bytes_per_s"])), f"{row['cost_per_month']:,.2f}"
         found = [shown for shown in rows(page) if shown.startswith(f"{words} ")]
         assert any(f" {crossing}/s {cost} " in shown for shown in found), words
+    links = {link.attributes["href"] for link in page.all("a") if link.text == "Plan it"}
+    assignors = {"optimal", *(row["value"] for row in traffic["if"] if row["change"] == "assignor")}
+    assert {f"/plan/group?again={plan.head.id}&assignor={name}" for name in assignors} <= links
+    for link in links:  # the form has the change
+        [name, value] = link.rpartition("&")[2].split("=")
+        assert browser.get(link).form()[name] == value
     for pair in traffic["per_rack_pair"]:
         racks = " ".join(pair[end] or "an unknown rack" for end in ("from", "to"))
         assert f"{racks} {byte_size(round(pair['bytes_per_s']))}/s" in rows(page)

@@ -181,7 +181,19 @@ def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     assert root.get("role") == "img"
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
     assert "prefers-color-scheme: dark" in (root.findtext(f"{SVG}style") or "")
-    assert read(draw(MovesPicture("", [], nothing()), style="")).find(f"{SVG}style") is None
+
+
+def test_on_a_page_facts_and_legend_are_the_caption() -> None:
+    """As HTML, which a narrow window wraps; the page has the style sheet and the title."""
+    picture = MovesPicture("Move one", ["A fact."], worked())
+    figure = read(f"<figure>{draw(picture, style='')}</figure>")
+    caption = "".join(figure[0].itertext())
+    assert figure[0].tag == "figcaption"
+    for fact in (*picture.facts, "moves to another rack", "⌀ mean"):
+        assert fact in caption
+    looks = [element.get("class", "").split() for element in figure[1].iter()]
+    assert not any({"title", "fact"} & set(look) for look in looks)
+    assert list(figure.iter(f"{SVG}style")) == []
 
 
 @pytest.mark.parametrize("racks", [2, 3, 6])

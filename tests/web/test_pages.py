@@ -11,7 +11,7 @@ from app.services.limits import Limits
 from app.settings import Settings
 from app.store.database import Database
 from app.web import console
-from app.web.assets import ASSETS
+from app.web.assets import ASSETS, PACKAGES
 from app.web.pages import headers
 from tests.web.browser import Browser, Page
 
@@ -97,7 +97,7 @@ def test_forms_name_their_origin() -> None:
     assert headers()["Referrer-Policy"] == "same-origin"
 
 
-@pytest.mark.parametrize("name", ASSETS)
+@pytest.mark.parametrize("name", PACKAGES)
 def test_an_asset_is_cached_for_ever_by_its_address_only(browser: Browser, name: str) -> None:
     answer = browser.ask("GET", ASSETS[name].address)
     assert answer.content == ASSETS[name].content

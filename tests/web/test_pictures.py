@@ -220,4 +220,3 @@ def test_it_has_an_accessible_name_and_follows_the_readers_colours() -> None:
     assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
     assert root.findtext(f"{SVG}title") == "orders: 12 partitions"
     assert "prefers-color-scheme: dark" in (root.findtext(f"{SVG}style") or "")
-    assert read(draw(PlacementPicture("", [], {}), style="")).find(f"{SVG}style") is None

@@ -132,7 +132,12 @@ def test_a_study_without_objective_names_the_choice_with_the_least_of_each_figur
         assert any(all(part in answer for part in parts) for parts in named)
     [*plans] = [each.text for each in page.all("button") if each.text.startswith("Plan:")]
     assert bool(plans) == (kind == "reassignment")
-    assert browser.get(f"/sweeps/{sweep_id}/scenarios/0").status == 200
+    shown = browser.get(f"/sweeps/{sweep_id}/scenarios/0")
+    terms = [term.text.lower() for term in shown.all("dt")]
+    main = [plots.words(figure).lower() for figure in pair(kind, None, None)]
+    assert [term for term in terms if term in main] == main  # each once, before the other figures
+    assert set(terms[: len(main) + 2]) >= set(main)
+    assert "seed" not in terms
 
 
 def test_scenarios_are_sorted_filtered_and_opened(browser: Browser, sweep: UUID) -> None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from app.core.measures.partition_table import BrokerLoads, PartitionTable
 from app.core.model import NO_RACK, Bools, Float64s
 from app.web.assets import ASSETS
-from app.web.pictures.rendering import STYLE
+from app.web.pictures.rendering import STYLE, head
 from app.web.pictures.svg import document, element, escaped, label
-from app.web.words import byte_size, number
+from app.web.words import byte_size, counted, number
 
 SHADES = 9
 """Shades from the smallest to the largest value."""
@@ -188,7 +188,7 @@ def _shades(values: Float64s, compared: Float64s) -> NDArray[np.int64]:
 
 MAP_STYLE = STYLE + ASSETS["map.css"].content.decode()
 """The rules of pictures and of maps."""
-_MARGIN, _TITLE, _FACT, _FIRST = 20, 34, 56, 76
+_MARGIN, _FIRST = 16, 76
 _GAP, _HEAD = 4, 30
 _SIZES = ((60, 72, 40), (MOST_NUMBERED, 44, 30), (10**9, 16, 12))
 """Number of brokers up to which a cell has this width and height, in pixels; the smallest have no text."""
@@ -221,13 +221,9 @@ def draw(title: str, shown: BrokerMap, *, style: str) -> str:
         top += -(-len(panel.cells) // columns) * (height + _GAP) + 10
     fact = f"{shown.measure} of a broker: {shown.smallest} to {shown.largest}, {shown.mean} on average{shown.extremes}."
     bottom = top + _MARGIN - 8
-    words = [
-        label(title, _MARGIN, _TITLE, width=_WIDTH - 2 * _MARGIN, size=17, class_="title"),
-        label(fact, _MARGIN, _FACT, width=_WIDTH - 2 * _MARGIN, size=12.5, class_="fact"),
-    ]
+    words, _ = head(title, [fact], _WIDTH - 2 * _MARGIN, style=style)
     return document(title, fact, *words, *drawn, style=style, width=_WIDTH, height=bottom)
 
 
 def _heading(panel: RackPanel) -> str:
-    brokers = f"{len(panel.cells)} broker{'' if len(panel.cells) == 1 else 's'}"
-    return f"{panel.name}: {brokers}" + (f", {panel.total} in all" if panel.total else "")
+    return f"{panel.name}: {counted(len(panel.cells), 'broker')}" + (f", {panel.total} in all" if panel.total else "")

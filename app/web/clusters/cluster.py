@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
+from operator import itemgetter
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -171,15 +172,16 @@ def _map(shown: Shown) -> dict[str, Any]:
 
 
 def _loss(shown: Shown, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
-    """The cost of a loss, with the topics of the partitions that go offline, if all topics are shown."""
+    """The cost of a loss, with the topics of the partitions that go offline, most first, if all topics are shown."""
     view, table = shown.view, shown.table
     before = table.loads(table.lost(), rows) if view.topic else shown.losses.loads
     lost = np.where(table.lost(view.lost_brokers, view.lost_racks), 0, -1).astype(np.int32)
     (counts,) = loss_counts(table.states(rows).losses_of(lost, 1), is_known=bool(table.min_isr[rows].any()))
+    stopped = [] if view.topic else table.counts_by_topic(loads.offline & ~before.offline)
     return {
         "counts": counts,
         "most_leaders": (int(before.leaders.max(initial=0)), int(loads.leaders.max(initial=0))),
-        "topics": [] if view.topic else table.counts_by_topic(loads.offline & ~before.offline)[:10],
+        "topics": sorted(stopped, key=itemgetter(1), reverse=True),
     }
 
 
@@ -225,7 +227,10 @@ def _brokers(shown: Shown) -> Mapping[str, Any]:
 def _topics(shown: Shown) -> Mapping[str, Any]:
     values = {"total": len(shown.table.topics), "page": rooms.PAGE, "words": PARTITION_WORDS, "topic": None}
     if not shown.view.item and not shown.view.state:
-        return values | {"rows": rooms.topic_rows(shown.table, shown.cluster, shown.view.start), "partitions": None}
+        return values | {
+            "rows": rooms.topic_rows(shown.losses.states, shown.cluster, shown.view.start),
+            "partitions": None,
+        }
     if shown.view.item and shown.view.item not in shown.table.topics:
         raise SnapshotNotFound(f"the snapshot has no topic {shown.view.item[:300]}")
     chosen = rooms.rows_in(shown.table, shown.cluster, shown.view.topic, shown.view.state)
@@ -233,7 +238,7 @@ def _topics(shown: Shown) -> Mapping[str, Any]:
     listed = {"partitions": rooms.partition_rows(shown.table, chosen), "partitions_in_all": len(chosen)}
     if not shown.view.item:
         return values | listed
-    topic = {"topic": shown.cluster.topics[at], **rooms.topic_rows(shown.table, shown.cluster, at)[0]}
+    topic = {"topic": shown.cluster.topics[at], **rooms.topic_rows(shown.losses.states, shown.cluster, at)[0]}
     return values | _map(shown) | topic | listed
 
 

@@ -1,11 +1,12 @@
 """The partitions of a cluster, with the loss of each rack and of each broker, as its pages list them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
+from app.core.measures.health import partition_states
 from app.core.measures.losses import LossCounts, loss_counts
 from app.core.measures.losses_kernel import FEWER_REPLICAS, LEADERS_MOVED, OFFLINE, UNWRITABLE
 from app.core.measures.partition_table import BrokerLoads, PartitionTable
@@ -29,6 +30,7 @@ class Analysis:
     """The partitions of a snapshot, and its loads and losses, which are computed when they are first read."""
 
     def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
         self.table = PartitionTable.of(cluster)
         self.brokers_in_all = len(self.table.brokers.ids)
 
@@ -36,6 +38,12 @@ class Analysis:
     def loads(self) -> BrokerLoads:
         """Loads of brokers, none of which is lost."""
         return self.table.loads(self.table.lost())
+
+    @cached_property
+    def states(self) -> Mapping[str, Mapping[str, int]]:
+        """The partitions of each topic in each state, of topics that have some."""
+        states = partition_states(self._cluster, self.table.brokers)
+        return {name: dict(self.table.counts_by_topic(mask)) for name, mask in states.items()}
 
     @cached_property
     def racks(self) -> list[ListedLoss]:

@@ -1,6 +1,6 @@
 """The tables of the pages of a cluster: brokers, topics, partitions and groups."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,8 @@ def extremes(table: PartitionTable, loads: BrokerLoads) -> list[tuple[str, str, 
     return found
 
 
-def topic_rows(table: PartitionTable, cluster: Cluster, start: int) -> list[dict[str, Any]]:
+def topic_rows(states: Mapping[str, Mapping[str, int]], cluster: Cluster, start: int) -> list[dict[str, Any]]:
     """The topics from a position on, each with the number of its partitions in each state that concerns clients."""
-    counts = {
-        name: dict(table.counts_by_topic(mask)) for name, mask in partition_states(cluster, table.brokers).items()
-    }
     return [
         {
             "name": topic.name,
@@ -64,7 +61,7 @@ def topic_rows(table: PartitionTable, cluster: Cluster, start: int) -> list[dict
             "factors": factors(topic.replicas),
             "min_isr": topic.min_insync_replicas,
             "bytes": int(np.maximum(topic.size_bytes, 0).sum()),
-            "states": {name: counts[name].get(topic.name, 0) for name in PARTITION_WORDS},
+            "states": {name: states[name].get(topic.name, 0) for name in PARTITION_WORDS},
         }
         for topic in cluster.topics[start : start + PAGE]
     ]

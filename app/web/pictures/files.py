@@ -26,16 +26,10 @@ class PictureOptions:
     """
 
     theme: Theme | None = None
-    width: int | None = None
+    width: Annotated[int | None, Query(ge=NARROWEST, le=WIDEST)] = None
 
 
-def _options(
-    theme: Theme | None = None, width: Annotated[int | None, Query(ge=NARROWEST, le=WIDEST)] = None
-) -> PictureOptions:
-    return PictureOptions(theme, width)
-
-
-Options = Annotated[PictureOptions, Depends(_options)]
+Options = Annotated[PictureOptions, Depends()]
 
 
 def picture_file(

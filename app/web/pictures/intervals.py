@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE, head
+from app.web.pictures.rendering import STYLE, captioned, head
 from app.web.pictures.svg import document, element, escaped
 from app.web.words import byte_size, number
 
-_LEFT, _HEIGHT, _TOP = 120, 90, 96
+_LEFT, _HEIGHT = 120, 90
 _MOMENT = 145
 """The width of a moment below the figures."""
 
@@ -31,15 +31,16 @@ def draw(
     width: float = 720,
 ) -> str:
     """Draw figures of each interval, one below the other; `style` are rules of the document."""
-    bottom = _TOP + len(parts) * (_HEIGHT + 24)
-    lines = [
-        *head(title, facts, width - 32),
+    lines, top = head(title, facts, width - 32, style=style)
+    bottom = top + len(parts) * (_HEIGHT + 24)
+    lines += [
         element("text", escaped(moments[0]), class_="quiet", x=min(_LEFT, width - 2 * _MOMENT), y=bottom),
         element("text", escaped(moments[1]), class_="quiet end", x=width - 16, y=bottom),
     ]
     for place, part in enumerate(parts):
-        lines += _part(part, _TOP + place * (_HEIGHT + 24), width)
-    return document(title, " ".join(facts), *lines, style=style, width=width, height=bottom + 16)
+        lines += _part(part, top + place * (_HEIGHT + 24), width)
+    drawing = document(title, " ".join(facts), *lines, style=style, width=width, height=bottom + 16)
+    return captioned(drawing, facts, style=style)
 
 
 def _part(part: Part, top: float, width: float) -> Iterator[str]:

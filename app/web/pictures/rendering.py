@@ -1,7 +1,8 @@
 """The parts of every picture of a plan: racks as panels, their items as bars, and the facts in words.
 
 A picture is one SVG document without script, font or outside reference. It describes itself in words, follows the
-reader's light or dark colours, and has the same bytes whenever it is drawn.
+reader's light or dark colours, and has the same bytes whenever it is drawn. On a page, which has its title and its
+style sheet, the facts and the legend are the caption of the figure instead: HTML, which a narrow window wraps.
 """
 
 import math
@@ -56,23 +57,48 @@ class Picture:
 def render(picture: Picture, *, style: str) -> str:
     """Draw it; `style` are rules that become the document's own, none if the page has them."""
     title_width = min(len(picture.title), _LONGEST_TITLE) * _TITLE_SIZE * ADVANCE + 2 * _MARGIN
-    width = max(picture.columns.width, NARROWEST, math.ceil(title_width))
+    width = max(picture.columns.width, NARROWEST, math.ceil(title_width)) if style else picture.columns.width
     facts = [line for fact in picture.facts for line in wrap(fact, int((width - 2 * _MARGIN) / (_FACT_SIZE * ADVANCE)))]
-    body, bottom = _body(picture, top=_FACT + _LEGEND * len(facts) + _FIRST_LINE + 8)
+    drawn, top = head(picture.title, facts, width - 2 * _MARGIN, style=style)
+    if style:
+        drawn += _legend(picture.legend, _MARGIN, top + 4)
+        top += _FIRST_LINE + 8
+    body, bottom = _body(picture, top=top)
     is_hatched = any(column.item.is_out for panel in picture.columns.panels for column in panel.columns)
     description = " ".join([*picture.facts, *_described(picture)])
-    legend = _legend(picture.legend, _MARGIN, _FACT + len(facts) * _LEGEND + 4)
-    drawn = [*head(picture.title, facts, width - 2 * _MARGIN), *legend, *body]
     patterns = rack_bars.hatching() if is_hatched else ""
-    return document(picture.title, description, *drawn, style=style, width=width, height=bottom, patterns=patterns)
+    drawing = document(
+        picture.title, description, *drawn, *body, style=style, width=width, height=bottom, patterns=patterns
+    )
+    return captioned(drawing, picture.facts, picture.legend, style=style)
 
 
-def head(title: str, facts: Sequence[str], room: float) -> list[str]:
-    """The title of a picture and its facts, a line each, in that many pixels."""
+def head(title: str, facts: Sequence[str], room: float, *, style: str) -> tuple[list[str], float]:
+    """The title of a picture and its facts, a line each, in that many pixels, and the y below them.
+
+    Nothing without a `style`: the page has the title, and `captioned` adds the facts.
+    """
+    if not style:
+        return [], _MARGIN
     lines = [label(title, _MARGIN, _TITLE, width=room, size=_TITLE_SIZE, class_="title")]
     for index, fact in enumerate(facts):
         lines.append(label(fact, _MARGIN, _FACT + index * _LEGEND, width=room, size=_FACT_SIZE, class_="fact"))
-    return lines
+    return lines, _FACT + _LEGEND * len(facts)
+
+
+def captioned(
+    drawing: str, facts: Sequence[str], legend: Sequence[tuple[str, Mapping[str, str]]] = (), *, style: str
+) -> str:
+    """A drawing, after its facts and legend as HTML if it is for a page, which is without a `style` of its own."""
+    if style:
+        return drawing
+    entries = []
+    for words, look in legend:
+        swatch = element("rect", x=0.5, y=0.5, width=10, height=10, rx=2, **look)
+        icon = element("svg", swatch, class_="placement-picture", width=11, height=11, aria_hidden="true")
+        entries.append(element("span", icon, escaped(words)))
+    keys = element("p", *entries, element("span", "⌀ mean"), class_="legend") if legend else ""
+    return element("figcaption", element("p", escaped(" ".join(facts))), keys) + drawing
 
 
 def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.web.pictures.rendering import STYLE, head
+from app.web.pictures.rendering import STYLE, captioned, head
 from app.web.pictures.svg import document, element, escaped, label
 from app.web.words import counted, number
 
@@ -36,14 +36,14 @@ def draw(
     if len({*of.values()}) > MOST_RACKS:
         of = dict.fromkeys(of, "all racks")
     width = max(26.0, 9 + 6.6 * len(str(max(of, default=0))))
-    drawn = head(title, facts, _ROOM)
-    top = 56.0 + 18 * len(facts)
+    drawn, top = head(title, facts, _ROOM, style=style)
     columns = int(_ROOM / width)
     for first in range(0, len(waves), columns):
         band, top = _band(waves, range(len(waves))[first : first + columns], of, top, width)
         drawn += band
-    full = max(620.0, _LEFT + min(len(waves), columns) * width + _MARGIN)
-    return document(title, " ".join(facts), *drawn, style=style, width=full, height=top)
+    full = max(620.0 if style else 0.0, _LEFT + min(len(waves), columns) * width + _MARGIN)
+    drawing = document(title, " ".join(facts), *drawn, style=style, width=full, height=top)
+    return captioned(drawing, facts, style=style)
 
 
 def _band(

@@ -12,6 +12,7 @@ from app.errors import Failure
 from app.services import consumers, groups, plans, reassignment, replicas, restarts, streams
 from app.services.plans import Plan
 from app.services.plans.kinds import KINDS
+from app.services.reassignment.differences import BrokerTransfer
 from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanFilter
 from app.web.clusters.view import ClusterView, place
@@ -32,11 +33,12 @@ def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, An
 
     The plans may be of different snapshots: each has the whole placement of its topics, members or tasks. `unit` is a
     row, `place` where it is, `counts` are as in the API by name without those that are 0, `rows` the first that differ,
-    of `total`, and `brokers` the transfers of each from the first plan to the second, of reassignments.
+    of `total`. `brokers`, of reassignments, are those that the plans leave differently, the largest difference first.
     """
     found = KINDS[second.head.kind].difference(uow, second, first.head.id)
     unit, place, row = _ROWS[second.head.kind]
     summary: Any = found.summary
+    brokers = summary["brokers"] if second.head.kind == reassignment.KIND else []
     counts = [(name, value) for name, value in summary.items() if isinstance(value, int) and value]
     return {
         "unit": unit,
@@ -44,8 +46,18 @@ def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, An
         "counts": [(name.replace("_", " "), measured(name, value)) for name, value in counts],
         "total": found.total,
         "rows": [row(item) for item in found.items(0, MOST_ROWS)],
-        "brokers": summary["brokers"][:MOST_BROKERS] if second.head.kind == reassignment.KIND else [],
+        "brokers": sorted(filter(_apart, brokers), key=_apart, reverse=True),
+        "most_brokers": MOST_BROKERS,
     }
+
+
+def _apart(broker: BrokerTransfer) -> tuple[int, ...]:
+    """The differences of a broker between two plans in replicas, leaders and bytes; empty if there are none."""
+    apart = tuple(
+        abs(getattr(broker, f"{figure}_after") - getattr(broker, f"{figure}_before"))
+        for figure in ("replicas", "leaders", "bytes")
+    )
+    return apart if any(apart) else ()
 
 
 def _joined(values: Iterable[object] | None) -> str | None:
@@ -87,7 +99,7 @@ _ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
 
 
 MOST_PLANS = 50
-MOST_BROKERS = 300
+MOST_BROKERS = 20
 Text = Annotated[str, Query(max_length=100)]
 
 

@@ -251,7 +251,6 @@ def shown(
         total=sum(map(len, (placement.replicas for placement in plan.placements))),
         batch=chosen.batch,
         states=after,
-        states_of={state.broker: state for state in after.brokers} if after else {},
         **view.values(viewed),
         **_ALONE | around,
     )

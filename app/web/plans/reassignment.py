@@ -96,7 +96,8 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
         "loads": load_tables.cells(answer.get("loads") or {})[:SHOWN_BROKERS],
         "per_topic": answer.get("balance", {}).get("replicas", {}).get("per_topic"),
-        "log_dirs": log_dir_rows(answer.get("log_dirs"))[:SHOWN_BROKERS],
+        "log_dirs": answer.get("log_dirs"),
+        "most_brokers": SHOWN_BROKERS,
         "cross_rack": answer.get("cross_rack"),
         "excess": (answer.get("excess") or {}).get("brokers", [])[:SHOWN_BROKERS],
         "cordons": _cordon_steps(answer.get("execution")),
@@ -104,20 +105,6 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "viewed": viewed,
         "broker_rows": lambda: broker_transfers(viewed.transfers),
     }
-
-
-def log_dir_rows(log_dirs: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    """The log directories of a plan that chooses them, broker by broker, each with its share after the plan."""
-    brokers = [] if log_dirs is None else log_dirs["brokers"]
-    return [
-        {
-            **directory,
-            "broker": of_broker["broker"],
-            "share": None if not directory["total_bytes"] else directory["bytes_after"] / directory["total_bytes"],
-        }
-        for of_broker in brokers
-        for directory in of_broker["log_dirs"]
-    ]
 
 
 def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:

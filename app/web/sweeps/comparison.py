@@ -18,6 +18,7 @@ from app.web.pages import page
 from app.web.plans.selection import differing
 from app.web.sweeps import plots, view
 from app.web.sweeps.plots import axes_of_all, fronts, words
+from app.web.words import figure
 
 MOST_SWEEPS = 50
 Text = Annotated[str, Query(max_length=100)]
@@ -125,7 +126,8 @@ def _axis(sweep: Sweep, name: str) -> str:
     axes: Any = sweep.definition.get("axes")
     values = axes.get(name) if isinstance(axes, dict) else None
     if isinstance(values, dict) and "from" in values:
-        return f"{values['from']} to {values['to']}" + (f" by {values['step']}" if values.get("step") else "")
+        step = f" by {figure(values['step'])}" if values.get("step") else ""
+        return f"{figure(values['from'])} to {figure(values['to'])}{step}"
     return ", ".join(map(str, values)) if isinstance(values, list) else str(values or "")
 
 

@@ -23,7 +23,7 @@ from app.web.lists import SIZE, STATES, as_id, id_of, next_page
 from app.web.pages import page
 from app.web.plans.selection import twin_studies
 from app.web.sweeps import comparison, files, plots
-from app.web.sweeps.view import TABS, SweepView
+from app.web.sweeps.view import TABS, SweepView, pair
 
 ROWS = 25
 Text = Annotated[str, Query(max_length=300)]
@@ -50,7 +50,8 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
         with database.begin() as uow:
             sweep = _sweep(uow, sweep_id)
             row = results.one(uow, sweep.id, index)
-        return page("scenario.html", sweep=sweep, row=row, words=plots.words)
+        figures, main = list(KINDS[sweep.kind].numbers), list(pair(sweep.kind, None, None))
+        return page("scenario.html", sweep=sweep, row=row, main=main, figures=figures, words=plots.words)
 
     @routes.get("/pictures/sweep-{plot}.{suffix}")
     def chart(
