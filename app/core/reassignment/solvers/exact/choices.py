@@ -4,7 +4,7 @@ A partition chooses its replicas and a leader among them. In the linear program 
 that are cheapest under dual prices, beside its choice in a placement that is known. Its optimum has new prices, and
 with these there are other choices, until the bound of the prices is near (column generation). An optimum at a vertex
 divides at most as many partitions as there are bounds, which are few: the others are placed as it says, and a search
-mends the rest.
+mends the rest, after each program.
 
 Source: Barnhart et al., "Branch-and-price: column generation for solving huge integer programs" (1998).
 """
@@ -95,7 +95,7 @@ def fewer_moves(
     """
     if best.penalty > 0 or best.moved - bound <= WIDE * best.moved:
         return best, bound
-    program, at, nothing = _Program(problem, dual, best.at), best.at, np.zeros_like(prices)
+    program, nothing = _Program(problem, dual, best.at), np.zeros_like(prices)
     taken = _Choices(np.zeros(0, np.int64), best.at[:0])
     for _ in range(PROGRAMS):
         choices = program.beside(prices, taken)
@@ -104,14 +104,13 @@ def fewer_moves(
             break
         is_taken = relaxed.shares > SHARED
         taken = _Choices(choices.rows[is_taken], choices.at[is_taken])
-        at = program.rounded(taken, relaxed.shares[is_taken])
+        found = search(problem, dual.rules, program.rounded(taken, relaxed.shares[is_taken]), bounds, is_over)
+        best = found if found.penalty <= 0 and found.moved < best.moved else best
         tried = [dual.allowed(nothing, (1 - step) * prices + step * relaxed.prices) for step in STEPS]
         value, prices = max(((dual.value(each)[0], each) for each in tried), key=itemgetter(0))
         bound = max(bound, whole(value))
         if relaxed.cost - bound <= NEAR * relaxed.cost:
             break
-    found = best if at is best.at else search(problem, dual.rules, at, bounds, is_over)
-    best = found if found.penalty <= 0 and found.moved < best.moved else best
     return best, min(bound, best.moved)
 
 
