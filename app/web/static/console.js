@@ -170,9 +170,10 @@ function follow(place) {
     const rate = document_.rate_per_s ? `, ${Math.round(document_.rate_per_s).toLocaleString("en")} a second` : "";
     // The first chunks are slower than the rest, so the time left is shown once a tenth is done.
     const left = document_.seconds_left == null || done < all / 10 ? "" : `, ${duration(document_.seconds_left)} left`;
-    const scored = document_.scenarios ? `${done.toLocaleString("en")} of ${all.toLocaleString("en")} scored` : "";
+    const scored = document_.scenarios ? `: ${done.toLocaleString("en")} of ${all.toLocaleString("en")} scored` : "";
     const step = document_.progress?.step ? `${document_.progress.step}, step ${done + 1} of ${all}` : "";
-    words.textContent = document_.state === "queued" ? "" : `${scored}${step}${rate}${left}`;
+    const state = document_.scenarios ? document_.state : ""; // the heading of a job is its state
+    words.textContent = `${state}${document_.state === "queued" ? "" : `${scored}${step}${rate}${left}`}`;
     const heading = document.querySelector("h1[data-state]");
     if (heading) heading.textContent = `${heading.dataset.state}${heading.dataset.state ? document_.state : document_.state[0].toUpperCase() + document_.state.slice(1)}`;
     document.title = `${document_.state}${all ? ` ${done} of ${all}` : ""} – Rackplan`;
