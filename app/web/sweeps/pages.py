@@ -47,11 +47,7 @@ def router(database: Database, limits: Limits, access: Access) -> APIRouter:
 
     @routes.get("/sweeps/{sweep_id}/scenarios/{index}")
     def scenario(sweep_id: str, index: int) -> Response:
-        with database.begin() as uow:
-            sweep = _sweep(uow, sweep_id)
-            row = results.one(uow, sweep.id, index)
-        figures, main = list(KINDS[sweep.kind].numbers), list(pair(sweep.kind, None, None))
-        return page("scenario.html", sweep=sweep, row=row, main=main, figures=figures, words=plots.words)
+        return _scenario(database, sweep_id, index)
 
     @routes.get("/pictures/sweep-{plot}.{suffix}")
     def chart(
@@ -108,6 +104,15 @@ def _page(database: Database, sweep_id: str, query: dict[str, str]) -> Response:
         where = place(uow, ClusterView(cluster, "capacity")) if cluster else None
         alike = uow.sweeps.page(kind=sweep.kind, state=None, before=None, size=comparison.MOST_SWEEPS).items
     return page("sweep.html", sweep=sweep, view=view, words=plots.words, alike=alike, place=where, **values)
+
+
+def _scenario(database: Database, sweep_id: str, index: int) -> Response:
+    """The page of one scenario of a sweep, its main figures first. Raises `SweepNotFound`."""
+    with database.begin() as uow:
+        sweep = _sweep(uow, sweep_id)
+        row = results.one(uow, sweep.id, index)
+    figures, main = list(KINDS[sweep.kind].numbers), list(pair(sweep.kind, None, None))
+    return page("scenario.html", sweep=sweep, row=row, main=main, figures=figures, words=plots.words)
 
 
 def _spec(database: Database, plot: str, sweep_id: str, query: dict[str, str]) -> charts.Spec:
