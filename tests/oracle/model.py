@@ -188,7 +188,10 @@ def _partition(
 def _rate(request: Document, topic: str, row: Document) -> float:
     """The ingress rate that the request states for a partition, else that of the snapshot."""
     stated = request.get("ingress_bytes_per_s", {}).get(topic)
-    rate: float = row.get("ingress_bytes_per_s", 0) if stated is None else stated[row["partition"]]
+    # A list without the new partitions is a conflict of the request, but the service may name another one first.
+    rate: float = (
+        row.get("ingress_bytes_per_s", 0) if stated is None else dict(enumerate(stated)).get(row["partition"], 0)
+    )
     return rate
 
 
