@@ -111,7 +111,7 @@ def placed(problem: ResourceProblem, brokers: list[int]) -> SearchedPlacement:
 
 
 def with_ceiling(problem: ResourceProblem, most: int) -> Bounds:
-    """At most so many bytes/s on the first broker; the others may have any load."""
+    """At most `most` bytes/s on the first broker; the others may have any load."""
     bounds, column = Bounds.none(problem), RESOURCES.index("nic_in")
     bounds.ceiling[0, column], bounds.unit[0, column] = most, 1.0
     return bounds

@@ -41,11 +41,13 @@ STEPS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 The step of the largest bound is taken.
 """
 NOISE, NOISES = 1e-5, 4093
-"""Choices that differ by so much of the mean cost of a move count as equal; and different amounts of it, a prime."""
+"""Choices whose costs differ by less than this part of the mean cost of a move count as equal: each has noise of up to
+that added, one of `NOISES` values, which are a prime number.
+"""
 OF_LEADER = 1e-4
 """The cost of another leader, in parts of the mean cost of a move: as many leaders stay as may."""
 SHARED = 1e-9
-"""A larger part of a partition is a choice of the linear program."""
+"""The linear program has taken a choice if the choice has a larger part of its partition than this."""
 
 
 class _Choices(NamedTuple):
