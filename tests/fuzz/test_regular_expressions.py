@@ -33,18 +33,23 @@ _VERBS = {
     "fullmatch": re.Pattern.fullmatch,
     **dict.fromkeys(("search", "finditer", "findall", "sub", "subn", "split"), re.Pattern.search),
 }
+_APPLIED = re.compile(rf"\b([A-Z_]{{3,}})\.({'|'.join(_VERBS)})\(")
 
 
 def patterns() -> dict[str, tuple[re.Pattern[Any], set[Any]]]:
-    """Every compiled pattern of a module of `app`, and the methods by which any module applies one of its name."""
+    """Every compiled pattern of a module of `app`, and the methods by which that module, of a public name any module,
+    applies one of its name.
+    """
     sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.py")}
-    applied = re.findall(rf"\b([A-Z_]{{3,}})\.({'|'.join(_VERBS)})\(", "\n".join(sources.values()))
+    everything = "\n".join(sources.values())
     found = {}
     for module in pkgutil.walk_packages(app.__path__, "app."):
         path = ROOT / module.name.replace(".", "/")
-        if "re.compile(" not in sources[path / "__init__.py" if module.ispkg else path.with_suffix(".py")]:
+        source = sources[path / "__init__.py" if module.ispkg else path.with_suffix(".py")]
+        if "re.compile(" not in source:
             continue  # imported patterns are tried in their module
         for name, value in _named(import_module(module.name)):
+            applied = _APPLIED.findall(source if name.startswith("_") else everything)
             verbs = {_VERBS[verb] for owner, verb in applied if owner == name} or {re.Pattern.match}
             found[f"{module.name}.{name}"] = (value, verbs)
     for path, source in sources.items():

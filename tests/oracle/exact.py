@@ -12,6 +12,8 @@ Replicas = dict[Key, tuple[int, ...]]
 
 DETERMINISTIC_TIME = 3.0
 """Units of CP-SAT, seconds at most; nearly all small models take some milliseconds."""
+BRIEF = 0.5
+"""Of a model whose optimum the service is to prove as well."""
 
 
 class NotSolved(Exception):
@@ -103,7 +105,7 @@ class Exact:
         for (key, broker), is_on in self.on.items():
             self._cp.add(is_on == int(broker in replicas[key]))
 
-    def minimised(self, objective: Any) -> int | None:
+    def minimised(self, objective: Any, time: float = DETERMINISTIC_TIME) -> int | None:
         """The least value of an objective, which then holds in later stages; None if there is no placement.
 
         Raises `NotSolved` if the optimum is not found soon.
@@ -115,7 +117,7 @@ class Exact:
         solver.parameters.num_workers = 1
         # With sizes of 2⁴⁵ bytes, presolve of OR-tools 9.15 reports feasible models as infeasible.
         solver.parameters.cp_model_presolve = False
-        solver.parameters.max_deterministic_time = DETERMINISTIC_TIME
+        solver.parameters.max_deterministic_time = time
         status = solver.solve(self._cp)
         self._cp.clear_objective()  # type: ignore[no-untyped-call] # OR-tools leaves it out of its types
         if status == cp_model.INFEASIBLE:

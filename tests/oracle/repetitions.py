@@ -35,6 +35,11 @@ def _cost(document: Document) -> tuple[str, int]:
     return certificate["minimised"], certificate[f"moved_{certificate['minimised']}"]
 
 
+def _goals_above_bounds(document: Document) -> list[float]:
+    """What each goal reached whose least is not proven: a model that finds more or less of it moves more or less."""
+    return [goal["largest"] for goal in document["balance"]["resources"] or () if goal["gap"]]
+
+
 def _same_again(examined: Examined) -> None:
     again = plan(examined.instance.snapshot, examined.instance.request)
     examined.hold("the same request has the same answer", again.document == examined.answer.document, "", "any")
@@ -47,6 +52,8 @@ def _other_names(examined: Examined) -> None:
     other = plan(*renamed(instance.snapshot, instance.request, Random(instance.seed)))
     if other.status != 200:
         examined.hold("names and order do not matter", False, str(other.document))
+        return
+    if _goals_above_bounds(examined.answer.document) or _goals_above_bounds(other.document):
         return
     costs = _cost(examined.answer.document), _cost(other.document)
     examined.hold("names and order do not matter", costs[0] == costs[1], f"{costs[0]}, renamed {costs[1]}")
@@ -73,6 +80,10 @@ def _nothing_left(examined: Examined, model: Model, after: Replicas) -> None:
     if again.status != 200:
         is_form = again.document["code"] in REJECTED_FOR_ITS_FORM
         examined.hold("the planned cluster stays as it is", is_form, str(again.document))
+        return
+    before, after_again = _goals_above_bounds(examined.answer.document), _goals_above_bounds(again.document)
+    if before and after_again != before:
+        examined.hold("goals do not worsen on the planned cluster", after_again < before, f"{before}, {after_again}")
         return
     certificate = again.document["certificate"]
     detail = f"moves {certificate['moved_replicas']} replicas, {certificate['moved_bytes']} bytes again"

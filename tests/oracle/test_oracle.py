@@ -82,9 +82,9 @@ def test_limits_at_the_mean_of_the_loads_of_leaders() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [122, 126, 137])
-def test_goals_that_no_model_proves_are_those_of_the_best_placement_found(seed: int) -> None:
-    """The model finds the least largest share of CPU and does not prove it; the search alone ends above it."""
+@pytest.mark.parametrize("seed", [46, 118, 122, 126, 137])
+def test_goals_are_those_of_the_best_placement_that_models_find(seed: int) -> None:
+    """The model finds the least largest share of CPU, and of the first cluster proves it; the search ends above it."""
     assert disagreements([Instance.of(seed, "cpu_goal")]) == []
 
 

@@ -118,6 +118,12 @@ class MovementProblem:
         return replace(self, current=at, is_copied=np.zeros(at.shape, np.bool_), in_sync=None)
 
     @property
+    def is_there(self) -> Bools:
+        """(rows,) bool: partitions that have replicas now."""
+        there: Bools = (self.current != NO_REPLICA).any(axis=1)
+        return there
+
+    @property
     def is_bounded(self) -> Bools:
         """(brokers,) bool, brokers that a band bounds: targets, and brokers with a capped floor."""
         return bounded(self.target, self.floor_cap)

@@ -74,7 +74,7 @@ def load_rules(problem: MovementProblem, load: Int64s) -> LoadRules:
         current=np.where(stays, problem.current, NO_REPLICA).astype(np.int32),
         stays_free=stays & ~problem.is_copied,
         load=load.astype(np.int64),
-        cost=np.where((problem.current != NO_REPLICA).any(axis=1), problem.weight, 0).astype(np.int64),
+        cost=np.where(problem.is_there, problem.weight, 0).astype(np.int64),
     )
 
 

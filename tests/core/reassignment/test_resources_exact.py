@@ -107,6 +107,16 @@ def test_a_wider_tolerance_never_moves_more(problem: ResourceProblem, name: str)
 
 
 @costly(50)
+@given(resource_problems(), st.sampled_from(RESOURCES), st.integers(0, 3))
+def test_a_thousandth_of_the_unit_changes_no_answer(problem: ResourceProblem, name: str, tenths: int) -> None:
+    limits = replace(problem.limits, upper=np.full_like(problem.limits.upper, NO_LIMIT))
+    problem, goal = replace(without_reads(problem), limits=limits), Goal(name, Fraction(tenths, 10))
+    loads = {each: 1_000 * getattr(problem.loads, each) for each in ("of_leader", "of_follower", "base")}
+    again = replace(problem, loads=replace(problem.loads, **loads))
+    assert reached(again, [goal]) == reached(problem, [goal])
+
+
+@costly(50)
 @given(resource_problems(), st.sets(st.sampled_from(RESOURCES), min_size=1, max_size=3), st.integers(0, 3))
 def test_the_same_goals_move_nothing_on_what_was_planned(
     problem: ResourceProblem, names: set[str], tenths: int

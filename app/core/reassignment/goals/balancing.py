@@ -26,7 +26,7 @@ from app.core.reassignment.resource_problem import (
     excess_of,
     ideal_loads,
 )
-from app.core.reassignment.rules import LoadRules
+from app.core.reassignment.rules import LoadRules, moved_weight
 from app.core.reassignment.solvers.exact.choices import fewer_moves, is_small
 from app.core.reassignment.solvers.exact.few_brokers import exchanged
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
@@ -190,10 +190,15 @@ class _Aims:
         if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
             # A small problem whose goals are not proven still moves the least for what they reached.
             exact, at = exact_answer(problem, rules, best.at, [], is_over, reached)
-            if exact is not None and exact.moved < best.moved:
+            if exact is not None and self._moved(at) < self._moved(best.at):
                 return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
         best, bound = self.with_models(best, self.bounds([], reached), goals, is_over)
         return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
+
+    def _moved(self, at: Int32s) -> tuple[int, int]:
+        """The moved weight of a placement, then its moved replicas, which may have no weight."""
+        of_replicas = self._rules._replace(cost=self._problem.movement.is_there.astype(np.int64))
+        return moved_weight(self._rules, at), moved_weight(of_replicas, at)
 
     def with_models(
         self, best: SearchedPlacement, bounds: Bounds, goals: Sequence[Goal], is_over: Deadline

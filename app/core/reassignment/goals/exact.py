@@ -14,7 +14,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
+from app.core.model import Bools, Int32s, Int64s
 from app.core.reassignment.bounds.sums import conflicts_of, share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
 from app.core.reassignment.goals.one_load import lowest_level
@@ -35,8 +35,8 @@ from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.exact.limit_model import FEASIBILITY, ExcessProof, limit_conflicts
 from app.core.reassignment.solvers.exact.placement_model import (
     ATTEMPTS,
-    CONFIGURED,
     MAX_CONFIGURED,
+    OF_ROLES,
     Attempts,
     NotProven,
     PlacementModel,
@@ -163,7 +163,7 @@ class Stages:
         If the least of the moved replicas is not proven, their number stays as it is.
         """
         moved = self.minimise(lambda model: model.moved(self.rules.cost))
-        replicas = (self.problem.movement.current != NO_REPLICA).any(axis=1).astype(np.int64)
+        replicas = self.problem.movement.is_there.astype(np.int64)
         if not np.array_equal(replicas, self.rules.cost):
             with suppress(NotProven):
                 self.minimise(lambda model: model.moved(replicas))
@@ -227,7 +227,7 @@ class Stages:
         depends = (loads.of_leader != loads.of_follower).any(axis=0)
         bounded = (self.upper < NO_LIMIT).any(axis=0)
         if bounded.any() and depends[bounded].all():
-            model.attempts = CONFIGURED
+            model.attempts = OF_ROLES
         if model.attempts is ATTEMPTS:
             raise NotProven
 

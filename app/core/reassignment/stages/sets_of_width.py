@@ -94,7 +94,7 @@ class _Arcs:
         self.copies = np.concatenate([factor - kept, np.full(len(free), factor), np.zeros(len(domain), np.int64)])
         tails = np.concatenate([row, free, ends + domain])
         heads = np.concatenate([first + index, ends + problem.domain_of[rows[free]], first + receives])
-        is_there = (problem.current[rows] != NO_REPLICA).any(axis=1)
+        is_there = problem.is_there[rows]
         weight = np.append(np.where(is_there, problem.weight[rows], 0), np.zeros(number + domains, np.int64))
         of_set = len(rows) // number + (np.arange(number) < len(rows) % number)
         supplies = np.concatenate([np.ones(len(rows), np.int64), -of_set, np.zeros(domains, np.int64)])

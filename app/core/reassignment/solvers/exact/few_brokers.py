@@ -15,7 +15,7 @@ from app.core.model import Int32s
 from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement, loads_of
 from app.core.reassignment.rules import LoadRules, moved_weight, regions_of
-from app.core.reassignment.solvers.exact.placement_model import Attempts, Neighbourhood, NotProven, PlacementModel
+from app.core.reassignment.solvers.exact.placement_model import Attempt, Neighbourhood, NotProven, PlacementModel
 from app.core.reassignment.solvers.exact.regions import LEAST_WORK, NEAR, NEAR_CELLS, NEAR_WORK, SEED, cells_near
 from app.core.reassignment.solvers.search.heaviest_first import candidate
 
@@ -25,7 +25,7 @@ WORK, PATIENCE, GAP = 0.7, 60, 1e-2
 """Deterministic time of all models, about seconds, the number of those in a row that move no less, and the relative gap
 of the movement at which they end.
 """
-ATTEMPTS: Attempts = ((2, NEAR_WORK),)
+ATTEMPTS = (Attempt(2, NEAR_WORK),)
 
 
 def exchanged(

@@ -26,12 +26,12 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import LoadRules
-from app.core.reassignment.solvers.exact.placement_model import ATTEMPTS, PlacementModel
+from app.core.reassignment.solvers.exact.placement_model import ATTEMPTS, Attempt, PlacementModel
 from app.core.reassignment.solvers.search.search import rules_of, search
 
 MAX_CELLS = 2_000
 """The most pairs of a partition and a broker of a model."""
-FEASIBILITY = (*ATTEMPTS, (2, 1.0))
+FEASIBILITY = (*ATTEMPTS, Attempt(2, 1.0))
 """Attempts to find a placement within limits near the mean of the loads: the strongest relaxation finds some that the
 others do not, and takes as long to build as they take to solve most models.
 """

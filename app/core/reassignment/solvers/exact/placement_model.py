@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import floor, lcm
-from typing import Any
+from math import floor, gcd, lcm
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,13 +25,25 @@ from app.core.reassignment.solvers.exact.cell_model import FreeCells, add_legal_
 
 SOLVER_TIME = 1.0
 """Deterministic time of the longest attempt of a solve, about seconds."""
-Attempts = Sequence[tuple[int, float]]
-ATTEMPTS: Attempts = ((1, 0.2), (0, 0.8), (1, 1.0))
-"""Levels of linear relaxation, and the share of the time of a solve. Without relaxation, the least largest of some
-loads is proven in a fifth of the time, if a lower bound by linear programming is below it by one or two.
+
+
+class Attempt(NamedTuple):
+    """The level of linear relaxation, the share of the time of a solve, and whether the model is presolved."""
+
+    level: int
+    share: float
+    is_presolved: bool = True
+
+
+Attempts = Sequence[Attempt]
+ATTEMPTS: Attempts = (Attempt(1, 0.2), Attempt(0, 0.8), Attempt(1, 1.0, is_presolved=False))
+"""Without relaxation, the least largest of some loads is proven in a fifth of the time, if a lower bound by linear
+programming is below it by one or two; others are proven sooner as they are stated.
 """
-CONFIGURED: Attempts = ((2, 1.0),)
-"""The same with configurations, whose linear relaxation is nearly integer."""
+CONFIGURED: Attempts = (Attempt(2, 1.0),)
+"""With configurations, whose linear relaxation is nearly integer."""
+OF_ROLES: Attempts = (Attempt(2, 1.0, is_presolved=False),)
+"""If only loads that depend on leaders are bounded."""
 MAX_CONFIGURED, MAX_CONFIGURATIONS = 13, 400
 """The most partitions whose sets are enumerated, and the most of these sets that are configurations of a broker."""
 
@@ -61,6 +73,11 @@ class Sum:
     def size(self) -> int:
         """An upper bound on its absolute value."""
         return abs(self.constant) + sum(abs(coefficient) * most for _, coefficient, most in self.terms)
+
+    @property
+    def parts(self) -> Iterable[int]:
+        """Its coefficients and its constant."""
+        return (self.constant, *(coefficient for _, coefficient, _ in self.terms))
 
     def plus(self, terms: Iterable[tuple[Any, int, int]], constant: int = 0) -> "Sum":
         """With further terms."""
@@ -278,16 +295,19 @@ class PlacementModel:
                 self.model.add_hint(leads, broker == brokers[0])
 
     def status(self) -> str:
-        """Solve, and name what the solver knows."""
+        """Solve, and name what the solver knows; of attempts that prove nothing the best placement is kept."""
         status = ""
-        for level, share in self.attempts:
-            self._solver = integer_solver(share * SOLVER_TIME)
-            self._solver.parameters.linearization_level = level
-            if self._largest <= LARGEST_PRESOLVED:
-                self._solver.parameters.presolve_inclusion_work_limit = INCLUSION_WORK
+        for level, share, is_presolved in self.attempts:
+            solver = integer_solver(share * SOLVER_TIME)
+            solver.parameters.linearization_level = level
+            if is_presolved and self._largest <= LARGEST_PRESOLVED:
+                solver.parameters.presolve_inclusion_work_limit = INCLUSION_WORK
             else:
-                self._solver.parameters.cp_model_presolve = False  # it takes as long as it saves
-            status = str(self._solver.status_name(self._solver.solve(self.model)))
+                solver.parameters.cp_model_presolve = False  # it takes as long as it saves
+            found = str(solver.status_name(solver.solve(self.model)))
+            is_placed = found in {"OPTIMAL", "FEASIBLE"}
+            if status != "FEASIBLE" or (is_placed and solver.objective_value <= self._solver.objective_value):
+                self._solver, status = solver, found
             if status in {"OPTIMAL", "INFEASIBLE"}:
                 break
         return status
@@ -307,8 +327,14 @@ class PlacementModel:
     def minimum(self, *totals: Sum, least: int | None = None) -> int:
         """The least number, of `least` or more, that no sum exceeds.
 
+        Sums count in their greatest common divisor, so that a bound between two of its multiples proves the upper one.
+
         Raises `NotProven`; `bound` then is a lower bound.
         """
+        unit = max(1, gcd(least or 0, *(part for total in totals for part in total.parts)))
+        if unit > 1:
+            totals = tuple(total.times(Fraction(1, unit)) for total in totals)
+            least = None if least is None else least // unit
         expressions = [self._expression(total) for total in totals]
         objective = expressions[0]
         if len(totals) > 1 or least is not None:
@@ -321,9 +347,9 @@ class PlacementModel:
         self.is_placed = status in {"OPTIMAL", "FEASIBLE"}
         if status != "OPTIMAL":
             bound = floor(self._solver.best_objective_bound)
-            self.bound = bound - (abs(bound) >> 50)  # the solver states it as a float
+            self.bound = unit * (bound - (abs(bound) >> 50))  # the solver states it as a float
             raise NotProven
-        self.bound = int(self._solver.value(objective))
+        self.bound = unit * int(self._solver.value(objective))
         return self.bound
 
     def placement(self) -> Int32s:

@@ -42,7 +42,7 @@ def movement_costs(problem: MovementProblem) -> PlaceCosts:
     """The weight of each replica that is copied: none on a current broker, the weight elsewhere and where `is_copied`;
     none for new partitions.
     """
-    weight = np.where((problem.current != NO_REPLICA).any(axis=1), problem.weight, 0)
+    weight = np.where(problem.is_there, problem.weight, 0)
     return PlaceCosts(np.where(problem.is_copied, weight[:, None], 0), weight)
 
 

@@ -234,7 +234,7 @@ def _current_priced_costs(state: _RestrictedProblem, costs: PlaceCosts, prices: 
 
 def tie_costs(problem: MovementProblem) -> PlaceCosts:
     """2 for a replica that moves, 1 for one that moves to a successor, in units above every sum of `sync_costs`."""
-    moves, sync = (problem.current != NO_REPLICA).any(axis=1).astype(np.int64), sync_costs(problem)
+    moves, sync = problem.is_there.astype(np.int64), sync_costs(problem)
     unit = int((problem.factors * sync.other).sum()) + 1
     return PlaceCosts(unit * problem.is_copied + sync.current, unit * 2 * moves + sync.other)
 
