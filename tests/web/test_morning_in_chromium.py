@@ -72,6 +72,13 @@ def test_sizes_and_changes_are_sorted_by_value(client: httpx.Client, visit: Visi
     """MiB before GiB, and `9 → 10` after `12 → 8`; the heading has an arrow."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
     visit.open("/plans", until="h1")
+    assert visit.page.locator("[aria-label=Plans] th .sort").all_inner_texts() == [
+        "Plan",
+        "Kind",
+        "Cluster",
+        "Status",
+        "Made",
+    ]
     visit.page.evaluate(
         """() => {
             const head = "<table data-sort id=sizes><thead><tr><th>a</th><th>b</th></tr></thead><tbody>";
