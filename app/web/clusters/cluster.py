@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
-from itertools import pairwise
+from itertools import compress, pairwise
 from operator import itemgetter
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote, urlencode
@@ -17,7 +17,6 @@ from fastapi.responses import RedirectResponse
 from app.core.measures.losses import loss_counts
 from app.core.measures.partition_table import Bools, BrokerLoads, PartitionTable
 from app.core.model import Cluster
-from app.core.replica_lists import per_broker
 from app.errors.requests import SnapshotNotFound
 from app.services import snapshots
 from app.services.snapshots.records import Recent
@@ -189,29 +188,19 @@ def _loss(shown: Shown, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
 def _overview(shown: Shown) -> Mapping[str, Any]:
     recent, _ = _recent(shown, 20)
     plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
-    table, replicas = shown.table, shown.losses.loads.replicas
-    fullest = int(table.brokers.ids[replicas.argmax()]) if len(replicas) else None
-    fenced = [broker.id for broker in shown.cluster.brokers if broker.fenced]
+    most, listed = shown.losses.most, compress(shown.table.brokers.brokers, shown.table.is_listed)
     return _map(shown) | {
-        "findings": findings(shown.snapshot, _most(table), fenced),
+        "findings": findings(shown.snapshot, most, [broker.id for broker in listed if broker.fenced]),
         "health": shown.snapshot.summary.get("health") or {},
         "warnings": shown.snapshot.summary.get("warnings") or [],
         "lines": {state: rooms.sparkline(recent, state) for state in _HISTORY | {"under_min_isr": ""}},
-        "fullest": fullest,
+        "fullest": most.get("replica"),
         "worst": shown.losses.racks[0] if shown.losses.racks else None,
         "changes": [(new, old, words) for new, old in pairwise(recent) if (words := states.in_words(old, new))][:3],
-        "plans": (listed := [plan for plan in plans if plan.status in OPEN][:6]),
-        "twins": twins(shown.uow, listed),
+        "plans": (open_ones := [plan for plan in plans if plan.status in OPEN][:6]),
+        "twins": twins(shown.uow, open_ones),
         "studies": _studies(shown.uow, shown.view)[:3],
     }
-
-
-def _most(table: PartitionTable) -> Mapping[str, int]:
-    """The listed brokers with most replicas and with most preferred leaders."""
-    ids = table.brokers.ids
-    counts = {"replica": per_broker(table.replicas, len(ids)), "leader": per_broker(table.replicas[:, :1], len(ids))}
-    listed = np.flatnonzero(table.is_listed)
-    return {name: int(ids[listed[count[listed].argmax()]]) for name, count in counts.items() if len(listed)}
 
 
 def _brokers(shown: Shown) -> Mapping[str, Any]:
