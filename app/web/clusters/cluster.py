@@ -43,6 +43,8 @@ Analyses: TypeAlias = Recent[UUID, Analysis]
 """By the id of their snapshot, which never changes."""
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""
+MOST_OPEN = 3
+"""Open plans of the overview; the room of plans has all of them."""
 MOST_SNAPSHOTS = 200
 """Snapshots of the history."""
 _HISTORY = {each: PARTITION_WORDS[each] for each in ("offline", "under_replicated", "not_rack_safe", "not_preferred")}
@@ -197,7 +199,7 @@ def _overview(shown: Shown) -> Mapping[str, Any]:
         "fullest": most.get("replica"),
         "worst": shown.losses.racks[0] if shown.losses.racks else None,
         "changes": [(new, old, words) for new, old in pairwise(recent) if (words := states.in_words(old, new))][:3],
-        "plans": (open_ones := [plan for plan in plans if plan.status in OPEN][:6]),
+        "plans": (open_ones := [plan for plan in plans if plan.status in OPEN][:MOST_OPEN]),
         "twins": twins(shown.uow, open_ones),
         "studies": _studies(shown.uow, shown.view)[:3],
     }
