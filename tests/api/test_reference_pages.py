@@ -55,6 +55,22 @@ def test_swagger_ui_lists_every_operation_and_runs_one(visit: Visit) -> None:
     assert (visit.elsewhere, visit.complaints) == ([], [])
 
 
+OF_SWAGGER_UI = {"heading-order", "nested-interactive"}
+"""Rules that its markup breaks: groups are headings of level 3 below one of level 1, and the path of an operation is a
+link within the button that opens it."""
+
+
+@pytest.mark.long
+def test_swagger_ui_breaks_no_rule_but_by_its_own_markup(visit: Visit) -> None:
+    """Closed, with every group open, and with an operation open, whose examples are reached by keyboard."""
+    visit.open("/docs", until=".opblock-tag")
+    assert {rule["id"] for rule in Axe().run(visit.page).response["violations"]} <= OF_SWAGGER_UI
+    _open_every_group(visit)
+    visit.page.locator("#operations-keys-list_partitioners .opblock-summary-control").click()
+    visit.page.wait_for_selector("#operations-keys-list_partitioners .example[tabindex='0']")
+    assert {rule["id"] for rule in Axe().run(visit.page).response["violations"]} <= OF_SWAGGER_UI
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_swagger_ui_is_readable_and_fits(visit: Visit, scheme: Literal["light", "dark"]) -> None:

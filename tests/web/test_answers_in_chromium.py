@@ -9,6 +9,7 @@ from playwright.sync_api import Locator
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID
 from app.store.database import Database
 from tests.web.chromium import Visit
+from tests.web.test_clusters import TEXT
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,23 @@ def test_a_cluster_is_checked_on_one_screen(client: httpx.Client, visit: Visit) 
     assert re.search(r"skew>10%\s+[\d.]+ %", visit.page.locator("#answer").inner_text())
     assert visit.page.locator('nav [aria-current="page"]').all_inner_texts() == ["Checks"]
     assert (visit.complaints, visit.elsewhere) == ([], [])
+
+
+def test_a_failed_paste_is_on_the_first_screen(client: httpx.Client, visit: Visit) -> None:
+    """Above the fleet, with the form that has the text."""
+    for name in "abcdefgh":
+        assert client.post("/clusters", data={"cluster": name, "text": TEXT}).status_code == 303
+    visit.page.set_viewport_size({"width": 1280, "height": SCREEN})
+    visit.open("/", until="#fleet")
+    visit.page.get_by_role("link", name="Add a cluster").click()
+    visit.page.locator("#cluster").fill("new")
+    visit.page.locator("#text").fill("kubectl get pods")
+    visit.page.get_by_role("button", name="Store the snapshot").click()
+    visit.page.wait_for_selector('[role="alert"]')
+    for seen in (visit.page.get_by_role("alert"), visit.page.get_by_role("button", name="Store the snapshot")):
+        assert is_on_the_first_screen(seen)
+    assert visit.page.title() == "Error: nothing was stored – Rackplan"
+    assert visit.page.locator("#text").input_value() == "kubectl get pods"
 
 
 def test_a_key_is_revoked_in_two_clicks_and_the_page_says_so(

@@ -109,6 +109,20 @@ def test_the_fleet_has_findings_and_the_overview_changes(browser: Browser, datab
     assert f"{listed} findings" in overview.text, "the bar counts the findings of the list"
 
 
+def test_the_overview_has_the_newest_open_plans_and_their_number(browser: Browser) -> None:
+    browser.ask("POST", "/clusters", data={"cluster": "nine", "text": TEXT})
+    for broker in ("101", "102", "103", "104"):
+        typed = {"cluster": "nine", "remove_brokers": broker}
+        assert browser.ask("POST", "/plan/reassignment", data=typed).status_code == 303
+    text = browser.get("/clusters/nine").text
+    assert [broker for broker in ("101", "102", "103", "104") if f"Remove broker {broker}" in text] == [
+        "102",
+        "103",
+        "104",
+    ]
+    assert "3 of 4 open. All plans" in text
+
+
 def test_changes_are_since_the_state_before_also_if_it_returned(browser: Browser, database: Database) -> None:
     one = small()
     three = replace(one, topics=(*one.topics, topic("v", [([3], [3], 3)])))

@@ -8,14 +8,14 @@
 | a plan of log directories moves nothing | test_a_plan_of_log_directories_has_their_moves |
 | 300 brokers with cut names | test_a_picture_of_racks_names_the_brokers_that_move_most_and_cuts_its_lines |
 | pictures of 1,000 brokers as equal boxes | test_large_clusters_are_maps_that_fit |
-| a sweep over growth has growth 0 as its best | test_a_study_answers_in_words_how_long_each_size_lasts |
+| a sweep over growth has growth 0 as its best | test_growth_that_is_varied_is_survived_and_not_chosen |
 | a history whose legend is cut on a phone | test_the_legend_of_a_history_is_whole_on_a_phone |
 | the focus under the actions of a form | test_the_focus_is_seen_at_each_stop_of_the_keyboard |
 | *Plan a change* in a row of its own on a phone | test_the_actions_of_a_cluster_are_one_row_on_a_phone |
 | a history with a clock of 12 hours and slopes | test_a_history_has_steps_and_a_clock_of_24_hours |
 | a broker missing from the list is without rack | test_a_broker_that_is_missing_from_a_list_keeps_its_rack |
-| the alert of a failed paste below the fold | test_a_failed_paste_is_said_first_and_in_the_title |
-| the answer of a check below the fold | test_the_answer_of_a_check_is_first_and_in_the_title |
+| the alert of a failed paste below the fold | test_a_failed_paste_is_on_the_first_screen |
+| the answer of a check below the fold | test_a_cluster_is_checked_on_one_screen |
 | a list of topics with CRLF read as bytes | test_the_list_of_topics_is_recognized_with_both_ends_of_lines |
 | 9 of 11 batches on paper | test_every_row_is_printed |
 | a reference without a way back, light only | test_swagger_ui_is_readable_and_fits |
@@ -28,7 +28,7 @@
 | an audit entry for each pause in typing | test_a_preview_is_no_entry_of_the_audit_log |
 | examples in a new service | test_a_new_service_offers_a_form_and_an_example |
 | a new topic asks to paste its brokers | test_a_topic_is_placed_on_a_stored_cluster |
-| a stored request as 60 lines of JSON | test_a_stored_request_is_changed_and_planned_again |
+| a stored request as 60 lines of JSON | test_a_plan_is_changed_and_planned_again_by_keyboard |
 | forms of studies and groups as a text of {} | test_the_fields_of_other_studies_are_their_requests |
 | findings and counts that are no links | test_a_finding_leads_to_its_partitions_and_to_a_plan_against_it |
 | no page of a topic or a group | test_topics_brokers_and_groups_have_pages |
@@ -66,6 +66,9 @@
 | figures of a scenario in no order | test_a_study_without_objective_names_the_choice_with_the_least_of_each_figure |
 | a tab of traffic without a next step | test_traffic_is_tabled_with_each_change |
 | the first topics by name that a loss stops | test_the_topics_that_a_loss_stops_most_come_first |
+| 0 partitions below an unknown min.insync.replicas | test_an_unknown_min_isr_is_not_taken_for_zero |
+| "a broker has 1.35 times the mean" | test_findings_name_their_brokers |
+| cordons of a release that has none | test_a_release_without_cordons_is_said_to_have_none |
 """
 
 import re
@@ -79,6 +82,7 @@ import orjson
 import pytest
 
 from app.api.sweeps.capacity import CapacitySweepRequest
+from app.core.model import Broker, Cluster
 from app.services import sweeps
 from app.services.cautions import caution
 from app.store.database import Database
@@ -105,8 +109,8 @@ def colours(spec: charts.Spec) -> Iterator[tuple[str, str]]:
 def test_green_is_feasible_and_orange_is_not() -> None:
     """Whatever the order of the rows; a series that is not there is not in the legend."""
     of = dict(colours(charts.points(POINTS, x="x", y="y", tooltips={})))
-    assert of == {"Pareto front": "#3b82d6", "feasible": "#2f9e6b", "not feasible": "#d9682a"}
-    assert dict(colours(charts.points(POINTS[:1], x="x", y="y", tooltips={}))) == {"not feasible": "#d9682a"}
+    assert of == {"Pareto front": "#3278c8", "feasible": "#23855a", "not feasible": "#c2551a"}
+    assert dict(colours(charts.points(POINTS[:1], x="x", y="y", tooltips={}))) == {"not feasible": "#c2551a"}
 
 
 def test_a_history_has_steps_and_a_clock_of_24_hours() -> None:
@@ -339,8 +343,12 @@ def test_a_limit_has_its_unit(browser: Browser, database: Database) -> None:
 def test_long_tables_fill_a_screen_of_a_phone() -> None:
     """They scroll in themselves, at three fifths of the window, and are printed whole."""
     style = ASSETS["style.css"].content.decode()
-    assert re.search(r"@media \(max-width: 44rem\).*?\.scroll\.tall \{ max-height: 60vh; \}", style, re.DOTALL)
-    assert ".scroll, .scroll.tall, figure.scroll, .cells, .racks.many, .many > div { max-height: none;" in style
+    narrow = r"@media \(max-width: 44rem\).*?\.scroll:is\(\.tall, \.long\) \{ max-height: 60vh; overflow-y: auto; \}"
+    assert re.search(narrow, style, re.DOTALL)
+    assert (
+        ".scroll, .scroll:is(.tall, .long), figure.scroll, .cells, .racks.many, .many > div { max-height: none;"
+        in style
+    )
 
 
 def test_a_change_of_a_plan_is_in_words_in_the_audit_log(client: httpx.Client) -> None:
@@ -383,3 +391,67 @@ def test_the_topics_that_a_loss_stops_most_come_first(browser: Browser) -> None:
     )
     assert browser.ask("POST", "/clusters", data={"cluster": "stopped", "text": text}).status_code == 303
     assert "Offline: many 3, few 1." in browser.get("/clusters/stopped/what-if?lose=broker:1").text
+
+
+def test_growth_that_is_varied_is_survived_and_not_chosen(browser: Browser, database: Database) -> None:
+    """Sizes are compared at the largest growth of its axis; no scenario without growth is the best."""
+    profile = {"disk_bytes": 2e11, "nic_in_bytes_per_s": 1e9, "price_per_month": 400}
+    base = DEFINITION["base"] | {"traffic": {"horizon_months": 12}, "broker_profile": profile}
+    axes = {"traffic.growth_per_month": [0, 0.1, 0.2], "topology.brokers_per_rack": [1, 2, 4]}
+    page = browser.get(f"/sweeps/{scored(database, base=base, axes=axes)}")
+    answer = next(each for each in page.all("p") if each.attributes.get("class") == "answer")
+    assert " ".join(answer.text.split()) == (
+        "12 brokers last the 12 months at up to 20 % growth a month, for 4,800 a month (currency of the prices). "
+        "3 reach a limit in month 5; 6 reach a limit in month 9."
+    )
+    assert "growth per month 0" not in page.text
+
+
+def test_an_unknown_min_isr_is_not_taken_for_zero(browser: Browser, database: Database) -> None:
+    """The tile states that it is unknown, of all partitions or of some, and leads to the form that makes it known."""
+    keep(database, small())
+    page = browser.get("/clusters/small")
+    assert "Below min ISR unknown add min.insync.replicas" in page.text
+    assert 'href="/clusters/small/history#add">add min.insync.replicas</a>' in page.source
+    assert "kafka-configs --describe --entity-type topics --all" in browser.get("/clusters/small/history").text
+    first, second = small().topics
+    for known, text in (
+        ((replace(first, configs={"min.insync.replicas": "2"}), second), "0 1 unknown: add min.insync.replicas"),
+        ([replace(each, configs={"min.insync.replicas": "1"}) for each in small().topics], "0 Not rack-safe"),
+    ):
+        keep(database, replace(small(), topics=tuple(known)))
+        assert f"Below min ISR {text}" in browser.get("/clusters/small").text
+
+
+def test_findings_name_their_brokers(browser: Browser, database: Database) -> None:
+    """Those with most replicas and most preferred leaders, with a link to each, and the fenced ones."""
+    brokers = tuple(Broker(each, f"r{each}", fenced=each > 2) for each in (1, 2, 3, 4))
+    lists = [[1, 2]] * 12 + [[2, 3]] * 6 + [[4, 2]] * 6
+    keep(database, Cluster("skewed", brokers, (topic("t", [(each, each, each[0]) for each in lists]),)))
+    page = browser.get("/clusters/skewed")
+    for finding in (
+        "2 brokers fenced: 3, 4",
+        "broker 2 has 2.00 times the mean of replicas",
+        "broker 1 has 2.00 times the mean of preferred leaders",
+    ):
+        assert finding in page.text
+    shown = page.source.partition('id="findings"')[2].partition("</ul>")[0]
+    for broker in (1, 2):
+        assert f'<a href="/clusters/skewed/brokers/{broker}">Show</a>' in shown
+
+
+@pytest.mark.parametrize(("version", "has_cordons"), [("4.1.0", False), ("4.3.0", True), ("4.4.0", True)])
+def test_a_release_without_cordons_is_said_to_have_none(
+    browser: Browser, database: Database, version: str, has_cordons: bool
+) -> None:
+    """By the field of the form, and beside the files of a plan that removes a broker."""
+    none = f"Kafka {version} has no cordons"
+    keep(database, replace(large(6, 100), kafka_version=version))
+    for kind in ("reassignment", "replicas"):
+        hint = browser.get(f"/plan/{kind}?cluster=large").by_id("cordoned_brokers-hint").text
+        assert "(KIP-1066, since" in hint
+        assert hint.startswith(none) is not has_cordons
+    plan = browser.ask("POST", "/plan/reassignment", data={"cluster": "large", "remove_brokers": "3"})
+    execute = browser.get(f"{plan.headers['location']}/execute").text
+    assert (none in execute) is not has_cordons
+    assert ("Cordon 1 broker: 3" in execute) is has_cordons

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.core.model import Broker, Cluster
 from app.services import snapshots
 from app.store.database import Database
+from app.store.transaction import uuid7
 from app.web.clusters.states import differences
 from tests.core.test_partition_table import topic
 from tests.web.browser import Browser
@@ -28,10 +29,11 @@ def states(draw: st.DrawFn) -> Cluster:
 
 
 def stored(database: Database, cluster: Cluster) -> UUID:
-    """The id of its snapshot."""
-    keep(database, cluster)
+    """The id of its snapshot, the only one of its name: of a later one the brokers of the one before are a part."""
+    name = str(uuid7())
+    keep(database, replace(cluster, name=name))
     with database.begin() as uow:
-        return snapshots.newest(uow, "small").id
+        return snapshots.newest(uow, name).id
 
 
 def compared(database: Database, one: Cluster, other: Cluster) -> dict[str, list[object]]:

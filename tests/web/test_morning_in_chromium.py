@@ -72,6 +72,13 @@ def test_sizes_and_changes_are_sorted_by_value(client: httpx.Client, visit: Visi
     """MiB before GiB, and `9 → 10` after `12 → 8`; the heading has an arrow."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303
     visit.open("/plans", until="h1")
+    assert visit.page.locator("[aria-label=Plans] th .sort").all_inner_texts() == [
+        "Plan",
+        "Kind",
+        "Cluster",
+        "Status",
+        "Made",
+    ]
     visit.page.evaluate(
         """() => {
             const head = "<table data-sort id=sizes><thead><tr><th>a</th><th>b</th></tr></thead><tbody>";
@@ -102,7 +109,15 @@ def test_every_row_is_printed(client: httpx.Client, visit: Visit) -> None:
     visit.page.emulate_media(media="print")
     assert region.evaluate("each => each.scrollHeight <= each.clientHeight + 1")
     assert not visit.page.get_by_role("navigation", name="Main").is_visible()
+    body = '{"cluster": "nine", "remove_brokers": [105]}'
+    visit.page.emulate_media(media="screen")
+    plan = client.post("/plan/reassignment", data={"body": body}).headers["location"]
+    visit.open(plan, until="main details")
+    folded = visit.page.locator("main details:not([open]):not(:has(form)) li").first
+    assert not folded.is_visible()
+    visit.page.emulate_media(media="print")
+    assert folded.is_visible()
     visit.page.set_viewport_size({"width": 794, "height": 1123})  # A4 at 96 dots an inch
-    for address in ("/", "/clusters/nine/topics", "/clusters/nine/what-if"):
-        visit.open(address, until="table")
+    for address in ("/", "/clusters/nine/topics", "/clusters/nine/what-if", plan):
+        visit.open(address, until="main table")
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 794, address

@@ -27,6 +27,8 @@ def test_a_sweep_is_followed_live_and_cancelled_on_its_page(
         uow.sweeps.record(sweep.id, 0, rows, stop=2, seconds=0.1)
     visit.page.wait_for_selector("[data-words]:has-text('running: 2 of 4')")
     assert visit.page.locator("progress").evaluate("bar => bar.value / bar.max") == 0.5
+    assert visit.page.title() == "running 2 of 4 – Rackplan"
+    assert visit.page.locator("h1").inner_text() == "Capacity study, running"
     visit.page.wait_for_selector("#best:has-text('Of 2 scored scenarios')")
     visit.page.get_by_role("button", name="Cancel the study").focus()
     visit.page.keyboard.press("Enter")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
-from itertools import pairwise
+from itertools import compress, pairwise
 from operator import itemgetter
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote, urlencode
@@ -43,6 +43,8 @@ Analyses: TypeAlias = Recent[UUID, Analysis]
 """By the id of their snapshot, which never changes."""
 MOST_TOPICS = 500
 """Topics that the page offers to choose from."""
+MOST_OPEN = 3
+"""Open plans of the overview; the room of plans has all of them."""
 MOST_SNAPSHOTS = 200
 """Snapshots of the history."""
 _HISTORY = {each: PARTITION_WORDS[each] for each in ("offline", "under_replicated", "not_rack_safe", "not_preferred")}
@@ -188,18 +190,17 @@ def _loss(shown: Shown, loads: BrokerLoads, rows: slice) -> dict[str, Any]:
 def _overview(shown: Shown) -> Mapping[str, Any]:
     recent, _ = _recent(shown, 20)
     plans = shown.uow.plans.selected(PlanFilter(cluster=shown.view.cluster), before=None, size=20).items
-    replicas = shown.losses.loads.replicas
-    fullest = int(replicas.argmax()) if len(replicas) else None
+    most, listed = shown.losses.most, compress(shown.table.brokers.brokers, shown.table.is_listed)
     return _map(shown) | {
-        "findings": findings(shown.snapshot),
+        "findings": findings(shown.snapshot, most, [broker.id for broker in listed if broker.fenced]),
         "health": shown.snapshot.summary.get("health") or {},
         "warnings": shown.snapshot.summary.get("warnings") or [],
         "lines": {state: rooms.sparkline(recent, state) for state in _HISTORY | {"under_min_isr": ""}},
-        "fullest": None if fullest is None else shown.table.brokers.brokers[fullest].id,
+        "fullest": most.get("replica"),
         "worst": shown.losses.racks[0] if shown.losses.racks else None,
         "changes": [(new, old, words) for new, old in pairwise(recent) if (words := states.in_words(old, new))][:3],
-        "plans": (listed := [plan for plan in plans if plan.status in OPEN][:6]),
-        "twins": twins(shown.uow, listed),
+        "plans": (open_ones := [plan for plan in plans if plan.status in OPEN][:MOST_OPEN]),
+        "twins": twins(shown.uow, open_ones),
         "studies": _studies(shown.uow, shown.view)[:3],
     }
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -35,7 +36,7 @@ class Finding:
     Parameters
     ----------
     severity : of `SEVERITIES`: clients notice it, a loss would cost more than necessary, or neither.
-    state : of the partitions that it is about; empty if it is not about partitions.
+    state : of the partitions that it is about; empty if it is not about partitions. broker : the one that it is about.
     verb, plan : the remedy by a plan, and the address of that plan's form; empty without one.
     """
 
@@ -44,6 +45,7 @@ class Finding:
     state: str = ""
     verb: str = ""
     plan: str = ""
+    broker: int | None = None
 
     @property
     def brief(self) -> str:
@@ -51,8 +53,13 @@ class Finding:
         return re.sub(" partitions?", "", self.words.partition(", ")[0]).removeprefix("a broker has ")
 
 
-def findings(snapshot: Snapshot) -> list[Finding]:
-    """Unavailable, fragile or unbalanced parts, the worst first; empty if there are none or nothing is known."""
+def findings(
+    snapshot: Snapshot, most: Mapping[str, int] = MappingProxyType({}), fenced: Sequence[int] = ()
+) -> list[Finding]:
+    """Unavailable, fragile or unbalanced parts, the worst first; empty if there are none or nothing is known.
+
+    `most` has the brokers with most of each of `_SKEWS`, `fenced` the fenced ones; findings name none without them.
+    """
     summary: Mapping[str, Any] = snapshot.summary
     health = summary.get("health") or {}
     listed = [
@@ -61,12 +68,16 @@ def findings(snapshot: Snapshot) -> list[Finding]:
         if health.get(name)
     ]
     if health.get("fenced_brokers"):
-        listed.append(Finding(f"{counted(health['fenced_brokers'], 'broker')} fenced", "bad"))
+        named = f": {', '.join(map(str, fenced[:3]))}{' and others' if len(fenced) > 3 else ''}" if fenced else ""
+        listed.append(Finding(f"{counted(health['fenced_brokers'], 'broker')} fenced{named}", "bad"))
     totals = {"replica": health.get("replicas", 0), "leader": summary["partitions"]}
     for name, total in totals.items():
         if total >= _ENOUGH * max(1, summary["brokers"]) and health.get(f"{name}_skew", 0) > _UNBALANCED:
-            words = f"a broker has {health[f'{name}_skew']:.2f} times the mean of {name}s"
-            listed.append(Finding(words, "muted", "", "Balance", plan_form(snapshot, **_SKEWS[name])))
+            broker, nouns = most.get(name), f"{name}s".replace("leader", "preferred leader")
+            named = "a broker" if broker is None else f"broker {broker}"
+            words = f"{named} has {health[f'{name}_skew']:.2f} times the mean of {nouns}"
+            form = plan_form(snapshot, **_SKEWS[name])
+            listed.append(Finding(words, "muted", "", "Balance", form, broker))
     return listed
 
 

@@ -11,6 +11,7 @@ from app.core.measures.losses import LossCounts, loss_counts
 from app.core.measures.losses_kernel import FEWER_REPLICAS, LEADERS_MOVED, OFFLINE, UNWRITABLE
 from app.core.measures.partition_table import BrokerLoads, PartitionTable
 from app.core.model import Cluster, Int32s
+from app.core.replica_lists import per_broker
 from app.web.clusters.view import BROKER, RACK
 
 MOST_BROKERS = 100
@@ -44,6 +45,13 @@ class Analysis:
         """The partitions of each topic in each state, of topics that have some."""
         states = partition_states(self._cluster, self.table.brokers)
         return {name: dict(self.table.counts_by_topic(mask)) for name, mask in states.items()}
+
+    @cached_property
+    def most(self) -> Mapping[str, int]:
+        """The listed brokers with most replicas and with most preferred leaders, by `replica` and `leader`."""
+        ids, listed = self.table.brokers.ids, np.flatnonzero(self.table.is_listed)
+        counts = {"replica": self.loads.replicas, "leader": per_broker(self.table.replicas[:, :1], len(ids))}
+        return {name: int(ids[listed[each[listed].argmax()]]) for name, each in counts.items() if len(listed)}
 
     @cached_property
     def racks(self) -> list[ListedLoss]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from app.core.model import Cluster
+from app.core.kafka_versions import KafkaVersion
+from app.core.model import CORDONS_SINCE, Cluster
 from app.core.recorded import RecordedGroup
 from app.services import snapshots
 from app.store.database import UnitOfWork
@@ -37,12 +38,18 @@ def suggested(uow: UnitOfWork, name: str, group: str) -> Mapping[str, Any]:
         "begins": [f"{each.created_at:{_SECOND}}" for each in stored.items],
         "ends": [f"{each.last_seen_at + timedelta(seconds=1):{_SECOND}}" for each in stored.items],
     }
-    size = f"{counted(len(cluster.brokers), 'broker')} in {counted(len(racks), 'rack')}"
     return {
-        "hints": {"topics_replication_factor": size},
+        "hints": _hints(cluster, racks),
         "events": _events(cluster, recorded, racks),
         **{listed: choices for listed, choices in found.items() if len(choices) <= MOST_PICKED},
     }
+
+
+def _hints(cluster: Cluster, racks: Sequence[str]) -> dict[str, str]:
+    hints = {"topics_replication_factor": f"{counted(len(cluster.brokers), 'broker')} in {counted(len(racks), 'rack')}"}
+    if cluster.kafka_version and KafkaVersion.of(cluster.kafka_version) < CORDONS_SINCE:
+        hints["cordoned_brokers"] = f"Kafka {cluster.kafka_version} has no cordons (KIP-1066, since {CORDONS_SINCE})"
+    return hints
 
 
 def _events(cluster: Cluster, group: RecordedGroup, racks: Sequence[str]) -> Mapping[str, Sequence[str]]:

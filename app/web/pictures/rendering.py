@@ -93,12 +93,13 @@ def captioned(
     if style:
         return drawing
     entries = []
-    for words, look in legend:
+    for named, look in legend:
         swatch = element("rect", x=0.5, y=0.5, width=10, height=10, rx=2, **look)
         icon = element("svg", swatch, class_="placement-picture", width=11, height=11, aria_hidden="true")
-        entries.append(element("span", icon, escaped(words)))
+        entries.append(element("span", icon, escaped(named)))
     keys = element("p", *entries, element("span", "⌀ mean"), class_="legend") if legend else ""
-    return element("figcaption", element("p", escaped(" ".join(facts))), keys) + drawing
+    words = element("p", escaped(" ".join(facts))) if facts else ""
+    return element("figcaption", words, keys) + drawing
 
 
 def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float) -> list[str]:

@@ -1,6 +1,5 @@
 """The view of consumers over time: rates, consumers and moves as a chart, and a table of the intervals."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from app.web.pictures import intervals
@@ -25,15 +24,10 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     return intervals.draw(viewed.head.title, facts, series, moments, style=style)
 
 
-def _values(viewed: ViewedPlan) -> Mapping[str, object]:
-    answer: Any = viewed.head.answer
-    return {"intervals": answer["intervals"][:SHOWN_INTERVALS], "intervals_in_all": len(answer["intervals"])}
-
-
 VIEW = View(
     title=lambda head, _: head.title,
     draw=_draw,
     template="consumers_plan.html",
-    values=_values,
+    values=lambda _: {"most": SHOWN_INTERVALS},
 )
 """How consumers over time are shown."""

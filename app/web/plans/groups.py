@@ -145,7 +145,9 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     title = _title(plan.head, [placement.topic for placement in plan.placements])
     racks = [broker.rack for broker in viewed.cluster.brokers if broker.rack and not broker.fenced]
     caption = f"{title}: {partitions} read by {counted(len(members), 'member')}"
-    picture = MembersPicture(caption, facts(answer), "rack", members, PARTS, "member", "partition", racks)
+    picture = MembersPicture(
+        caption, facts(answer) if style else [], "rack", members, PARTS, "member", "partition", racks
+    )
     return members_picture.draw(picture, style=style)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from app.core.kafka_versions import KafkaVersion
+from app.core.model import CORDONS_SINCE
 from app.formats.tables import load_tables
 from app.formats.tables.reassignment_diffs import sentences
 from app.services.reassignment import broker_transfers
@@ -101,6 +103,8 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "cross_rack": answer.get("cross_rack"),
         "excess": (answer.get("excess") or {}).get("brokers", [])[:SHOWN_BROKERS],
         "cordons": _cordon_steps(answer.get("execution")),
+        "cordons_since": CORDONS_SINCE,
+        "lacks_cordons": bool(stated := request.get("kafka_version")) and KafkaVersion.of(stated) < CORDONS_SINCE,
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "viewed": viewed,
         "broker_rows": lambda: broker_transfers(viewed.transfers),

@@ -10,7 +10,7 @@ from app.web.plans.view import View, ViewedPlan
 from app.web.words import counted, number
 
 _PARTS = (("active", "leads"), ("standby", "follows"), ("warm-up", "cross-rack"))
-SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES, SHOWN_STEPS = 100, 300, 100, 100
+SHOWN_CLIENTS, SHOWN_ROWS = 300, 100
 
 
 def _title(head: PlanHead, _: Sequence[str]) -> str:
@@ -20,7 +20,8 @@ def _title(head: PlanHead, _: Sequence[str]) -> str:
 
 
 def _draw(viewed: ViewedPlan, style: str) -> str:
-    answer, request = _both(viewed.head)
+    answer: Any = viewed.head.answer
+    request: Any = viewed.head.request
     tag = next(iter(request["rack_aware_assignment_tags"]), None)
     clients = [
         Member(
@@ -31,7 +32,7 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
         for client in answer["loads"]["per_client"]
     ]
     title = _title(viewed.head, ())
-    picture = MembersPicture(title, _facts(answer), tag or "rack", clients, _PARTS, "client", "task")
+    picture = MembersPicture(title, _facts(answer) if style else [], tag or "rack", clients, _PARTS, "client", "task")
     return members.draw(picture, style=style)
 
 
@@ -48,42 +49,11 @@ def _facts(answer: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-def _values(viewed: ViewedPlan) -> Mapping[str, object]:
-    answer, request = _both(viewed.head)
-    tasks = answer["tasks"]
-    fragile = [task for task in tasks if task["ideal"] is False]
-    losses = list(answer["if_lost"].items())
-    clients = answer["loads"]["per_client"]
-    return {
-        "facts": _facts(answer),
-        "ideal_tasks": sum(task["ideal"] is True for task in tasks),
-        "stateful_tasks": sum(task["stateful"] for task in tasks),
-        "fragile": fragile[:SHOWN_TASKS],
-        "fragile_in_all": len(fragile),
-        "losses": losses[:SHOWN_LOSSES],
-        "losses_in_all": len(losses),
-        "clients": [(client, answer["if_client_lost"][client["process_id"]]) for client in clients[:SHOWN_CLIENTS]],
-        "clients_in_all": len(clients),
-        "steps": answer["steps"][:SHOWN_STEPS],
-        "steps_in_all": len(answer["steps"]),
-        "best": answer["best_standbys"],
-        "addition": answer["addition"],
-        "tags": request["rack_aware_assignment_tags"],
-        "standbys": request["num_standby_replicas"],
-        "compared": answer.get("compared_with_classic"),
-        "in_group": answer["protocol"] == "streams",
-    }
-
-
-def _both(head: PlanHead) -> tuple[Any, Any]:
-    return head.answer, head.request
-
-
 VIEW = View(
     title=_title,
     draw=_draw,
     template="streams_plan.html",
-    values=_values,
+    values=lambda viewed: {"facts": _facts(viewed.head.answer), "most_clients": SHOWN_CLIENTS, "most": SHOWN_ROWS},
     tabs={"clients": "Clients", "tasks": "Tasks", "losses": "Losses", "events": "Events"},
 )
 """How Streams plans are shown."""

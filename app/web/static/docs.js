@@ -19,6 +19,10 @@ document.addEventListener("input", ({ target }) => {
 });
 window.addEventListener("DOMContentLoaded", () => {
   const place = document.getElementById("swagger-ui");
+  // Examples scroll in themselves, so that the keyboard has to reach them.
+  new MutationObserver(() => {
+    for (const example of place.querySelectorAll("pre.microlight:not([tabindex])")) example.tabIndex = 0;
+  }).observe(place, { childList: true, subtree: true });
   window.ui = SwaggerUIBundle({
     url: place.dataset.document,
     dom_id: "#swagger-ui",

@@ -21,7 +21,7 @@ MOST_POINTS = 2_000
 _SHOWN_AXES = 6
 _UNDECIDED = ("group", "members_lost", "members_added", "seed")
 """Axes of circumstances, over which choices are averaged."""
-_SIZES = ("topology.brokers_per_rack", "topology.racks")
+_SIZES, _GROWTH = ("topology.brokers_per_rack", "topology.racks"), "traffic.growth_per_month"
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -127,13 +127,17 @@ def distributed(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> charts.Spec:
 def sizes(uow: UnitOfWork, sweep: Sweep) -> list[Row]:
     """The scenario of each number of brokers that lasts longest, the fewest brokers first.
 
-    The other axes are as in the best scenario, if there is one, so that sizes alone are compared.
+    The other axes are as in the best scenario, if there is one, so that sizes alone are compared. Growth is an
+    uncertainty to survive and not a choice: it is the largest of its axis.
     """
     best: Any = results.best(uow, sweep.id).best
     longest: dict[int, Row] = {}
-    for row in sample(uow, sweep):
-        axes = best and {**row["axes"], **{name: best["axes"][name] for name in row["axes"] if name not in _SIZES}}
-        if axes in (None, row["axes"]):
+    rows = sample(uow, sweep)
+    fixed = {name: value for name, value in (best["axes"] if best else {}).items() if name not in _SIZES}
+    if rows and _GROWTH in rows[0]["axes"]:
+        fixed[_GROWTH] = max(row["axes"][_GROWTH] for row in rows)
+    for row in rows:
+        if fixed.items() <= row["axes"].items():
             longest[row["brokers"]] = max(longest.get(row["brokers"], row), row, key=_lasting)
     return [longest[brokers] for brokers in sorted(longest)]
 
