@@ -89,11 +89,11 @@ def moved_weight(rules: LoadRules, at: Int32s) -> int:
     return int((rules.cost * np.count_nonzero(at != NO_REPLICA, axis=1)).sum() - costs_saved(rules, at).sum())
 
 
-def costs_saved(rules: LoadRules, at: Int32s, rows: Int64s | slice = slice(None)) -> Int64s:
-    """Shape of `at`, int64: the cost that each replica of some rows saves by being on a current broker."""
-    saved, cost = np.zeros(at.shape, np.int64), rules.cost[rows, None]
-    for current_broker, free in zip(rules.current[rows].T, rules.stays_free[rows].T, strict=True):
-        saved += ((at == current_broker[:, None]) & free[:, None]) * cost
+def costs_saved(rules: LoadRules, at: Int32s) -> Int64s:
+    """(rows, widest) int64: the cost that each replica saves by being on a current broker."""
+    saved = np.zeros(at.shape, np.int64)
+    for current_broker, free in zip(rules.current.T, rules.stays_free.T, strict=True):
+        saved += ((at == current_broker[:, None]) & free[:, None]) * rules.cost[:, None]
     return saved
 
 

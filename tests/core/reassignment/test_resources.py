@@ -26,7 +26,7 @@ from app.core.reassignment.resource_problem import (
 )
 from app.core.reassignment.solvers.exact.limit_model import least_excess
 from app.core.reassignment.solvers.search.receivers_kernel import RECEIVERS, receivers_for
-from app.core.reassignment.solvers.search.search import _begun, rules_of, search, start_of
+from app.core.reassignment.solvers.search.search import begun, rules_of, search, start_of
 from app.core.reassignment.verifier import resource_violations
 from app.core.replica_lists import not_among
 from benchmarks.resource_clusters import Shape
@@ -421,7 +421,7 @@ def test_many_brokers_of_one_rack_are_receivers_without_overflow() -> None:
         movement, ResourceLoads(one, one, nothing, nothing), Limits.none(brokers), np.zeros(rows, np.int32), everywhere
     )
     rules = rules_of(problem)
-    state = _begun(problem, rules, movement.current, Bounds.none(problem), 1)
+    state = begun(problem, rules, movement.current, Bounds.none(problem), 1)
     with np.errstate(over="ignore"):  # a generator's product wraps around
         receivers = receivers_for(rules, state, 0)
     assert len(receivers) <= 2 * RECEIVERS + 4

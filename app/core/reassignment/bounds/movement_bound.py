@@ -98,8 +98,9 @@ class Dual:
 
     Attributes
     ----------
+    resources : (those with bounds,) int64.
     ceiling, floor : (brokers, resources) float64; infinite and 0 if there is none. unit : 1 over the ceiling, or 0.
-    is_bounded : (brokers, resources) bool, whether there is any. base : (brokers, resources) float64.
+    base : (brokers, resources) float64.
     settled : (rows,) bool, legal in place.
     added : (resources,) float64 load that the choices of all rows add at most.
     """
@@ -119,11 +120,11 @@ class Dual:
             of_leader = of_leader + reads.load * max(0, MILLION - others) // MILLION
             low = np.zeros_like(low)
         bounded = ~unbounded.all(axis=0) | (low > 0).any(axis=0)
+        self.resources = np.flatnonzero(bounded)
         self.rules, self.settled = rules, rows_legal_in_place(rules)
         self.base = problem.loads.base[:, bounded].astype(np.float64)
         self.ceiling = np.where(unbounded, np.inf, high.astype(np.float64))[:, bounded]
         self.floor = low[:, bounded].astype(np.float64)
-        self.is_bounded = np.isfinite(self.ceiling) | (self.floor > 0)
         self.of_leader = np.ascontiguousarray(of_leader[:, bounded])
         self.of_follower = np.ascontiguousarray(of_follower[:, bounded])
         self.unit = np.ascontiguousarray(np.where(unbounded, 0.0, 1.0 / np.maximum(high, 1))[:, bounded])

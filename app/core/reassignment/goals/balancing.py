@@ -27,9 +27,9 @@ from app.core.reassignment.resource_problem import (
     ideal_loads,
 )
 from app.core.reassignment.rules import LoadRules, moved_weight
-from app.core.reassignment.solvers.exact.choices import fewer_moves, is_small
 from app.core.reassignment.solvers.exact.few_brokers import exchanged
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof, proven_excess
+from app.core.reassignment.solvers.search.annealing import annealed
 from app.core.reassignment.solvers.search.search import least_of_searches, rules_of, search, start_of
 
 CLOSE = Fraction(1, 1_000)
@@ -207,10 +207,10 @@ class _Aims:
         problem, rules = self._problem, self._rules
         dual = Dual(problem, rules, bounds, best)
         is_of_resources = bool(goals) and all(goal.name in RESOURCES for goal in goals)
-        has_program = is_of_resources and is_small(problem, dual)
-        bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over, is_brief=has_program)
-        if has_program:
-            best, bound = fewer_moves(problem, bounds, best, dual, prices, bound, is_over)
+        is_annealed = is_of_resources and problem.loads.reads is None
+        bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over, is_brief=is_annealed)
+        if is_annealed:
+            best = annealed(problem, bounds, best, dual, prices, bound, is_over)
         if is_of_resources:
             at = exchanged(problem, rules, bounds, best, bound, is_over)
             found = best if at is best.at else search(problem, rules, at, bounds, is_over)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Deadline
 from app.core.reassignment.resource_problem import NO_LIMIT, Bounds, ResourceProblem, SearchedPlacement, loads_of
 from app.core.reassignment.rules import LoadRules, costs_saved, load_rules, moved_weight
@@ -78,7 +78,7 @@ def search(
     is_over : whether the deadline has passed; then the placement so far is returned.
     seed : of the samples.
     """
-    state = _begun(problem, rules, start, bounds, seed)
+    state = begun(problem, rules, start, bounds, seed)
     before = np.inf
     at_once = max(1, min(STEPS, SLOTS_AT_ONCE * len(state.penalty) // max(1, start.size)))
     for _ in range(MAX_ROUNDS):
@@ -124,13 +124,16 @@ def _undo(rules: LoadRules, state: SearchState, is_over: Deadline) -> int:
     return undone
 
 
-def _begun(problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, seed: int) -> SearchState:
-    """The search at its start. Of the resources it has those with bounds or limits, and one in any case."""
+def bounded_resources(problem: ResourceProblem, bounds: Bounds) -> Int64s:
+    """The resources that a search has: those with bounds or limits, and one in any case."""
+    bounded = np.flatnonzero((bounds.unit > 0).any(axis=0) | (problem.limits.upper < NO_LIMIT).any(axis=0))
+    return bounded if len(bounded) else np.zeros(1, np.int64)
+
+
+def begun(problem: ResourceProblem, rules: LoadRules, start: Int32s, bounds: Bounds, seed: int) -> SearchState:
+    """The search at its start, with the resources that it has."""
     loads, limits = problem.loads, problem.limits
-    is_limited = limits.upper < NO_LIMIT
-    bounded = np.flatnonzero((bounds.unit > 0).any(axis=0) | is_limited.any(axis=0))
-    if not len(bounded):
-        bounded = np.zeros(1, np.int64)
+    is_limited, bounded = limits.upper < NO_LIMIT, bounded_resources(problem, bounds)
 
     def of_bounded(values: NDArray[Any], dtype: type = np.int64) -> NDArray[Any]:
         return np.ascontiguousarray(values[:, bounded], dtype)

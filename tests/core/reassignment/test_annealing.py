@@ -1,16 +1,13 @@
-"""Linear programs of choices: what they lead to is legal and within the bounds, and no placement moves less than their
-bound.
-"""
+"""Simulated annealing under dual prices: what it leads to is legal, within the bounds, and moves no more."""
 
 from dataclasses import replace
 from fractions import Fraction
-from threading import Event
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from app.core.reassignment.bounds.movement_bound import Dual
+from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
 from app.core.reassignment.goals.answers import answer
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.model import Domain, MovementProblem
@@ -25,14 +22,15 @@ from app.core.reassignment.resource_problem import (
     loads_of,
 )
 from app.core.reassignment.rules import moved_weight
-from app.core.reassignment.solvers.exact.choices import _interrupted, fewer_moves, is_small
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof
+from app.core.reassignment.solvers.search import annealing
+from app.core.reassignment.solvers.search.annealing import annealed
 from app.core.reassignment.solvers.search.search import rules_of, search, start_of
 from app.core.reassignment.verifier import resource_violations
 from benchmarks.resource_clusters import Shape
 from benchmarks.resource_clusters import problem_of as cluster_of
 from tests import draws as st
-from tests.core.reassignment.small_resources import answers, resource_problems
+from tests.core.reassignment.small_resources import resource_problems
 from tests.profiles import costly
 
 
@@ -41,26 +39,24 @@ def never() -> bool:
     return False
 
 
-def improved(problem: ResourceProblem, bounds: Bounds, best: SearchedPlacement) -> tuple[SearchedPlacement, int]:
-    """What programs find from prices of 0, if nothing is proven yet."""
-    dual = Dual(problem, rules_of(problem), bounds, best)
-    if not is_small(problem, dual):
-        return best, 0
-    return fewer_moves(problem, bounds, best, dual, np.zeros_like(dual.unit), 0, never)
+def improved(problem: ResourceProblem, bounds: Bounds, best: SearchedPlacement) -> SearchedPlacement:
+    """A placement that moves no more, under the prices of the bound on the movement."""
+    rules = rules_of(problem)
+    dual = Dual(problem, rules, bounds, best)
+    bound, prices = moved_lower_bound(dual, start_of(problem, rules), best.moved, never)
+    return annealed(problem, bounds, best, dual, prices, bound, never)
 
 
 @costly(60)
 @given(resource_problems(), st.integers(0, 30), st.integers(0, 10))
-def test_choices_are_legal_and_within_bounds_and_their_bound_holds_for_every_placement(
-    problem: ResourceProblem, high: int, low: int
-) -> None:
+def test_placements_are_legal_within_bounds_and_move_no_more(problem: ResourceProblem, high: int, low: int) -> None:
     """Also of rows that have to keep a broker, of brokers that may not receive or lead, and of racks with limits."""
     problem = replace(problem, loads=replace(problem.loads, reads=None))
     rules, bounds = rules_of(problem), Bounds.none(problem)
     bounds.ceiling[:, :2], bounds.floor[:, :2], bounds.unit[:, :2] = high, low, 1.0
     best = search(problem, rules, start_of(problem, rules), bounds, never)
-    found, bound = improved(problem, bounds, best)
-    assert bound <= found.moved <= best.moved
+    found = improved(problem, bounds, best)
+    assert found.moved <= best.moved
     assert found.moved == moved_weight(rules, found.at)
     loads = loads_of(problem.loads, problem.movement.rack_of, found.at, found.at[:, 0])
     assert np.array_equal(found.loads, loads)
@@ -68,13 +64,9 @@ def test_choices_are_legal_and_within_bounds_and_their_bound_holds_for_every_pla
     lowest = np.minimum(best.loads, bounds.floor)
     assert (loads <= highest).all()
     assert (loads >= lowest).all()
-    placed = answer(problem, rules, found.at, ranges=(), moved_bound=bound, proof=ExcessProof())
+    placed = answer(problem, rules, found.at, ranges=(), moved_bound=0, proof=ExcessProof())
     assert resource_violations(problem, placed) == []
-    within = (moved for moved, loads, _ in answers(problem) if (loads <= highest).all() and (loads >= lowest).all())
-    assert bound <= min(within, default=bound)
-    again, same_bound = improved(problem, bounds, best)
-    assert np.array_equal(again.at, found.at)
-    assert same_bound == bound
+    assert np.array_equal(improved(problem, bounds, best).at, found.at)
 
 
 def on_one_broker(weights: list[int], brokers: int) -> ResourceProblem:
@@ -120,8 +112,8 @@ def with_ceiling(problem: ResourceProblem, most: int) -> Bounds:
 def test_the_lightest_partitions_leave_a_broker_instead_of_the_heaviest() -> None:
     problem = on_one_broker([10, 1, 2, 10, 5, 7], brokers=3)
     wasteful = placed(problem, [1, 0, 0, 2, 0, 0])
-    found, bound = improved(problem, with_ceiling(problem, 4), wasteful)
-    assert (wasteful.moved, found.moved, bound) == (20, 3, 3)
+    found = improved(problem, with_ceiling(problem, 4), wasteful)
+    assert (wasteful.moved, found.moved) == (20, 3)
     assert np.flatnonzero(found.at[:, 0]).tolist() == [1, 2]
 
 
@@ -138,37 +130,14 @@ def test_where_nothing_can_be_saved_the_placement_stays(
 ) -> None:
     problem = on_one_broker(weights, brokers)
     best = placed(problem, at)
-    found, bound = improved(problem, with_ceiling(problem, most), best)
-    assert np.array_equal(found.at, best.at)
-    assert bound <= best.moved
+    assert np.array_equal(improved(problem, with_ceiling(problem, most), best).at, best.at)
 
 
-def test_without_bounds_there_is_no_program() -> None:
-    problem = on_one_broker([3, 4], brokers=2)
-    best = placed(problem, [1, 1])
-    assert not is_small(problem, Dual(problem, rules_of(problem), Bounds.none(problem), best))
-
-
-class Waiting:
-    """A solver that ends when it is interrupted, or after some seconds."""
-
-    def __init__(self) -> None:
-        self.is_interrupted = Event()
-
-    def InterruptSolve(self) -> None:
-        """End."""
-        self.is_interrupted.set()
-
-    def solve(self, seconds: float) -> bool:
-        """Whether it was interrupted."""
-        return self.is_interrupted.wait(seconds)
-
-
-@pytest.mark.parametrize(("is_over", "seconds"), [(True, 60.0), (False, 0.2)])
-def test_a_solver_is_interrupted_once_the_deadline_has_passed(is_over: bool, seconds: float) -> None:
-    solver = Waiting()
-    with _interrupted(solver, lambda: is_over):
-        assert solver.solve(seconds) == is_over
+def test_after_the_deadline_the_placement_stays() -> None:
+    problem = on_one_broker([10, 1, 2, 10, 5, 7], brokers=3)
+    rules, bounds, wasteful = rules_of(problem), with_ceiling(problem, 4), placed(problem, [1, 0, 0, 2, 0, 0])
+    dual = Dual(problem, rules, bounds, wasteful)
+    assert annealed(problem, bounds, wasteful, dual, np.zeros_like(dual.unit), 0, lambda: True) is wasteful
 
 
 def test_four_resources_are_tight_within_half_a_percent_of_the_bound_of_the_movement() -> None:
@@ -177,3 +146,42 @@ def test_four_resources_are_tight_within_half_a_percent_of_the_bound_of_the_move
     found = reach_goals(problem, goals, never)
     assert resource_violations(problem, found) == []
     assert 1000 * (found.moved - found.movement.lower_bound) <= 5 * found.moved
+
+
+def of_heavy_sizes(rows: int, brokers: int, racks: int) -> ResourceProblem:
+    """Partitions of log-normal sizes and throughputs with a replica in each rack, on brokers chosen at random."""
+    random, every = np.random.default_rng(1), np.ones(brokers, np.bool_)
+    size, rate = (np.ceil(1e6 * random.lognormal(0, spread, rows)).astype(np.int64) for spread in (1.5, 1.0))
+    at = random.integers(0, brokers // racks, (rows, racks)) * racks + np.arange(racks)
+    current, once = at.astype(np.int32), np.ones(racks, np.int64)
+    movement = MovementProblem(
+        broker_ids=np.arange(brokers, dtype=np.int32),
+        rack_of=np.arange(brokers, dtype=np.int32) % racks,
+        target=every,
+        base=np.zeros(brokers, np.int64),
+        domains=(Domain(racks, every, every, 0 * once, once),),
+        domain_of=np.zeros(rows, np.int32),
+        current=current,
+        is_copied=np.zeros(current.shape, np.bool_),
+        must_keep=np.full(rows, -1, np.int32),
+        weight=size,
+    )
+    load = np.zeros((rows, len(RESOURCES)), np.int64)
+    load[:, RESOURCES.index("disk")], load[:, RESOURCES.index("nic_in")] = size, rate
+    nothing = np.zeros((brokers, len(RESOURCES)), np.int64)
+    loads = ResourceLoads(load, load, nothing, nothing)
+    return ResourceProblem(movement, loads, Limits.none(brokers), current[:, 0].copy(), every)
+
+
+@pytest.mark.long
+def test_annealing_moves_less_than_the_search_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By 1.6 %, within the same ceilings, on 15 brokers whose partitions have very different sizes."""
+    goals = [[Goal("disk"), Goal("nic_in")]]
+    problem = of_heavy_sizes(rows=600, brokers=15, racks=3)
+    found = reach_goals(problem, goals, never)
+    assert resource_violations(problem, found) == []
+    monkeypatch.setattr(annealing, "MOST_RUNS", 0)
+    alone = reach_goals(problem, goals, never)
+    pairs = zip(found.goals, alone.goals, strict=True)
+    assert all(1000 * each.largest.value <= 1001 * other.largest.value for each, other in pairs)
+    assert 100 * found.moved <= 99 * alone.moved

@@ -1,0 +1,68 @@
+"""Less movement within bounds of several loads, by simulated annealing under dual prices.
+
+Near the lowest ceilings every change alone violates some bound, and local search ends. At the prices of a near-optimal
+dual a change that an optimal placement needs costs nothing: its movement is paid by the loads that it changes. So the
+energy has these prices, and a penalty whose weight grows while the temperature falls. A search mends the rest.
+
+Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing" (1983).
+"""
+
+import numpy as np
+
+from app.core.model import Float64s
+from app.core.reassignment.bounds.movement_bound import WIDE, Dual
+from app.core.reassignment.model import Deadline
+from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
+from app.core.reassignment.solvers.search import annealing_kernel
+from app.core.reassignment.solvers.search.search import SEED, begun, bounded_resources, search
+
+LEVELS, OF_A_REPLICA, MOST_STEPS = 100, 2_000, 16_000_000
+"""Temperatures of a run, and the changes that are tried in it: for each replica, and in all at most."""
+MOST_RUNS, ALL_STEPS = 5, 32_000_000
+"""Runs at most, and the changes that all of them try at most."""
+TEMPERATURES = 1e-2, 1e-3
+"""First and last, in units of the mean cost of a move."""
+WEIGHTS, RAISED = (0.01, 5.0), 4
+"""First and last weight of the penalty, in units of the weight of the replicas of a broker; and the factor of the first
+one after a run that found nothing better, often because it ended outside the bounds.
+"""
+
+
+def annealed(
+    problem: ResourceProblem,
+    bounds: Bounds,
+    best: SearchedPlacement,
+    dual: Dual,
+    prices: Float64s,
+    bound: int,
+    is_over: Deadline,
+) -> SearchedPlacement:
+    """A placement within the bounds that moves less than `best`, or that.
+
+    Parameters
+    ----------
+    bounds : none of them of topics. dual : of these. prices : (brokers, resources) float64, near the best.
+    bound : lower bound on the movement, near which the runs end.
+    """
+    rules, every = dual.rules, np.zeros((len(prices), len(RESOURCES)))
+    every[:, dual.resources] = prices
+    steps = min(MOST_STEPS, OF_A_REPLICA * max(1, best.at.size))
+    first_weight, last_weight = WEIGHTS
+    for run in range(min(MOST_RUNS, ALL_STEPS // steps)):
+        if best.penalty > 0 or best.moved - bound <= WIDE * best.moved:
+            break
+        state = begun(problem, rules, best.at, bounds, SEED + run)
+        of_loads = np.ascontiguousarray(every[:, bounded_resources(problem, bounds)]) * state.per_cost
+        unit = dual.weight_of_broker() * state.per_cost
+        for done in np.linspace(0, 1, LEVELS).tolist():
+            if is_over():
+                return best
+            temperature = TEMPERATURES[0] * (TEMPERATURES[1] / TEMPERATURES[0]) ** done
+            weight = first_weight * (last_weight / first_weight) ** done
+            annealing_kernel.anneal(rules, state, of_loads, steps // LEVELS, temperature, weight * unit)
+        found = search(problem, rules, state.at, bounds, is_over)
+        if found.penalty <= 0 and found.moved < best.moved:
+            best = found
+        else:
+            first_weight = min(RAISED * first_weight, last_weight)
+    return best
