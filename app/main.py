@@ -74,7 +74,6 @@ _PRELOADED = (
     "markdown_it",
     "ortools.graph.python.max_flow",
     "ortools.graph.python.min_cost_flow",
-    "ortools.linear_solver.linear_solver_pb2",
     "ortools.linear_solver.pywraplp",
     "ortools.sat.python.cp_model",
     "pyarrow.csv",
