@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Mapping
@@ -211,6 +212,26 @@ def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
     printed = [next((line for line in tried.stdout.splitlines() if line.startswith(step)), None) for step in steps]
     assert None not in printed, tried.stdout
     assert tried.stdout.endswith("nothing was changed\n")
+
+
+COMMANDS = (
+    *("awk", "basename", "bash", "cat", "cut", "date", "dirname", "grep", "head", "mktemp", "paste", "rm", "sed"),
+    *("sha256sum", "sleep", "sort", "tr", "wc"),
+)
+"""Of POSIX and GNU, in any image that has Kafka's tools."""
+
+
+@pytest.mark.long
+def test_it_needs_no_other_tools_than_kafkas(tmp_path: Path) -> None:
+    """Neither jq nor Python: each step is taken, and undone, with these commands alone."""
+    one = pod(tmp_path, manifest(partitions={"orders": 30}, batches=BatchesRequest(throttle_bytes_per_s=1000)))
+    (tmp_path / "commands").mkdir()
+    for name in COMMANDS:
+        (tmp_path / "commands" / name).symlink_to(Path(shutil.which(name) or name).resolve())
+    for options in (["--dry-run"], [], ["--rollback"]):
+        done = one.run(*options, PATH=str(tmp_path / "commands"), MOST_UNDER_REPLICATED="9", ALARM="true")
+        assert (done.returncode, done.stderr) == (0, ""), options
+    assert len(batches_of(one)) > 1
 
 
 def test_the_job_runs_the_files_of_the_archive() -> None:
