@@ -173,7 +173,7 @@ def test_a_throttled_batch_takes_as_long_as_predicted(
         done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     [batch, *_] = progress(client, topics, plan, (folder / "run.log").read_text())["ledger"]["batches"]
-    assert batch["predicted_seconds"] <= predicted
+    assert batch["predicted_seconds"] <= predicted + 1  # a follower that is alone with its leader looks once a second
     assert batch["actual_seconds"] == pytest.approx(batch["predicted_seconds"], rel=0.15, abs=2), batch
     assert batch["actual_bytes"] == pytest.approx(size + rate / len(lists) * predicted, rel=0.1), batch
 
