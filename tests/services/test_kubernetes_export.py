@@ -301,6 +301,44 @@ def test_a_tool_that_fails_stops_it(tmp_path: Path) -> None:
         assert (done.returncode != 0, "no connection" in done.stderr) == (True, True)
 
 
+@pytest.mark.parametrize(
+    ("failing", "printed", "needs"),
+    [
+        (
+            "verify",
+            "Error: o.a.k.TopicAuthorizationException: Topic authorization failed.",
+            "DESCRIBE on the cluster and",
+        ),
+        (
+            "under-min-isr-partitions",
+            "Error : Topic authorization failed.",
+            "DESCRIBE and DESCRIBE_CONFIGS on the topics",
+        ),
+        (
+            "execute",
+            "t-0: Request Request(processor=0) needs ALTER permission.",
+            "ALTER on the cluster; for the throttle",
+        ),
+        ("execute", "t-0: The partition assignment is not valid.", None),
+    ],
+)
+def test_the_rights_of_a_step_are_named_if_kafka_denies_one(
+    tmp_path: Path, failing: str, printed: str, needs: str | None
+) -> None:
+    """Kafka names the kind of resource, and not always the operation."""
+    one = pod(tmp_path, manifest(batches=BatchesRequest(throttle_bytes_per_s=1000)))
+    for name in ("kafka-topics.sh", "kafka-reassign-partitions.sh"):
+        tool = tmp_path / "tools" / name
+        denies = f'case " $* " in *" --{failing} "*) echo "{printed}"; exit 1 ;; esac\n'
+        tool.write_text(TOOL.replace("while [ $# -gt 0 ]", f"{denies}while [ $# -gt 0 ]", 1))
+    stopped = one.run()
+    assert stopped.returncode == 1
+    denied = [line for line in stopped.stderr.splitlines() if line.startswith("Kafka denied this; it needs ")]
+    assert len(denied) == (needs is not None)
+    assert all(needs in line for line in denied if needs)
+    assert printed in stopped.stdout + stopped.stderr
+
+
 def test_the_manifest_is_of_kubernetes() -> None:
     *maps, job = manifest()
     assert {one["kind"] for one in maps} == {"ConfigMap"}
