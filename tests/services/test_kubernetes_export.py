@@ -319,6 +319,7 @@ def test_a_tool_that_fails_stops_it(tmp_path: Path) -> None:
             "t-0: Request Request(processor=0) needs ALTER permission.",
             "ALTER on the cluster; for the throttle",
         ),
+        ("execute", "t-0: Request Request(processor=0) is not authorized.", "ALTER on the cluster; for the throttle"),
         ("execute", "t-0: The partition assignment is not valid.", None),
     ],
 )

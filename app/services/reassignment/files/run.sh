@@ -82,7 +82,7 @@ listed() { # a file, or a copy of it without log directories that the plan does 
 }
 
 denied() { # the output of a tool that failed, and the rights that it needs: Kafka names no more than the kind of resource
-  if grep -qE '[Aa]uthorization(Exception| failed)|needs [A-Z_]+ permission' <<<"$1"; then
+  if grep -qE '[Aa]uthorization(Exception| failed)|needs [A-Z_]+ permission|is not authorized' <<<"$1"; then
     echo "Kafka denied this; it needs $2" >&2
   fi
 }
