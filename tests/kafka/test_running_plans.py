@@ -155,7 +155,7 @@ def test_a_throttled_batch_takes_as_long_as_predicted(
     """Also if producers write to the partition meanwhile, which the new replica has to copy as well.
 
     Two fetches of 1 MiB at 250 kB/s take 8.4 s. At 200 kB/s they take 10.5, and the begins of the leader's samples,
-    which nothing tells, decide whether the third waits for the rest of a window of 11 s or for 5 s more.
+    which no snapshot has, decide whether the third waits for the rest of a window of 11 s or for 5 s more.
     """
     throttle = 250_000
     topics.fill("orders", records=30_000)

@@ -23,7 +23,7 @@ from app.core.reassignment.batches.execution import BatchCopies, ReplicationRate
 MOST_EVENTS = 1_000_000
 """Fetches and looks of a simulation, of all batches together; of larger ones only a share of their bytes is."""
 _PHASES_MS = (250, 750)
-"""Begins of a leader's samples before that of the first batch, beside whole seconds. Nothing tells it, and at low
+"""Begins of a leader's samples before that of the first batch, beside whole seconds. No snapshot has it, and at low
 throttles it decides whether a fetch is let through before or after a pause: durations are the mean of both."""
 _LOOKS_PER_S = 4
 _NOT_EXECUTED = -1
