@@ -294,6 +294,14 @@ def test_a_duration_is_a_mean_over_the_begins_of_a_leaders_samples(
     assert expected == pytest.approx(np.mean(taken), rel=0.06)
 
 
+def test_two_followers_of_a_leader_as_measured() -> None:
+    """On Kafka 4.4.0 eight batches took 18.0 to 19.0 or 22.5 to 23.5 s, as begins of the leader's samples had it."""
+    throttle, size = 1_240_000, 15_200_000
+    copies = copies_of(*((0, 0, follower, size / throttle) for follower in (1, 2)), throttle=throttle)
+    expected = alone(copies, throttle, 3, np.ones(2, np.bool_))
+    assert [expected == pytest.approx(taken, rel=0.15) for taken in (18.0, 19.0, 22.5, 23.5)] == [True] * 4
+
+
 @examples(100)
 @given(ROWS, st.floats(0.1, 10))
 def test_a_batch_has_no_negative_duration_and_none_far_beyond_the_limit(

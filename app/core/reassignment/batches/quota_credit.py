@@ -20,11 +20,12 @@ from app.core.model import Bools, Float64s, Int64s
 from app.core.reassignment.batches import fetches_kernel
 from app.core.reassignment.batches.execution import BatchCopies, ReplicationRates, batch_durations
 
-MOST_EVENTS = 1_000_000
+MOST_EVENTS = 400_000
 """Fetches and looks of a simulation, of all batches together; of larger ones only a share of their bytes is."""
-_PHASES_MS = (250, 750)
+_PHASES_MS = (60, 220, 400, 560, 730, 900)
 """Begins of a leader's samples before that of the first batch, beside whole seconds. No snapshot has it, and at low
-throttles it decides whether a fetch is let through before or after a pause: durations are the mean of both."""
+throttles it decides whether a fetch is let through before or after a pause: durations are the mean over all. These are
+not evenly apart, since the looks of a fetcher are."""
 _LOOKS_PER_S = 4
 _NOT_EXECUTED = -1
 _SLOWER, _SLOWER_S = 2, 60
@@ -60,7 +61,7 @@ def quota_credits(
     throttles : (batches,) bytes per second with which each was executed, infinite without one. Kafka keeps the samples
         when a throttle changes. None: all with that of `rates`.
     serves : (copies,) bool, whether the leader had followers before the first batch: then it begins with the credit of
-        a window, and durations are the mean of two simulations (`_PHASES_MS`). None: no leader had.
+        a window, and durations are the mean of simulations (`_PHASES_MS`). None: no leader had.
 
     Returns
     -------
