@@ -22,6 +22,9 @@ def steps(client: httpx.Client, *events: Json, **body: Any) -> list[Json]:
     return found
 
 
+RACK_OF_A_BROKER = {"replica_racks_changed": {"brokers": [{"id": 1, "rack": "a"}]}}
+
+
 class TestEvents:
     """One step an event, each from the state after the previous one."""
 
@@ -86,6 +89,9 @@ class TestEvents:
             ({}, {"members": [owning("m-a", None, *range(6))], "events": [{"join": member("m-b", "b")}]}, True),
             ({}, {"brokers": brokers({1: "a", 2: "a", 3: "a"})}, True),
             ({}, {"brokers": [{"id": broker} for broker in (1, 2, 3)]}, False),
+            ({}, {"brokers": [{"id": broker} for broker in (1, 2, 3)], "events": [RACK_OF_A_BROKER]}, True),
+            ({}, {"assignor": "range"}, True),
+            ({}, {"assignor": "range", "members": [each | {"client": "kafka-python"} for each in settled()]}, False),
         ],
     )
     def test_racks_of_new_partitions_are_missed_where_they_may_decide(
@@ -96,6 +102,8 @@ class TestEvents:
         body["events"] = [*body.get("events", []), {"topic_grown": {"topic": "t", "partitions": 7, **grown}}]
         found = plan(client, **body)
         assert ("racks_of_new_partitions_unknown" in codes(found)) == is_unknown
+        in_burst = plan(client, **body | {"events": [{"burst": body["events"]}]})
+        assert ("racks_of_new_partitions_unknown" in codes(in_burst)) == is_unknown
 
     @pytest.mark.parametrize(("partition", "decides"), [(16, True), (17, False)])
     def test_the_coordinator_alone_knows_which_of_a_bucket_stays(

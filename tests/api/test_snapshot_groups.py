@@ -138,6 +138,19 @@ class TestFromTexts:
         assert "member_metadata" in _warnings(response)["groups_not_described"]
         assert _document(client, response).get("groups", []) == []
 
+    def test_a_group_with_a_member_of_broken_bytes_leaves_out_nothing_else(self, client: httpx.Client) -> None:
+        """Its other member is readable, and is left out with it; other groups, brokers and topics are as without it."""
+        whole = json.loads(DESCRIBED)
+        broken = deepcopy(whole["billing"])
+        broken["members"][1]["member_metadata"] = "AAMAAAAB"
+        texts = {"brokers": BROKERS, "topics": TOPICS}
+        response = _form(client, **texts, groups=json.dumps({**whole, "broken": broken}, indent=1).encode())
+        warning = _warnings(response)["groups_not_described"]
+        assert "'broken'" in warning
+        assert "broken/members/1/member_metadata" in warning
+        assert "billing" not in warning
+        assert _document(client, response) == _document(client, _form(client, **texts, groups=DESCRIBED))
+
     @pytest.mark.parametrize(
         ("groups", "line", "expected"),
         [

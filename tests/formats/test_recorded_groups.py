@@ -333,6 +333,10 @@ class TestRejections:
         assert "g/members/1/member_metadata" in undescribed.detail
         assert says in undescribed.detail
         assert all(not group.members for group in joined.groups if group.group_id == "g")
+        assert [group for group in joined.groups if group.group_id != "g"] == [
+            *recorded_groups.join(read(STATES)).groups
+        ]
+        assert len(joined.groups) > 1
 
     def test_a_member_of_another_shape_is_rejected_with_its_line(self) -> None:
         text = STATES + described({"member_id": "m-2", "member_metadata": {"topics": 7}})

@@ -13,7 +13,7 @@ import pytest
 from tests.kafka.cluster import TOOL_WITHIN_S, Cluster, wait_for
 from tests.kafka.conftest import release
 from tests.kafka.handing import RUNS_WITHIN_S, lists_of, planned, snapshot, unpacked
-from tests.kafka.kills import lasting_throttles
+from tests.kafka.kills import lasting_throttles, throttles
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka]
 
@@ -38,17 +38,18 @@ class Operator:
 
     def forth(self) -> None:
         """Take the steps of the plan."""
-        self._take(self.readme.partition(BACK)[0])
+        self.take(self.readme.partition(BACK)[0])
 
     def back(self) -> None:
         """Take the steps back by batches if the README has them, else execute `rollback.json`."""
         way = self.readme.partition(BACK)[2]
         if BY_BATCH in way:
-            self._take(way.partition(BY_BATCH)[2])
+            self.take(way.partition(BY_BATCH)[2])
         else:
             self._execute("rollback.json", way)
 
-    def _take(self, text: str) -> None:
+    def take(self, text: str) -> None:
+        """Run the commands of a text and the files that it lists, in order."""
         printed = ""
         lines = text.splitlines()
         for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -57,7 +58,7 @@ class Operator:
                 self._execute(file[1], self.readme)
             elif step == "kafka-server-stop.sh":
                 self.kafka.stop(REMOVED)
-            elif step.startswith("kafka-") and "--reassignment-json-file" not in step:
+            elif step.startswith(("kafka-", "for ")) and "--reassignment-json-file" not in step:
                 printed = self._run(step)
             elif step == 'Check: every "partitions" is []':
                 assert '"partitions":[{' not in printed
@@ -125,4 +126,30 @@ def test_a_shell_takes_the_steps_of_the_readme(
     operator.back()
     there = complete.replicas()
     assert {name: there[name] for name in before} == before
+    assert lasting_throttles(complete) == []
+
+
+def test_a_shell_takes_the_steps_while_a_broker_is_down(
+    complete: Cluster, client: httpx.Client, tmp_path: Path
+) -> None:
+    """Kafka's tool would wait for the broker with --throttle, and with --verify unless it preserves throttles."""
+    before = complete.replicas()
+    complete.kill(REMOVED)
+    complete.await_fenced(REMOVED)
+    request = {"kafka_version": release(), "fix_offline_replicas": True, **THROTTLED}
+    plan = planned(client, snapshot(client, complete), request)
+    assert plan["batches"]
+    operator = Operator(complete, unpacked(client, plan, tmp_path / "plan"))
+    assert f"Broker {REMOVED} of the lists is down" in operator.readme
+    operator.take(operator.readme.partition("Run the batches")[0])
+    wanted = before | lists_of(client, plan)
+    listed = {broker for name, after in wanted.items() if after != before[name] for broker in (*before[name], *after)}
+    rates = [line for line in throttles(complete) if ".rate=" in line]
+    assert len(rates) == 2 * len(listed - {REMOVED})
+    operator.forth()
+    assert complete.replicas() == wanted
+    assert lasting_throttles(complete) == []
+    complete.revive(REMOVED)
+    operator.back()
+    assert complete.replicas() == before
     assert lasting_throttles(complete) == []

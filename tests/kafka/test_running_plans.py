@@ -152,23 +152,28 @@ def writing(kafka: Cluster, topic: str, rate: int) -> Iterator[None]:
 def test_a_throttled_batch_takes_as_long_as_predicted(
     topics: Cluster, client: httpx.Client, tmp_path: Path, rate: int
 ) -> None:
-    """Also if producers write to the partition meanwhile, which the new replica has to copy as well."""
+    """Also if producers write to the partition meanwhile, which the new replica has to copy as well.
+
+    Two fetches of 1 MiB at 250 kB/s take 8.4 s. At 200 kB/s they take 10.5, and the begins of the leader's samples,
+    which no snapshot has, decide whether the third waits for the rest of a window of 11 s or for 5 s more.
+    """
+    throttle = 250_000
     topics.fill("orders", records=30_000)
     lists = topics.replicas_of("orders")
     other = next(broker for broker in topics.brokers if broker not in lists[0])
     request = {
         "pins": [{"topic": "orders", "partition": 0, "replicas": [*lists[0][:2], other]}],
-        "batches": {"throttle_bytes_per_s": 200_000}, "ingress_bytes_per_s": {"orders": rate},
+        "batches": {"throttle_bytes_per_s": throttle}, "ingress_bytes_per_s": {"orders": rate},
     }  # fmt: skip
     plan = planned(client, snapshot(client, topics), request)
     predicted, size = plan["batches"][0]["seconds"], plan["batches"][0]["moved_bytes"]
-    assert predicted == pytest.approx(size / (200_000 - rate / len(lists)), rel=0.01)
+    assert predicted == pytest.approx(size / (throttle - rate / len(lists)), rel=0.01)
     folder = unpacked(client, plan, tmp_path / "plan")
     with writing(topics, "orders", rate):
         done = run(topics, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     [batch, *_] = progress(client, topics, plan, (folder / "run.log").read_text())["ledger"]["batches"]
-    assert batch["predicted_seconds"] <= predicted
+    assert batch["predicted_seconds"] <= predicted + 1  # a follower that is alone with its leader looks once a second
     assert batch["actual_seconds"] == pytest.approx(batch["predicted_seconds"], rel=0.15, abs=2), batch
     assert batch["actual_bytes"] == pytest.approx(size + rate / len(lists) * predicted, rel=0.1), batch
 

@@ -1,7 +1,11 @@
 """A reassignment as a manifest of Kubernetes, whose script runs here with Kafka's tools played by a script."""
 
+import io
 import os
+import re
+import shutil
 import subprocess
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,24 +25,34 @@ from tests.jbod import jbod
 from tests.services.reassignments import captured
 
 TOOL = """#!/bin/bash
-# A batch is in progress for two looks after it was executed. FAILS names the file that cannot be executed.
+# A batch is in progress for two looks after it was executed. FAILS names the file that cannot be executed, and SPOILS
+# the one after which a partition is below its min ISR, others are under-replicated, and somebody else reassigns one.
 echo "$(basename "$0") $*" >>"$STATE/log"
 while [ $# -gt 0 ]; do
   case $1 in
     --reassignment-json-file) path=$2 file=${2##*/}; shift ;;
     --execute | --verify | --describe | --list) action=${1#--} ;;
     --unavailable-partitions | --under-min-isr-partitions) action=offline ;;
+    --under-replicated-partitions) action=lacking ;;
   esac
   shift
 done
+spoiled= # by the name of the variable that says how
+if [ -n "${SPOILS:-}" ] && [ -e "$STATE/${SPOILS#*:}" ]; then spoiled=${SPOILS%%:*}; fi
 case $(basename "$0"):$action in
   kafka-broker-api-versions.sh:)
     printf 'h:9092 (id: %d rack: r1 isFenced: false) -> (\\n' {101..109} | grep -v "id: ${DOWN:-none}" ;;
   kafka-topics.sh:offline)
-    if [ -n "${DOWN:-}" ]; then printf '\\tTopic: orders\\tPartition: 0\\tLeader: none\\tIsr: \\n'; fi ;;
+    if [ -n "${DOWN:-}" ] || [ "$spoiled" = min_isr ]; then
+      printf '\\tTopic: orders\\tPartition: 0\\tLeader: none\\tIsr: \\n'
+    fi ;;
+  kafka-topics.sh:lacking)
+    printf '\\tTopic: orders\\tPartition: %d\\tLeader: 1\\tIsr: 1\\n' 1 2 $([ "$spoiled" != lacking ] || echo 3 4) ;;
   kafka-topics.sh:describe) echo "Topic: orders PartitionCount: $(cat "$STATE/partitions" 2>/dev/null || echo 24)" ;;
   kafka-topics.sh:) echo 30 >"$STATE/partitions" ;;
-  kafka-reassign-partitions.sh:list) cat "$STATE/others" 2>/dev/null || echo "No partition reassignments found." ;;
+  kafka-reassign-partitions.sh:list)
+    if [ "$spoiled" != others ]; then echo "No partition reassignments found."; exit; fi
+    echo "other-7: replicas: 1,2. adding: 2." ;;
   kafka-reassign-partitions.sh:execute)
     if [ "$file" = "${FAILS:-}" ]; then echo "Error: rejected" >&2; exit 1; fi
     echo 2 >"$STATE/$file" ;;
@@ -135,7 +149,9 @@ def test_every_batch_is_executed_once_and_in_order(tmp_path: Path) -> None:
     assert changed[1].endswith("--entity-name 105 --add-config cordoned.log.dirs=*")
     assert changed[2].endswith("01-execute.json --execute --throttle 1000")
     assert changed[-1].startswith("kafka-leader-election.sh")
-    assert done.stdout.count("in progress") == 2 * count
+    looks = [line for line in done.stdout.splitlines() if "in progress" in line]
+    assert len(looks) == 2 * count
+    assert all(re.fullmatch(r"batch \d\d: in progress, \d+ of \d+ partitions.*", look) for look in looks)
     assert one.run().returncode == 0
     assert len(batches_of(one)) == count, "what is complete is not executed again"
 
@@ -158,6 +174,77 @@ def test_a_batch_in_progress_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "state" / "01-execute.json").write_text("5")
     assert one.run().returncode == 0
     assert batches_of(one) == ["02-execute.json", "03-execute.json"]
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "settings", "reason"),
+    [
+        ("min_isr", {}, "1 partitions are below their min.insync.replicas; the plan moves "),
+        ("lacking", {"MOST_UNDER_REPLICATED": "2"}, "4 partitions are under-replicated; the limit is 2"),
+        ("others", {}, "another reassignment is running: other-7"),
+        ("", {"ALARM": 'test ! -e "$STATE/01-execute.json"'}, "the alarm command failed: test ! -e "),
+    ],
+)
+def test_it_stops_before_the_next_batch(tmp_path: Path, spoiled: str, settings: Mapping[str, str], reason: str) -> None:
+    """The first batch is executed, since all was well before it; once it is again, the others are."""
+    one = pod(tmp_path, manifest())
+    stopped = one.run(SPOILS=f"{spoiled}:01-execute.json", **settings)
+    assert (stopped.returncode, batches_of(one)) == (1, ["01-execute.json"]), stopped.stderr
+    assert f"stopped: {reason}" in stopped.stderr
+    assert "01-execute.json: complete" in stopped.stdout
+    done = one.run(**{name: value for name, value in settings.items() if name != "ALARM"})
+    assert done.returncode == 0, done.stderr
+    assert batches_of(one) == ["01-execute.json", "02-execute.json", "03-execute.json"]
+
+
+def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+    """Not even the log, and it prints each step."""
+    one = pod(tmp_path, manifest(partitions={"orders": 30}))
+    tried = one.run("--dry-run")
+    assert tried.returncode == 0, tried.stderr
+    assert one.executed == []
+    assert not (tmp_path / "batches" / "run.log").exists()
+    steps = [
+        "would create partitions of orders, 30 in all",
+        "would change broker 105: --add-config cordoned.log.dirs=*",
+    ]
+    steps += [f"would execute {number:02d}-execute.json" for number in (1, 2, 3)]
+    printed = [next((line for line in tried.stdout.splitlines() if line.startswith(step)), None) for step in steps]
+    assert None not in printed, tried.stdout
+    assert tried.stdout.endswith("nothing was changed\n")
+
+
+COMMANDS = (
+    *("awk", "basename", "bash", "cat", "cut", "date", "dirname", "grep", "head", "mktemp", "paste", "rm", "sed"),
+    *("sha256sum", "sleep", "sort", "tr", "wc"),
+)
+"""Of POSIX and GNU, in any image that has Kafka's tools."""
+
+
+@pytest.mark.long
+def test_it_needs_no_other_tools_than_kafkas(tmp_path: Path) -> None:
+    """Neither jq nor Python: each step is taken, and undone, with these commands alone."""
+    one = pod(tmp_path, manifest(partitions={"orders": 30}, batches=BatchesRequest(throttle_bytes_per_s=1000)))
+    (tmp_path / "commands").mkdir()
+    for name in COMMANDS:
+        (tmp_path / "commands" / name).symlink_to(Path(shutil.which(name) or name).resolve())
+    for options in (["--dry-run"], [], ["--rollback"]):
+        done = one.run(*options, PATH=str(tmp_path / "commands"), MOST_UNDER_REPLICATED="9", ALARM="true")
+        assert (done.returncode, done.stderr) == (0, ""), options
+    assert len(batches_of(one)) > 1
+
+
+def test_the_job_runs_the_files_of_the_archive() -> None:
+    """The same script, and the same texts for it; a pod has no use for the README."""
+    made = plan()
+    maps = documents(EXPORTS["kubernetes"](made, captured))[:-1]
+    mounted = {name: content for one in maps for name, content in one["data"].items()}
+    with zipfile.ZipFile(io.BytesIO(EXPORTS["batches"](made, captured))) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert mounted["run.sh"] == files["run.sh"]
+    shared = mounted.keys() & files.keys()
+    assert {name for name in files if re.match(r"\d+-|.*\.txt$", name)} - {"README.txt"} <= shared
+    assert all(mounted[name] == files[name] for name in shared - {"SHA256SUMS"})
 
 
 def without_105() -> Cluster:
@@ -212,6 +299,45 @@ def test_a_tool_that_fails_stops_it(tmp_path: Path) -> None:
         (tmp_path / "tools" / tool).write_text("#!/bin/bash\necho no connection >&2\nexit 1\n")
         done = one.run()
         assert (done.returncode != 0, "no connection" in done.stderr) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("failing", "printed", "needs"),
+    [
+        (
+            "verify",
+            "Error: o.a.k.TopicAuthorizationException: Topic authorization failed.",
+            "DESCRIBE on the cluster and",
+        ),
+        (
+            "under-min-isr-partitions",
+            "Error : Topic authorization failed.",
+            "DESCRIBE and DESCRIBE_CONFIGS on the topics",
+        ),
+        (
+            "execute",
+            "t-0: Request Request(processor=0) needs ALTER permission.",
+            "ALTER on the cluster; for the throttle",
+        ),
+        ("execute", "t-0: Request Request(processor=0) is not authorized.", "ALTER on the cluster; for the throttle"),
+        ("execute", "t-0: The partition assignment is not valid.", None),
+    ],
+)
+def test_the_rights_of_a_step_are_named_if_kafka_denies_one(
+    tmp_path: Path, failing: str, printed: str, needs: str | None
+) -> None:
+    """Kafka names the kind of resource, and not always the operation."""
+    one = pod(tmp_path, manifest(batches=BatchesRequest(throttle_bytes_per_s=1000)))
+    for name in ("kafka-topics.sh", "kafka-reassign-partitions.sh"):
+        tool = tmp_path / "tools" / name
+        denies = f'case " $* " in *" --{failing} "*) echo "{printed}"; exit 1 ;; esac\n'
+        tool.write_text(TOOL.replace("while [ $# -gt 0 ]", f"{denies}while [ $# -gt 0 ]", 1))
+    stopped = one.run()
+    assert stopped.returncode == 1
+    denied = [line for line in stopped.stderr.splitlines() if line.startswith("Kafka denied this; it needs ")]
+    assert len(denied) == (needs is not None)
+    assert all(needs in line for line in denied if needs)
+    assert printed in stopped.stdout + stopped.stderr
 
 
 def test_the_manifest_is_of_kubernetes() -> None:

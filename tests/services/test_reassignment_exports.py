@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.core.model import NO_REPLICA, Cluster, Cordon, Placement, padded
+from app.core.model import NO_REPLICA, Broker, Cluster, Cordon, Placement, padded
 from app.errors import Json
 from app.errors.requests import NotExportable
 from app.formats.kafka_files import reassignment
@@ -400,6 +400,37 @@ Partitions that were created stay: Kafka removes none.
             text = archive(made if version is None else stated(made, version))["README.txt"].decode()
             assert ("--execute --throttle 50000000 --disallow-replication-factor-change" in text) == in_command
             assert ("KIP-860" in text) == named
+
+    @pytest.mark.parametrize("is_fenced", [True, False])
+    @pytest.mark.parametrize("removed", [[], [105]])
+    def test_a_throttle_beside_a_broker_that_is_down_is_set_for_the_others(
+        self, removed: list[int], is_fenced: bool
+    ) -> None:
+        """Kafka's tool would wait for that broker; a broker that the plan adds is up."""
+        others = tuple(broker for broker in CLUSTER.brokers if broker.id != 105)
+        cluster = replace(CLUSTER, brokers=(*others, Broker(105, "az-b", fenced=True)) if is_fenced else others)
+        made = stated(plan(removed=removed), "4.4.0")
+        text = archive(made, cluster)["README.txt"].decode().replace("\\\n", "")
+        assert "--throttle 5" not in text
+        assert text.count("Broker 105 of the lists is down") == 1
+        commands = [line.strip() for line in text.splitlines() if line.strip().startswith(("for ", "kafka-reassign"))]
+        to_set, to_remove = ([line for line in commands if f"--{what}-config" in line] for what in ("add", "delete"))
+        for lines in (to_set, to_remove):
+            (brokers, topics) = lines
+            assert brokers.startswith("for broker in 101 106 107; do ")
+            assert "$(grep " in topics
+        rates = "leader.replication.throttled.rate=50000000,follower.replication.throttled.rate=50000000"
+        assert rates in to_set[0]
+        assert text.index(to_set[1]) < text.index("01-execute.json  2" if not removed else "verify 01-execute.json")
+        assert text.index(to_remove[0]) > text.index("03-execute.json")
+        waits = [line for line in commands if "--verify" in line]
+        assert all(line.endswith("--verify --preserve-throttles") for line in waits)
+        assert len(waits) == 2
+        for whole in (
+            archive(made)["README.txt"].decode(),
+            archive(plan(throttle=None), cluster)["README.txt"].decode(),
+        ):
+            assert "for broker in" not in whole
 
     def test_an_assumed_release_is_said(self) -> None:
         assumed = "Neither the request nor the snapshot states a release"

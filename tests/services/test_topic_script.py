@@ -24,8 +24,10 @@ from tests.services.reassignments import topic
 BROKERS = tuple(Broker(1000 + number, "abc"[number % 3]) for number in range(6))
 CLUSTER = Cluster("prod $(touch owned)\n", BROKERS, (topic("or.ders", [[1000, 1001], [1001, 1002]], [1, 1]),))
 _TOOL = """#!/bin/sh
-# One line of JSON a call; of a reassignment the file, which does not outlive the script. DESCRIBED is what is there.
-case "$*" in *--describe*) printf '%s' "$DESCRIBED"; [ -n "$DESCRIBED" ]; exit ;; esac
+# One line of JSON a call; of a reassignment the file, which does not outlive the script. DESCRIBED is what is there,
+# of the calls with DESCRIBES.
+case "$* " in *--describe*) case "$* " in *"${{DESCRIBES:-}}"*) ;; *) exit 1 ;; esac
+  printf '%s' "$DESCRIBED"; [ -n "$DESCRIBED" ]; exit ;; esac
 exec {python} - "$0" "$@" <<'END'
 import json, sys
 arguments = sys.argv[1:]
@@ -123,6 +125,15 @@ def test_a_topic_that_is_there_as_planned_is_passed_over(tmp_path: Path, start: 
     rows = [[7, 8]] * start + plan.placements[0].replicas.tolist()
     ran = run(plan, tmp_path, DESCRIBED=described("or.ders", rows, moves=moves))
     assert (ran.status, ran.calls, ran.said) == (0, [], "")
+
+
+def test_topics_after_one_that_is_there_are_created(tmp_path: Path) -> None:
+    """A run before was stopped between two topics; the tool describes the topic that it is asked for."""
+    plan = planned(NewTopic("a", 3, 2), NewTopic("b", 4, 2), NewTopic("c", 2, 2))
+    there = described("a", plan.placements[0].replicas.tolist())
+    ran = run(plan, tmp_path, DESCRIBED=there, DESCRIBES=" --topic a ")
+    assert (ran.status, ran.said) == (0, "")
+    assert [(options(words)["--topic"], "--create" in words) for words, _ in ran.calls] == [("b", True), ("c", True)]
 
 
 @pytest.mark.parametrize("start", [0, 2])

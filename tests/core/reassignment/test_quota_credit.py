@@ -80,9 +80,9 @@ class Fetchers:
     quotas: dict[tuple[str, int], Quota] = field(default_factory=lambda: defaultdict(Quota))
     left: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def serve(self, leader: int) -> None:
+    def serve(self, leader: int, phase: float = 0.5) -> None:
         """Let a leader have answered followers at all times before."""
-        begins = [each - SAMPLES - 0.5 for each in range(SAMPLES + 1)]
+        begins = [each - SAMPLES - phase for each in range(SAMPLES + 1)]
         self.quotas["out", leader] = Quota([[begin, begin + 1, 0.0] for begin in begins], SAMPLES)
 
     def run(self) -> float:
@@ -272,6 +272,36 @@ def test_leaders_with_followers_as_measured(followers: list[int], size: int, thr
     assert alone(copies, throttle, 6, np.ones(len(followers), np.bool_)) == pytest.approx(taken, rel=0.1)
 
 
+@pytest.mark.parametrize(("throttle", "shortest", "longest"), [(200_000, 21.5, 27.5), (250_000, 19, 21.5)])
+def test_a_duration_is_a_mean_over_the_begins_of_a_leaders_samples(
+    throttle: int, shortest: float, longest: float
+) -> None:
+    """At 200 kB/s three of four live batches took 22.0 to 22.5 s (Kafka 4.0.2, 4.3.1), where 26.5 was predicted.
+
+    For half a second the follower would take the last fetch, and the leader sends it once a sample ends: then, or 4 s
+    later, as begins of samples and looks have it. At 250 kB/s they decide nothing.
+    """
+    chance, size, taken = Random(7), 5_434_880, []
+    for phase in np.arange(0.005, 1, 0.01):
+        fetchers = Fetchers(throttle, chance)
+        fetchers.left[0, 1].append(float(size))
+        fetchers.serve(0, phase)
+        taken.append(fetchers.run())
+    assert (min(taken) >= shortest, max(taken) <= longest) == (True, True)
+    assert any(each < 23 for each in taken)
+    assert any(each > 26 for each in taken) == (throttle == 200_000)
+    expected = alone(copies_of((0, 0, 1, size / throttle), throttle=throttle), throttle, 2, np.ones(1, np.bool_))
+    assert expected == pytest.approx(np.mean(taken), rel=0.06)
+
+
+def test_two_followers_of_a_leader_as_measured() -> None:
+    """On Kafka 4.4.0 eight batches took 18.0 to 19.0 or 22.5 to 23.5 s, as begins of the leader's samples had it."""
+    throttle, size = 1_240_000, 15_200_000
+    copies = copies_of(*((0, 0, follower, size / throttle) for follower in (1, 2)), throttle=throttle)
+    expected = alone(copies, throttle, 3, np.ones(2, np.bool_))
+    assert [expected == pytest.approx(taken, rel=0.15) for taken in (18.0, 19.0, 22.5, 23.5)] == [True] * 4
+
+
 @examples(100)
 @given(ROWS, st.floats(0.1, 10))
 def test_a_batch_has_no_negative_duration_and_none_far_beyond_the_limit(
@@ -289,9 +319,9 @@ def test_a_batch_has_no_negative_duration_and_none_far_beyond_the_limit(
 @examples(50)
 @given(st.floats(100, 2000), st.floats(1, 20))
 def test_large_copies_take_what_the_throttle_says(mebibytes: float, throttle: float) -> None:
-    """But for the last fetch and a look, and up to 3 %, since the bytes of a window are sent at the ends of looks."""
+    """But for the last fetch and a look, and up to 4 %, since the bytes of a window are sent at the ends of looks."""
     taken = alone(copies_of((0, 0, 1, mebibytes), throttle=MIB), round(throttle * MIB), 2)
-    assert taken == pytest.approx(mebibytes / throttle, abs=2.1, rel=0.03)
+    assert taken == pytest.approx(mebibytes / throttle, abs=2.1, rel=0.04)
 
 
 @examples(50)

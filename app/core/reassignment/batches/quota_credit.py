@@ -20,8 +20,12 @@ from app.core.model import Bools, Float64s, Int64s
 from app.core.reassignment.batches import fetches_kernel
 from app.core.reassignment.batches.execution import BatchCopies, ReplicationRates, batch_durations
 
-MOST_EVENTS = 2_000_000
-"""Fetches and looks that are simulated, of all batches together; of larger ones only a share of their bytes is."""
+MOST_EVENTS = 400_000
+"""Fetches and looks of a simulation, of all batches together; of larger ones only a share of their bytes is."""
+_PHASES_MS = (60, 220, 400, 560, 730, 900)
+"""Begins of a leader's samples before that of the first batch, beside whole seconds. No snapshot has it, and at low
+throttles it decides whether a fetch is let through before or after a pause: durations are the mean over all. These are
+not evenly apart, since the looks of a fetcher are."""
 _LOOKS_PER_S = 4
 _NOT_EXECUTED = -1
 _SLOWER, _SLOWER_S = 2, 60
@@ -57,7 +61,7 @@ def quota_credits(
     throttles : (batches,) bytes per second with which each was executed, infinite without one. Kafka keeps the samples
         when a throttle changes. None: all with that of `rates`.
     serves : (copies,) bool, whether the leader had followers before the first batch: then it begins with the credit of
-        a window. None: no leader had.
+        a window, and durations are the mean of simulations (`_PHASES_MS`). None: no leader had.
 
     Returns
     -------
@@ -94,12 +98,15 @@ def quota_credits(
     began, ended = (
         np.round((each[executed] - began_s[executed[0]]) * 1000).astype(np.int64) for each in (began_s, ended_s)
     )
-    ends = began + np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
-    simulated, samples = fetches._replace(size=fetches.size * share_of), _unused_samples(2 * len(rates.nic_in))
-    if serves is not None:
-        samples.begin[copies.source[serves], 0] = -2 * fetches_kernel.WINDOW_MS
-    fetches_kernel.fill_ends(simulated, batches, throttle_of, began, ended, samples, ends)
-    sooner = share * longest - (ends - began) / 1000 - _IN_SYNC_S
+    latest = began + np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
+    simulated, took = fetches._replace(size=fetches.size * share_of), []
+    for phase in _PHASES_MS if serves is not None and serves.any() else _PHASES_MS[:1]:
+        samples, ends = _unused_samples(2 * len(rates.nic_in)), latest.copy()
+        if serves is not None:
+            samples.begin[copies.source[serves], 0] = -fetches_kernel.WINDOW_MS - phase
+        fetches_kernel.fill_ends(simulated, batches, throttle_of, began, ended, samples, ends)
+        took.append(ends - began)
+    sooner = share * longest - np.mean(took, axis=0) / 1000 - _IN_SYNC_S
     credit[executed] = np.where(throttle_of == throttle, sooner, 0.0)
     return credit
 

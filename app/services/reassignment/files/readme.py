@@ -3,6 +3,9 @@
 If brokers are cordoned or removed, everything is a numbered step: since Kafka 4.3.2 a batch whose lists contain a
 cordoned broker is executed while the broker is uncordoned, and a removed broker is cordoned (since 4.3), drained, shut
 down and unregistered.
+
+If a broker of the lists is down, `--throttle` and `--verify` would wait for it: the commands configure the throttle of
+each broker that is up.
 """
 
 import shlex
@@ -11,9 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
 from app.core.measures.transfers import Transfers
-from app.core.model import LISTS_CHECKED_SINCE, Assignment, Cluster, control_in
+from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Cluster, control_in
 from app.errors.every import NotExportable, escaped
 from app.formats.kafka_files.topic_script import altered_topic
 from app.formats.syntax.quantities import byte_size, counted, known_size
@@ -44,13 +49,10 @@ def write(
     answer: Any = head.answer
     request: Any = head.request
     stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
-    version, throttle = stated or NEWEST, request["batches"]["throttle_bytes_per_s"]
-    execution = answer.get("execution")
-    rollback = [] if execution is None else execution["rollback_at_once"]
-    uncordoned, cordoned = (
-        sorted({broker for step in rollback if step["action"] == action for broker in step["brokers"]})
-        for action in ("uncordon", "cordon")
-    )
+    version = stated or NEWEST
+    before, after = ({*np.unique(lists).tolist()} - {NO_REPLICA} for lists in (steps.before, steps.after))
+    live, fenced = ({broker.id for broker in cluster.brokers if broker.fenced is is_} for is_ in (False, True))
+    down = before - live | after & fenced  # brokers that a plan adds may be unknown to the snapshot
     return _template().render(
         hash=head.hash,
         cluster=escaped(head.cluster or ""),
@@ -63,15 +65,14 @@ def write(
         names=names(steps),
         sizes=[*_sizes(answer["batches"], steps)],
         plain=[{"action": "execute", "batch": number} for number in range(1, len(steps) + 1)],
-        execution=execution,
+        execution=answer.get("execution"),
         removed=sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())}),
-        uncordoned=uncordoned,
-        cordoned=cordoned,
+        down=sorted(down),
+        up=sorted((before | after) - down),
         cordon=lambda broker: shlex.quote(f"cordoned.log.dirs={cordoned_log_dirs(cluster, broker)}"),
         has_election=has_election,
         has_log_dirs=steps.has_log_dirs,
-        throttle=throttle,
-        throttles=_throttles(throttle, has_log_dirs=steps.has_log_dirs),
+        throttle=request["batches"]["throttle_bytes_per_s"],
         warned={warning["code"] for warning in answer["warnings"]},
         stated=stated,
         keeps_factors=steps.keeps_factors,
@@ -125,13 +126,6 @@ def cordoned_log_dirs(cluster: Cluster, broker: int) -> str:
         detail = f"a cordoned log directory of broker {broker} has {control}, which may end a line of a script"
         raise NotExportable(detail, broker=broker, value=value)
     return value
-
-
-def _throttles(throttle: int | None, *, has_log_dirs: bool) -> str:
-    """The options of `--execute` that throttle copies between brokers, and between the log directories of one."""
-    if not throttle:
-        return ""
-    return f" --throttle {throttle}" + (f" --replica-alter-log-dirs-throttle {throttle}" if has_log_dirs else "")
 
 
 def _copies(batch: Mapping[str, Any]) -> Iterator[str]:

@@ -81,10 +81,17 @@ listed() { # a file, or a copy of it without log directories that the plan does 
   echo "$lists/$1"
 }
 
+denied() { # the output of a tool that failed, and the rights that it needs: Kafka names no more than the kind of resource
+  if grep -qE '[Aa]uthorization(Exception| failed)|needs [A-Z_]+ permission|is not authorized' <<<"$1"; then
+    echo "Kafka denied this; it needs $2" >&2
+  fi
+}
+
 verified() { # a file: the lines of the tool; if it fails, they have the reason
   local lines
   lines=$(reassign "$(listed "$1")" --verify --preserve-throttles) && echo "$lines" && return
   echo "$lines" >&2
+  denied "$lines" "DESCRIBE on the cluster and on the topics"
   return 1
 }
 
@@ -186,7 +193,10 @@ check_others() { # the file of a batch
 
 described() { # an option that chooses partitions: these, as topic-partition
   local lines
-  lines=$(tool kafka-topics --describe "--$1-partitions") || fail "$1 partitions cannot be listed: $lines"
+  if ! lines=$(tool kafka-topics --describe "--$1-partitions"); then
+    denied "$lines" "DESCRIBE and DESCRIBE_CONFIGS on the topics"
+    fail "$1 partitions cannot be listed: $lines"
+  fi
   sed -nE 's/.*Topic: ?([^[:space:]]+)[[:space:]]+Partition: ?([0-9]+).*/\1-\2/p' <<<"$lines"
 }
 
@@ -388,6 +398,9 @@ run_batch() { # its number, its file, and that of its inverse
     # Kafka may have rejected a part alone: the rest is waited for.
     printed=$(reassign "$2" --execute ${options[@]+"${options[@]}"} ${throttled[@]+"${throttled[@]}"}) || rejected=yes
     grep -vE '^(\{|$|Current partition|Save this|Successfully)' <<<"$printed" || true
+    if [ -n "$rejected" ]; then
+      denied "$printed" "ALTER on the cluster${throttle:+; for the throttle ALTER_CONFIGS on the cluster and on the topics}"
+    fi
     note begun "$2"
   fi
   if [ -n "$dry_run" ]; then
