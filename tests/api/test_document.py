@@ -1,5 +1,7 @@
 """The OpenAPI document: it is the committed one, says everything that it should, and its examples run unchanged."""
 
+import ast
+import gc
 import json
 import re
 from collections.abc import Iterator
@@ -10,7 +12,9 @@ import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SHARE_LINK_ID
+from app.api.openapi import document
 from app.api.problems.codes import FAMILIES, PROBLEMS, Codes
+from app.api.problems.models import Problem
 from app.services.cautions import CAUTIONS
 from app.store.database import Database
 from tests.api.conftest import Serve
@@ -246,3 +250,29 @@ def test_a_service_stores_no_example_unless_a_setting_asks_for_it(scratch: Datab
     assert [client.get(f"/v1/{name}").json()["items"] for name in lists] == [[]] * len(lists)
     assert "No cluster yet" in client.get("/").text
     assert serve(scratch).get(f"/v1/plans/{EXAMPLE_PLAN_ID}").status_code == 200
+
+
+def test_nothing_is_collected_while_a_source_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collection may let another thread make a syntax tree, which CPython 3.11.7 does not survive."""
+    began: list[str] = []
+    parse = ast.parse
+
+    def observed(*source: Any) -> Any:
+        began.clear()
+        tree = parse(*source)
+        assert began == []
+        return tree
+
+    monkeypatch.setattr(ast, "parse", observed)
+    threshold = gc.get_threshold()
+    gc.callbacks.append(lambda phase, _: began.append(phase))
+    gc.set_threshold(50)
+    try:
+        document._of_module.cache_clear()
+        assert document.of_class(Problem)
+        gc.collect()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.pop()
+    assert began != []
+    assert gc.isenabled()
