@@ -4,6 +4,8 @@ The energy of a placement is its movement, the load of brokers at dual prices, a
 change that raises it by r is made with probability exp(-r / temperature) (Metropolis), others always.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from app.core.compiled.arrays import FloatMatrix
@@ -28,23 +30,26 @@ ODDS = 8
 """One change of eight returns a replica to a current broker, one transfers a leader, and one only moves a replica."""
 HALF = 1 << 29
 """Half of the numbers that are sampled."""
-OF_LEADER = 4e-2
-"""The cost of another leader, in units of the mean cost of a move: of 16,667 leaders 1,150 change where a quarter of it
-lets 5,347 change for 0.16 % less movement.
-"""
 
 
-@compiled
-def anneal(
-    rules: LoadRules, state: SearchState, prices: FloatMatrix, steps: int, temperature: float, weight: float
-) -> None:
-    """Try random changes of a placement.
+class Energy(NamedTuple):
+    """What a placement is worth: in units of the mean cost of a move, as the temperature.
 
     Parameters
     ----------
-    prices : (brokers, resources) float64, of the load of brokers. weight : of the penalty. Both, and the temperature,
-        are in units of the mean cost of a move.
+    prices : (brokers, resources) float64, of the load of brokers. leader : cost of another leader.
+    weight : of the penalty.
     """
+
+    prices: FloatMatrix
+    leader: float
+    weight: float
+    temperature: float
+
+
+@compiled
+def anneal(rules: LoadRules, state: SearchState, energy: Energy, steps: int) -> None:
+    """Try random changes of a placement."""
     rows, width = state.at.shape
     for _ in range(steps):
         slot = sampled(state, rows * width)
@@ -54,38 +59,26 @@ def anneal(
         kind = sampled(state, ODDS)
         if kind == 0:
             to = _free_broker(rules, state, slot)
-            if to >= 0 and _is_accepted(state, _rise(rules, state, prices, slot, to, weight), temperature):
+            if to >= 0 and _is_accepted(state, _rise(rules, state, energy, slot, to), energy):
                 place(rules, state, slot, to)
         elif kind == 1 and slot % width > 0:
-            if may_transfer(state, slot // width, slot % width):
-                rise = _rise_if_led(state, prices, slot) + weight * rise_if_led(
-                    rules, state, slot // width, slot % width
-                )
-                if _is_accepted(state, rise, temperature):
-                    transfer(rules, state, slot // width, slot % width)
+            is_legal = may_transfer(state, slot // width, slot % width)
+            if is_legal and _is_accepted(state, _rise_if_led(rules, state, energy, slot), energy):
+                transfer(rules, state, slot // width, slot % width)
         else:
             other = sampled(state, rows * width)
             to = state.at[other // width, other % width]
             if to >= 0 and other // width != slot // width and may_place(rules, state, slot, to):
-                _move_or_exchange(rules, state, prices, slot, other, temperature, weight, kind)
+                _move_or_exchange(rules, state, energy, slot, other, kind)
 
 
 @subroutine
-def _move_or_exchange(
-    rules: LoadRules,
-    state: SearchState,
-    prices: FloatMatrix,
-    slot: int,
-    other: int,
-    temperature: float,
-    weight: float,
-    kind: int,
-) -> None:
+def _move_or_exchange(rules: LoadRules, state: SearchState, energy: Energy, slot: int, other: int, kind: int) -> None:
     """Move a replica to the broker of another one, alone, or while that goes to its current or to the first broker."""
     width = state.at.shape[1]
     broker, to = state.at[slot // width, slot % width], state.at[other // width, other % width]
-    rise = _rise(rules, state, prices, slot, to, weight)
-    is_made = _is_accepted(state, rise, temperature)
+    rise = _rise(rules, state, energy, slot, to)
+    is_made = _is_accepted(state, rise, energy)
     if not is_made and kind <= 2:
         return
     place(rules, state, slot, to)
@@ -94,44 +87,44 @@ def _move_or_exchange(
     target = _free_broker(rules, state, other) if kind <= ODDS // 2 else NOWHERE
     target = broker if target < 0 else target
     if may_place(rules, state, other, target):
-        rise += _rise(rules, state, prices, other, target, weight)
-        if _is_accepted(state, rise, temperature):
+        rise += _rise(rules, state, energy, other, target)
+        if _is_accepted(state, rise, energy):
             place(rules, state, other, target)
             return
     place(rules, state, slot, broker)
 
 
 @subroutine
-def _rise(rules: LoadRules, state: SearchState, prices: FloatMatrix, slot: int, to: int, weight: float) -> float:
+def _rise(rules: LoadRules, state: SearchState, energy: Energy, slot: int, to: int) -> float:
     """How much the energy rises if a replica goes to another broker."""
     width = state.at.shape[1]
     row, column = slot // width, slot % width
     broker = state.at[row, column]
     rise = state.per_cost * move_cost(rules, row, broker, to)
     if column == 0:
-        rise += OF_LEADER * leader_cost(state, row, broker, to)
+        rise += energy.leader * leader_cost(state, row, broker, to)
     for resource in range(state.loads.shape[1]):
         load = state.of_follower[row, resource] if column else state.of_leader[row, resource]
-        rise += load * (prices[to, resource] - prices[broker, resource])
-    return float(rise + weight * rise_if_placed(rules, state, slot, to))
+        rise += load * (energy.prices[to, resource] - energy.prices[broker, resource])
+    return float(rise + energy.weight * rise_if_placed(rules, state, slot, to))
 
 
 @subroutine
-def _rise_if_led(state: SearchState, prices: FloatMatrix, slot: int) -> float:
-    """How much the energy apart from the penalty rises if a replica leads."""
+def _rise_if_led(rules: LoadRules, state: SearchState, energy: Energy, slot: int) -> float:
+    """How much the energy rises if a replica leads."""
     row, width = slot // state.at.shape[1], state.at.shape[1]
     leader, broker = state.at[row, 0], state.at[row, slot % width]
-    rise = OF_LEADER * leader_cost(state, row, leader, broker)
+    rise = energy.leader * leader_cost(state, row, leader, broker)
     for resource in range(state.loads.shape[1]):
         extra = state.of_leader[row, resource] - state.of_follower[row, resource]
-        rise += extra * (prices[broker, resource] - prices[leader, resource])
-    return float(rise)
+        rise += extra * (energy.prices[broker, resource] - energy.prices[leader, resource])
+    return float(rise + energy.weight * rise_if_led(rules, state, row, slot % width))
 
 
 @subroutine
-def _is_accepted(state: SearchState, rise: float, temperature: float) -> bool:
+def _is_accepted(state: SearchState, rise: float, energy: Energy) -> bool:
     """Whether a change is made, at random if the energy rises."""
-    return bool(rise <= 0 or sampled(state, 2 * HALF) < 2 * HALF * np.exp(-rise / temperature))
+    return bool(rise <= 0 or sampled(state, 2 * HALF) < 2 * HALF * np.exp(-rise / energy.temperature))
 
 
 @subroutine
