@@ -140,6 +140,7 @@ def test_after_the_deadline_the_placement_stays() -> None:
     assert annealed(problem, bounds, wasteful, dual, np.zeros_like(dual.unit), 0, lambda: True) is wasteful
 
 
+@pytest.mark.long
 def test_four_resources_are_tight_within_half_a_percent_of_the_bound_of_the_movement() -> None:
     problem = cluster_of(Shape(brokers=12, racks=4, topics=200, replicas=6_000))
     goals = [[Goal(name, Fraction(0)) for name in RESOURCES[:4]]]
