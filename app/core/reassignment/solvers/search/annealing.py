@@ -25,12 +25,12 @@ TEMPERATURES = 1e-2, 1e-3
 WEIGHTS = 0.01, 5.0
 """First and last weight of the penalty, in units of the weight of the replicas of a broker."""
 OF_LEADER = 4e-2
-"""The cost of another leader, in units of the mean cost of a move: of 16,667 leaders 1,150 change where a quarter of it
-lets 5,347 change for 0.16 % less movement.
+"""The cost of another leader in the first run, in units of the mean cost of a move: of 16,667 leaders 1,150 change; if
+it is a quarter, 5,347, for 0.16 % less movement.
 """
 RAISED = 4
-"""By which the first weight rises, and the cost of a leader falls, after a run that found nothing better, often because
-it ended outside the bounds.
+"""By which the first weight rises after a run that found nothing better, often because it ended outside the bounds; and
+the cost of a leader falls after each.
 """
 
 
@@ -53,7 +53,7 @@ def annealed(
     rules, every = dual.rules, np.zeros((len(prices), len(RESOURCES)))
     every[:, dual.resources] = prices
     steps = min(MOST_STEPS, OF_A_REPLICA * max(1, best.at.size))
-    (first_weight, last_weight), leader = WEIGHTS, OF_LEADER
+    first_weight, last_weight = WEIGHTS
     for run in range(min(MOST_RUNS, ALL_STEPS // steps)):
         if best.penalty > 0 or best.moved - bound <= WIDE * best.moved:
             break
@@ -65,11 +65,11 @@ def annealed(
                 return best
             temperature = TEMPERATURES[0] * (TEMPERATURES[1] / TEMPERATURES[0]) ** done
             weight = first_weight * (last_weight / first_weight) ** done
-            energy = annealing_kernel.Energy(of_loads, leader, weight * unit, temperature)
+            energy = annealing_kernel.Energy(of_loads, OF_LEADER / RAISED**run, weight * unit, temperature)
             annealing_kernel.anneal(rules, state, energy, steps // LEVELS)
         found = search(problem, rules, state.at, bounds, is_over)
         if found.penalty <= 0 and found.moved < best.moved:
             best = found
         else:
-            first_weight, leader = min(RAISED * first_weight, last_weight), leader / RAISED
+            first_weight = min(RAISED * first_weight, last_weight)
     return best
