@@ -86,28 +86,27 @@ def quota_credits(
     limit = batch_durations(copies, replace(rates, nic_in=unlimited, nic_out=unlimited), len(began_s))
     order = np.argsort(began_s)[: np.count_nonzero(~np.isnan(began_s))]
     executed = order[np.isfinite(limit[order]) & (limit[order] > 0)]
-    credit = np.zeros(len(began_s))
     if not len(executed):
-        return credit
+        return np.zeros(len(began_s))
     fetches, batches = _fetches(copies, rates, executed, is_alone)
     throttle = float(rates.throttle_bytes_per_s or 0)
     throttle_of = np.full(len(executed), throttle) if throttles is None else throttles[executed]
     longest = limit[executed] * throttle / throttle_of
     share = _simulated_shares(fetches, batches, longest)
-    share_of = np.repeat(share, np.diff(fetches.offsets[batches]))
+    simulated = fetches._replace(size=fetches.size * np.repeat(share, np.diff(fetches.offsets[batches])))
     began, ended = (
         np.round((each[executed] - began_s[executed[0]]) * 1000).astype(np.int64) for each in (began_s, ended_s)
     )
-    latest = began + np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
-    simulated, took = fetches._replace(size=fetches.size * share_of), []
+    limit_ms = np.round((_SLOWER * share * longest + _SLOWER_S) * 1000).astype(np.int64)
+    took: list[Int64s] = []
     for phase in _PHASES_MS if serves is not None and serves.any() else _PHASES_MS[:1]:
-        samples, ends = _unused_samples(2 * len(rates.nic_in)), latest.copy()
+        samples, ends = _unused_samples(2 * len(rates.nic_in)), began + limit_ms
         if serves is not None:
             samples.begin[copies.source[serves], 0] = -fetches_kernel.WINDOW_MS - phase
         fetches_kernel.fill_ends(simulated, batches, throttle_of, began, ended, samples, ends)
         took.append(ends - began)
-    sooner = share * longest - np.mean(took, axis=0) / 1000 - _IN_SYNC_S
-    credit[executed] = np.where(throttle_of == throttle, sooner, 0.0)
+    credit, took_s = np.zeros(len(began_s)), np.mean(took, axis=0) / 1000
+    credit[executed] = np.where(throttle_of == throttle, share * longest - took_s - _IN_SYNC_S, 0.0)
     return credit
 
 
