@@ -246,6 +246,17 @@ def test_ranges_of_axes_are_compared(browser: Browser, database: Database) -> No
     assert "compared values brokers per rack 1 to 2" in browser.get(f"/sweeps/compare?a={one}&b={other}").text
 
 
+def test_studies_that_vary_growth_are_compared_by_their_means(browser: Browser, database: Database) -> None:
+    """The best scenario would be the one that grows least."""
+    pages = []
+    for growth in ({}, {"traffic.growth_per_month": [0, 0.1]}):
+        one, other = (scored(database, axes={"topology.brokers_per_rack": few, **growth}) for few in ([1, 2], [3, 4]))
+        pages.append(browser.get(f"/sweeps/compare?a={one}&b={other}").text)
+    assert "The best scenario of B against that of A" in pages[0]
+    assert "The mean of B against that of A" in pages[1]
+    assert "est scenario" not in pages[1]
+
+
 def test_a_preview_is_no_entry_of_the_audit_log(client: httpx.Client) -> None:
     """Content that a form shows during typing is requested by its address."""
     assert client.post("/clusters", data={"cluster": "nine", "text": TEXT}).status_code == 303

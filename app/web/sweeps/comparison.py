@@ -94,8 +94,10 @@ def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
     """The answers of both, and their differences: rows of a part of the studies, a name, and two numbers or texts."""
     kind = KINDS[pair[0].kind]
     is_sized = "first_breaking_month" in kind.numbers
-    bests = [_best(uow, sweep) for sweep in pair]
-    part = "best scenario" if kind.ranking is not None else "mean of all scenarios"
+    # Growth is no choice: the best scenario would be the one with the least.
+    has_best = kind.ranking is not None and plots.GROWTH not in axes_of_all(pair)
+    bests = [_best(uow, sweep) if has_best else _means(uow, sweep) for sweep in pair]
+    part = "best scenario" if has_best else "mean of all scenarios"
     rows = [
         *((part, name, *(best.get(name) for best in bests)) for name in kind.numbers),
         *((part, name, *(best.get("axes", {}).get(name, "") for best in bests)) for name in axes_of_all(pair)),
@@ -107,6 +109,7 @@ def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
     return {
         "answers": [(plots.sizes(uow, sweep), plots.horizon_of(sweep)) if is_sized else ([], 0) for sweep in pair],
         "bests": bests,
+        "has_best": has_best,
         "is_ranked": kind.ranking is not None,
         "differences": differences,
         "alike": len(rows) - len(differences),
@@ -114,9 +117,12 @@ def _values(uow: UnitOfWork, pair: tuple[Sweep, Sweep]) -> dict[str, Any]:
 
 
 def _best(uow: UnitOfWork, sweep: Sweep) -> Mapping[str, Any]:
-    """The best scenario; of a kind without objective the mean of each figure. Empty if no scenario is scored."""
-    if KINDS[sweep.kind].ranking is not None:
-        return results.best(uow, sweep.id).best or {}
+    """The best scenario; empty if no scenario is scored."""
+    return results.best(uow, sweep.id).best or {}
+
+
+def _means(uow: UnitOfWork, sweep: Sweep) -> Mapping[str, Any]:
+    """The mean of each figure; empty if no scenario is scored."""
     figures = results.summary(uow, sweep.id, ScenarioFilter()).figures
     return {name: each.mean for name, each in figures.items() if each}
 

@@ -21,7 +21,7 @@ MOST_POINTS = 2_000
 _SHOWN_AXES = 6
 _UNDECIDED = ("group", "members_lost", "members_added", "seed")
 """Axes of circumstances, over which choices are averaged."""
-_SIZES, _GROWTH = ("topology.brokers_per_rack", "topology.racks"), "traffic.growth_per_month"
+_SIZES, GROWTH = ("topology.brokers_per_rack", "topology.racks"), "traffic.growth_per_month"
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -134,8 +134,8 @@ def sizes(uow: UnitOfWork, sweep: Sweep) -> list[Row]:
     longest: dict[int, Row] = {}
     rows = sample(uow, sweep)
     fixed = {name: value for name, value in (best["axes"] if best else {}).items() if name not in _SIZES}
-    if rows and _GROWTH in rows[0]["axes"]:
-        fixed[_GROWTH] = max(row["axes"][_GROWTH] for row in rows)
+    if rows and GROWTH in rows[0]["axes"]:
+        fixed[GROWTH] = max(row["axes"][GROWTH] for row in rows)
     for row in rows:
         if fixed.items() <= row["axes"].items():
             longest[row["brokers"]] = max(longest.get(row["brokers"], row), row, key=_lasting)
