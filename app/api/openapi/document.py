@@ -7,13 +7,11 @@ creation of each class, which adds 0.7 s to the import of the app, and reads non
 """
 
 import ast
-import gc
 import inspect
 import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.resources import files
@@ -34,6 +32,7 @@ from app.api.openapi import response_headers
 from app.api.problems.codes import FAMILIES
 from app.api.problems.models import Problem
 from app.api.problems.responses import MEDIA_TYPE
+from app.formats.syntax.garbage import uncollected
 from app.services.bodies import names_in_json
 from app.services.fields import INT64_MAX
 from app.services.limits import Limits
@@ -93,29 +92,18 @@ def of_class(model: type) -> dict[str, str]:
 
 
 _PARSER = Lock()
+"""Before 3.11.8 and 3.12.2 CPython counts the depth of syntax trees for all threads together, and fails if two of them
+make one at a time: another thread, as of Jinja, may begin one in a collection of garbage.
+"""
 
 
 @cache
 def _of_module(module: ModuleType) -> dict[str, dict[str, str]]:
     """The descriptions of attributes by class; of classes at the top of the module."""
     source = inspect.getsource(module)
-    with _PARSER, _uncollected():
+    with _PARSER, uncollected():
         body = ast.parse(source).body
     return {node.name: dict(_of_body(node.body)) for node in body if isinstance(node, ast.ClassDef)}
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without garbage collection, in which another thread may begin a syntax tree, as Jinja does: before 3.11.8 and
-    3.12.2 CPython counts the depth of trees for all threads together, and fails if two of them make one at a time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _of_body(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
