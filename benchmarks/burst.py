@@ -41,6 +41,7 @@ class Tally:
 
 def run() -> Iterator[Figures]:
     """Large plans at once; then clients that send without a pause. Health checks meanwhile."""
+    load.require_wrk()
     with load.serving() as served:
         for plans, partitions in LARGE:
             yield Figures(

@@ -119,7 +119,8 @@ class Installation:
         """`make run`, its steps, and a Ctrl-C."""
         started = time.perf_counter()
         began_to_compile: float | None = None
-        with self._process(["make", "run"]) as service:
+        # The examples that the operations name are stored here once; later starts have the default.
+        with self._process(["make", "run"], RACKPLAN_EXAMPLES="true") as service:
             assert service.stdout is not None
             for line in service.stdout:
                 if line.startswith("compiling "):
@@ -243,11 +244,11 @@ class Installation:
             yield Result("command", {"command": name}, times, is_in_process=False, target_ms=target_ms)
 
     @contextmanager
-    def _process(self, command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    def _process(self, command: list[str], **settings: str) -> Iterator[subprocess.Popen[str]]:
         """A process with a group of its own, as a terminal's foreground job has, killed if it does not end."""
         process = subprocess.Popen(
-            command, cwd=self._clone, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, start_new_session=True,
+            command, cwd=self._clone, env=self._environment | settings,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
         )  # fmt: skip
         try:
             yield process

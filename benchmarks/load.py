@@ -63,10 +63,15 @@ class Figures:
         return orjson.dumps(self.facts).decode()
 
 
+def require_wrk() -> None:
+    """End the benchmark if the program that sends the requests is missing."""
+    if shutil.which("wrk") is None:
+        raise SystemExit("load and burst need wrk: apt-get install wrk, or brew install wrk")
+
+
 def run() -> Iterator[Figures]:
     """The floor, reads, small plans and the mix from each number of connections; then more than the capacity."""
-    if shutil.which("wrk") is None:
-        raise SystemExit("load needs wrk: apt-get install wrk, or brew install wrk")
+    require_wrk()
     with serving() as service:
         read = f"/v1/plans/{stored_plan(service)}"
         with floor(service) as beneath:
