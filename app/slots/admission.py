@@ -211,10 +211,11 @@ class Admission:
             raise self._busy(f"another one would wait for some {expected_s:.1f} s; {limit}", expected_s)
         if len(self._waiting) < self._capacity.queued:
             return None
-        waiting = Counter(each.caller for each in self._waiting)
+        patient = self._patient()
+        waiting = Counter(each.caller for each in patient)
         most = max(waiting, key=waiting.__getitem__, default=caller)
         if waiting[most] > waiting[caller] + 1:
-            return next(each for each in reversed(self._waiting) if each.caller == most)
+            return next(each for each in reversed(patient) if each.caller == most)
         raise self._busy(f"{len(self._waiting)} more wait, which is the limit", expected_s)
 
     @asynccontextmanager
@@ -251,12 +252,16 @@ class Admission:
 
     def _pass_on(self) -> None:
         """Give a slot to the request whose turn it is, if one waits."""
-        first = next(self._in_turn(self._waiting), None)
+        first = next(self._in_turn(self._patient()), None)
         if first is None:
             self._free += 1
         else:
             self._waiting.remove(first)
             first.begins.set_result(None)
+
+    def _patient(self) -> list[_Waiting]:
+        """Those that wait, without the ones whose clients have left and that have yet to leave the queue."""
+        return [each for each in self._waiting if not each.begins.done()]
 
     async def _wait(self, work: Work, caller: Caller) -> None:
         makes_way = self._checked(caller, work)

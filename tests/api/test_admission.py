@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
 from app.errors.access import ServiceBusy
 from app.settings import Settings
-from app.slots.admission import Admission, Capacity
+from app.slots.admission import Admission, Caller, Capacity
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import problem
@@ -149,6 +149,40 @@ class TestAdmission:
         asyncio.run(all_at_once())
         assert most <= concurrent
         assert turned_away == max(0, len(requests) - concurrent - queued)
+
+    @given(
+        concurrent=st.integers(1, 3),
+        queued=st.integers(0, 6),
+        requests=st.lists(
+            st.tuples(st.sampled_from("ab"), st.integers(1, 4), st.none() | st.integers(0, 5)), max_size=12
+        ),
+    )
+    def test_every_slot_is_given_back_whenever_clients_leave(
+        self, concurrent: int, queued: int, requests: list[tuple[str, int, int | None]]
+    ) -> None:
+        """Also in the step of the event loop in which a slot is passed on: clients stay for some, and may leave."""
+
+        async def request(admission: Admission, key: str, turns: int) -> None:
+            with suppress(ServiceBusy):
+                async with admission.slot(caller=Caller("", key)):
+                    for _ in range(turns):
+                        await asyncio.sleep(0)
+
+        async def all_at_once() -> None:
+            admission = Admission(Capacity(concurrent, queued, 60.0))
+            tasks = [asyncio.create_task(request(admission, key, turns)) for key, turns, _ in requests]
+            for now in range(6):
+                await asyncio.sleep(0)
+                for task, (_, _, leaves) in zip(tasks, requests, strict=True):
+                    if leaves == now:
+                        task.cancel()
+            async with asyncio.timeout(5):
+                for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                    assert ended is None or isinstance(ended, asyncio.CancelledError)
+                for _ in range(concurrent):
+                    await admission.slot().__aenter__()
+
+        asyncio.run(all_at_once())
 
     def test_a_cancelled_waiting_request_leaves_no_trace(self) -> None:
         async def leave() -> None:
