@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings, strategies
 
 from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
 from app.core.reassignment.goals.answers import answer
 from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.goals.budget import relieve
 from app.core.reassignment.model import Domain, MovementProblem
 from app.core.reassignment.resource_problem import (
     RESOURCES,
@@ -149,9 +150,9 @@ def test_four_resources_are_tight_within_half_a_percent_of_the_bound_of_the_move
     assert 1000 * (found.moved - found.movement.lower_bound) <= 5 * found.moved
 
 
-def of_heavy_sizes(rows: int, brokers: int, racks: int) -> ResourceProblem:
+def of_heavy_sizes(rows: int, brokers: int, racks: int, seed: int = 1) -> ResourceProblem:
     """Partitions of log-normal sizes and throughputs with a replica in each rack, on brokers chosen at random."""
-    random, every = np.random.default_rng(1), np.ones(brokers, np.bool_)
+    random, every = np.random.default_rng(seed), np.ones(brokers, np.bool_)
     size, rate = (np.ceil(1e6 * random.lognormal(0, spread, rows)).astype(np.int64) for spread in (1.5, 1.0))
     at = random.integers(0, brokers // racks, (rows, racks)) * racks + np.arange(racks)
     current, once = at.astype(np.int32), np.ones(racks, np.int64)
@@ -172,6 +173,29 @@ def of_heavy_sizes(rows: int, brokers: int, racks: int) -> ResourceProblem:
     nothing = np.zeros((brokers, len(RESOURCES)), np.int64)
     loads = ResourceLoads(load, load, nothing, nothing)
     return ResourceProblem(movement, loads, Limits.none(brokers), current[:, 0].copy(), every)
+
+
+def with_egress(problem: ResourceProblem) -> ResourceProblem:
+    """Leaders send what they receive to every follower, and followers send nothing."""
+    loads, column = problem.loads, RESOURCES.index("nic_out")
+    of_leader = loads.of_leader.copy()
+    of_leader[:, column] = (problem.movement.factors - 1) * of_leader[:, RESOURCES.index("nic_in")]
+    return replace(problem, loads=replace(loads, of_leader=of_leader))
+
+
+@settings(max_examples=4, derandomize=True)
+@given(strategies.sampled_from([0, 13, 34, 37]))
+def test_a_higher_limit_of_egress_moves_no_more(seed: int) -> None:
+    """With the search alone, more moved within the wider limit than within the narrower one."""
+    problem = with_egress(of_heavy_sizes(rows=60, brokers=9, racks=3, seed=seed))
+    column, brokers, moved = RESOURCES.index("nic_out"), 9, []
+    for share in (1.05, 1.1):
+        upper = problem.limits.upper.copy()
+        upper[:, column] = int(share * problem.loads.of_leader[:, column].sum() / brokers)
+        found = relieve(replace(problem, limits=replace(problem.limits, upper=upper)), never)
+        assert found.excess is None
+        moved.append(found.moved)
+    assert moved == sorted(moved, reverse=True)
 
 
 @pytest.mark.long

@@ -199,7 +199,8 @@ def test_relief_is_near_the_best_of_all_placements(problem: ResourceProblem) -> 
 def test_no_other_objective_moves_fewer_bytes(rows: int) -> None:
     """Within the same limits: bytes with a cost of each move, as by default, or replicas. Bytes are heavy-tailed.
 
-    Problems of 16 rows are solved exactly. Of the others, a search by bytes alone moved up to 1.6 % more.
+    Problems of 16 rows are solved exactly. Of the others, a search by bytes alone moved up to 1.6 % more. By 0.01 %,
+    near which searches end, another objective may move less.
     """
     of_seeds = [skewed(np.random.default_rng(seed), rows) for seed in range(8)]
     for problem in of_seeds:
@@ -211,7 +212,7 @@ def test_no_other_objective_moves_fewer_bytes(rows: int) -> None:
             assert resource_violations(weighed, answer) == []
             if answer.excess is None:
                 moved.append(int((not_among(answer.replicas, problem.movement.current) * bytes_of[:, None]).sum()))
-        assert moved[:1] == sorted(moved)[:1]
+        assert not moved or 10_000 * moved[0] <= 10_001 * min(moved)
 
 
 def skewed(random: np.random.Generator, rows: int) -> ResourceProblem:

@@ -2,7 +2,8 @@
 
 The search starts twice: from the forced moves, and where brokers have shed and received the heaviest replicas first,
 which is better if few replicas decide; each of these is then pinned to one broker after another. The better placement
-is improved by exact models of regions (`solvers.exact.regions`), and bounded by heavy replicas and by duality.
+is improved by exact models of regions (`solvers.exact.regions`) and by annealing, and bounded by heavy replicas and by
+duality.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules
 from app.core.reassignment.solvers.exact.regions import pin_heavy, search_regions
+from app.core.reassignment.solvers.search.annealing import annealed
 from app.core.reassignment.solvers.search.heaviest_first import (
     CandidatePlacement,
     candidate,
@@ -111,11 +113,13 @@ class OneLoad:
         rules, base = self.rules, self._base
         known = min(best.moved, heavy_movement_bound(rules, base, self.within.high))
         dual = Dual(self.problem, rules, self.bounds, best)
-        bound, _ = moved_lower_bound(dual, self.start, best.moved, is_over, known=known)
+        bound, prices = moved_lower_bound(dual, self.start, best.moved, is_over, known=known)
         begun = candidate(rules, best.at, best.loads[:, self.column])
         placed, proven = search_regions(rules, base, begun, self.within, bound, is_over)
         if placed.moved < best.moved:
             best = self._searched(rules, placed.at, is_over)
+        if not known:  # beside heavy replicas, which it does not exchange, models and pins move less
+            best = annealed(self.problem, self.bounds, best, dual, prices, proven, is_over)
         return best, min(best.moved, proven)
 
     def _searched(self, rules: LoadRules, at: Int32s, is_over: Deadline) -> SearchedPlacement:

@@ -7,7 +7,7 @@ search_kernel.py     which broker changes next, and how many of its replicas and
 changes_kernel.py    the worth of moves of replicas and transfers of leaders; replicas that may fill a broker
 swaps_kernel.py      swaps of a broker's replicas with those of others
 receivers_kernel.py  which brokers receive, and which give
-annealing.py         less movement within bounds of several loads, by simulated annealing under dual prices;
+annealing.py         less movement within bounds of loads, by simulated annealing under dual prices;
                      annealing_kernel.py tries random changes at a temperature
 undo_kernel.py       undoing what the penalty does not need
 heaviest_first.py    one load: what brokers above a ceiling shed, placed heaviest first

@@ -1,4 +1,4 @@
-"""Less movement within bounds of several loads, by simulated annealing under dual prices.
+"""Less movement within bounds of loads, by simulated annealing under dual prices.
 
 Near the lowest ceilings every change alone violates some bound, and local search ends. At the prices of a near-optimal
 dual a change that an optimal placement needs costs nothing: its movement is paid by the loads that it changes. So the
