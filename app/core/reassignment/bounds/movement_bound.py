@@ -26,7 +26,7 @@ from app.core.reassignment.resource_problem import MILLION, NO_LIMIT, Bounds, Re
 from app.core.reassignment.rules import LoadRules, moved_weight
 
 ROUNDING = 2.0**-52
-MIN_STEPS, BRIEF_STEPS, MAX_STEPS = 8, 150, 300
+MIN_STEPS, MAX_STEPS = 8, 300
 WORK = 2e9
 """Products of rows, brokers, resources and steps at most."""
 SPREAD = (0.3, 3e-4)
@@ -42,7 +42,7 @@ CLOSE = 1e-3
 
 
 def moved_lower_bound(
-    dual: "Dual", start: Int32s, moved: int, is_over: Deadline, *, known: int = 0, is_brief: bool = False
+    dual: "Dual", start: Int32s, moved: int, is_over: Deadline, *, known: int = 0
 ) -> tuple[int, Float64s]:
     """A lower bound on the moved weight of placements within the bounds of the dual, and (brokers, resources) float64
     prices of its largest value that was found.
@@ -50,14 +50,14 @@ def moved_lower_bound(
     Parameters
     ----------
     start : the fewest moves: what they weigh is a bound in any case. moved : what some placement moves, the target of
-        the steps. known : a bound that is proven already. is_brief : whether prices near the best ones are enough.
+        the steps. known : a bound that is proven already.
     """
     rules = dual.rules
     least = max(known, moved_weight(rules, start))
     if least >= moved or not dual.unit.size or is_over():
         return min(least, moved), np.zeros_like(dual.unit)
     best, prices = max(((dual.value(each)[0], each) for each in dual.first_prices(start)), key=itemgetter(0))
-    steps = min(BRIEF_STEPS if is_brief else MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
+    steps = min(MAX_STEPS, int(WORK / max(1, len(rules.cost) * dual.unit.size)))
     if moved - max(best, least) > WIDE * moved and steps >= MIN_STEPS:
         best, prices = max((best, prices), _ascended(dual, prices, steps, moved, is_over), key=itemgetter(0))
     return min(moved, max(least, whole(best))), prices

@@ -208,7 +208,7 @@ class _Aims:
         dual = Dual(problem, rules, bounds, best)
         is_of_resources = bool(goals) and all(goal.name in RESOURCES for goal in goals)
         is_annealed = all(goal.name in RESOURCES for goal in goals) and problem.loads.reads is None
-        bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over, is_brief=is_annealed)
+        bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over)
         if is_annealed:
             best = annealed(problem, bounds, best, dual, prices, bound, is_over)
         if is_of_resources:

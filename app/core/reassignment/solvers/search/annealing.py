@@ -18,7 +18,7 @@ from app.core.reassignment.solvers.search.search import SEED, begun, bounded_res
 
 LEVELS, OF_A_REPLICA, MOST_STEPS = 100, 2_000, 16_000_000
 """Temperatures of a run, and the changes that are tried in it: for each replica, and in all at most."""
-MOST_RUNS, ALL_STEPS = 5, 32_000_000
+MOST_RUNS, ALL_STEPS = 10, 32_000_000
 """Runs at most, and the changes that all of them try at most."""
 TEMPERATURES = 1e-2, 1e-3
 """First and last, in units of the mean cost of a move."""
@@ -28,9 +28,9 @@ OF_LEADER = 4e-2
 """The cost of another leader in the first run, in units of the mean cost of a move: of 16,667 leaders 1,150 change; if
 it is a quarter, 5,347, for 0.16 % less movement.
 """
-RAISED = 4
+RAISED, MOST_CHEAPER = 4, 4
 """By which the first weight rises after a run that found nothing better, often because it ended outside the bounds; and
-the cost of a leader falls after each.
+the cost of a leader falls after each of the first runs.
 """
 
 
@@ -53,23 +53,27 @@ def annealed(
     rules, every = dual.rules, np.zeros((len(prices), len(RESOURCES)))
     every[:, dual.resources] = prices
     steps = min(MOST_STEPS, OF_A_REPLICA * max(1, best.at.size))
-    first_weight, last_weight = WEIGHTS
+    (first_weight, last_weight), at = WEIGHTS, best.at
     for run in range(min(MOST_RUNS, ALL_STEPS // steps)):
         if best.penalty > 0 or best.moved - bound <= WIDE * best.moved:
             break
-        state = begun(problem, rules, best.at, bounds, SEED + run)
+        state = begun(problem, rules, at, bounds, SEED + run)
         of_loads = np.ascontiguousarray(every[:, bounded_resources(problem, bounds)]) * state.per_cost
         unit = dual.weight_of_broker() * state.per_cost
+        of_leader = OF_LEADER / RAISED ** min(run, MOST_CHEAPER)
+        by_load = np.ascontiguousarray(np.argsort(state.of_follower, axis=0, kind="stable").T)
+        rank = np.argsort(by_load, axis=1)
         for done in np.linspace(0, 1, LEVELS).tolist():
             if is_over():
                 return best
             temperature = TEMPERATURES[0] * (TEMPERATURES[1] / TEMPERATURES[0]) ** done
             weight = first_weight * (last_weight / first_weight) ** done
-            energy = annealing_kernel.Energy(of_loads, OF_LEADER / RAISED**run, weight * unit, temperature)
+            energy = annealing_kernel.Energy(of_loads, of_leader, weight * unit, temperature, by_load, rank)
             annealing_kernel.anneal(rules, state, energy, steps // LEVELS)
         found = search(problem, rules, state.at, bounds, is_over)
         if found.penalty <= 0 and found.moved < best.moved:
-            best = found
+            best, at = found, found.at
         else:
+            at = found.at if at is best.at and found.moved < best.moved else best.at
             first_weight = min(RAISED * first_weight, last_weight)
     return best

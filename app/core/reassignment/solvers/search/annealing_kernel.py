@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.core.compiled.arrays import FloatMatrix
+from app.core.compiled.arrays import FloatMatrix, Int64Matrix
 from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.rules import LoadRules
 from app.core.reassignment.solvers.search.moves_kernel import stays_free
@@ -28,6 +28,8 @@ from app.core.reassignment.solvers.search.state_kernel import (
 
 ODDS = 8
 """One change of eight returns a replica to a current broker, one transfers a leader, and one only moves a replica."""
+MOST_HALVINGS = 8
+"""Of the rows that are near another one by their load, so that half of the exchanges are among few rows."""
 HALF = 1 << 29
 """Half of the numbers that are sampled."""
 
@@ -39,12 +41,15 @@ class Energy(NamedTuple):
     ----------
     prices : (brokers, resources) float64, of the load of brokers. leader : cost of another leader.
     weight : of the penalty.
+    by_load, rank : (resources, rows) int64, the rows by the load of a follower, and the place of each row among these.
     """
 
     prices: FloatMatrix
     leader: float
     weight: float
     temperature: float
+    by_load: Int64Matrix
+    rank: Int64Matrix
 
 
 @compiled
@@ -66,10 +71,20 @@ def anneal(rules: LoadRules, state: SearchState, energy: Energy, steps: int) -> 
             if is_legal and _is_accepted(state, _rise_if_led(rules, state, energy, slot), energy):
                 transfer(rules, state, slot // width, slot % width)
         else:
-            other = sampled(state, rows * width)
+            other = _partner(state, energy, slot) if kind % 2 else sampled(state, rows * width)
             to = state.at[other // width, other % width]
             if to >= 0 and other // width != slot // width and may_place(rules, state, slot, to):
                 _move_or_exchange(rules, state, energy, slot, other, kind)
+
+
+@subroutine
+def _partner(state: SearchState, energy: Energy, slot: int) -> int:
+    """A replica of similar load of some resource: exchanges of others hardly ever stay within narrow bounds."""
+    rows, width = state.at.shape
+    resource = sampled(state, state.loads.shape[1])
+    span = max(1, rows >> (1 + sampled(state, MOST_HALVINGS)))
+    at = (energy.rank[resource, slot // width] + sampled(state, 2 * span + 1) - span) % rows
+    return int(energy.by_load[resource, at] * width + sampled(state, width))
 
 
 @subroutine
