@@ -45,36 +45,23 @@ LARGEST_SCALED = 1 << 40
 """Largest weight times tie scale that a network of two million nodes solves exactly: see `flow.largest_cost`."""
 
 
-def least_within(
-    problem: MovementProblem,
-    band: BrokerBounds,
-    *,
-    is_over: Deadline,
-    start: Int32s | None = None,
-    costs: PlaceCosts | None = None,
-) -> tuple[Int32s, int]:
+def least_within(problem: MovementProblem, band: BrokerBounds, *, is_over: Deadline) -> tuple[Int32s, int]:
     """Minimise the movement within bounds of counts.
-
-    Parameters
-    ----------
-    start : (rows, widest) int32 legal placement that the search starts from; None is what stays as it is.
-    costs : what is minimised, up to `LARGEST_SCALED` each; None is the movement.
 
     Returns
     -------
-    (rows, widest) int32 placement, unordered, and a lower bound on the weight that any placement within the band moves,
-    or on its costs.
+    (rows, widest) int32 placement, unordered, and a lower bound on the weight that any placement within the band moves.
 
     Raises
     ------
     InfeasibleFlow : no legal placement is within the band.
     """
-    replicas, stays = stay_put(problem) if start is None else (start.copy(), np.ones(len(start), np.bool_))
+    replicas, stays = stay_put(problem)
     state = _RestrictedProblem(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.is_bounded)
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
-    costs, scale, unit = scaled_costs(problem, movement_costs(problem) if costs is None else costs)
+    costs, scale, unit = scaled_costs(problem, movement_costs(problem))
     bound = 0
     while True:
         prices = _solved(state, costs, state.capacity())

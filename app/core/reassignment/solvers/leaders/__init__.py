@@ -6,6 +6,7 @@ choosing.py        the verb, and by count, exactly; by ingress, with lower bound
                    of brokers
 per_topic.py       bands of topics, as nodes of the flow
 by_moves.py        replicas that move for the balance of leaders, with the fewest bytes
+paths.py           leaders within bounds at the least cost, by shortest paths; paths_kernel.py its loops
 shares.py          leadership as a flow between brokers; shares_kernel.py its loops; minimum numbers of leaders of a
                    topic, as nodes of the flow
 prices.py          leaders at dual prices of loads, and the bound on changes that they prove; prices_kernel.py its loops

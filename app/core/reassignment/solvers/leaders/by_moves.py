@@ -2,32 +2,34 @@
 
 A broker leads a partition of which it has a replica at no cost, and any other broker at the cost of a replica, which
 takes the place of another one. So leadership is a commodity of its own: each partition has one leader, on one of its
-present brokers for nothing, or on a receiver for its weight. That is the least movement of a factor of 1, which
-`counts` solves exactly, with its bound. A replica that is left out is one in the rack of the new one, so that
-partitions span the racks that they did; else one whose rack may have fewer.
+present brokers for nothing, or on a receiver for its weight. `paths` finds the least cost exactly. A replica that is
+left out is one in the rack of the new one, so that partitions span the racks that they did; else one whose rack may
+have fewer.
 
 Replica counts and bytes of brokers are not balanced by it: a broker that gets a leader loses no replica for it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.certificate import Certificate
+from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Balance, BrokerBounds, Deadline, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.solvers.flow.least_movement import (
     PLACEMENT_RULES,
-    SOLVER,
     BudgetTooSmall,
     forced_weight,
     narrowest,
     never,
 )
 from app.core.reassignment.solvers.flow.levels import narrowest_levels, summary
-from app.core.reassignment.solvers.flow.places import PlaceCosts, costs_of, counts, in_order, moved_weight
-from app.core.reassignment.solvers.flow.within_band import LARGEST_SCALED, least_within
-from app.core.reassignment.solvers.leaders.problem import leader_candidates
+from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_order, moved_weight, movement_costs
+from app.core.reassignment.solvers.leaders.paths import Receivers, settled
+from app.core.reassignment.solvers.leaders.paths_kernel import LONGEST
+from app.core.reassignment.solvers.leaders.problem import BY_COUNT, leader_candidates
 from app.core.replica_lists import not_among, per_broker, per_rack
 
 
@@ -73,8 +75,7 @@ def move_for_leaders(
     balance : of the leaders of targets that may lead; not `KEEP`.
     budget : most weight that is moved; the band then has the smallest upper end that it pays for, and with that the
         largest lower end, up to that of the narrowest band. is_over : as in `least_movement`.
-    fewest_changes : whether the fewest leader changes come before the least weight moved. Weights then count as
-        multiples of a unit, up to a ten-millionth of the largest one for 10⁵ partitions.
+    fewest_changes : whether the fewest leader changes come before the least weight moved.
     is_ready : (rows, width) bool of the lists, as of `LeaderProblem`.
 
     Raises
@@ -101,8 +102,7 @@ def move_for_leaders(
     """
     alone = leadership(problem, lists, may_lead, base, is_ready)
     spent = moved_weight(problem, lists)
-    costs = _change_costs(alone, lists[:, 0]) if fewest_changes else None
-    search = _Search(alone, balance, alone.current[:, :1].copy(), is_over, costs)
+    search = _Search(alone, balance, is_over, _Costs(alone, lists[:, 0], fewest_changes))
     found = search.within(0, 0)
     if budget is not None:
         if spent > budget:
@@ -125,34 +125,19 @@ class _Found:
     above: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ChangeCosts:
-    """The costs of places if leader changes come first. unit : the weight that costs 1; the remainder costs nothing."""
-
-    places: PlaceCosts
-    unit: int
-
-
 class _Search:
     """The least movement of a leadership problem within bounds of different width."""
 
-    def __init__(
-        self, alone: MovementProblem, balance: Balance, start: Int32s, is_over: Deadline, costs: _ChangeCosts | None
-    ) -> None:
-        self.alone, self.start, self.is_over, self.costs = alone, start, is_over, costs
+    def __init__(self, alone: MovementProblem, balance: Balance, is_over: Deadline, costs: "_Costs") -> None:
+        self.alone, self.start, self.is_over, self.costs = alone, alone.current[:, :1], is_over, costs
         self.balance, self.levels = balance, narrowest_levels(alone)
 
     def within(self, below: int, above: int) -> _Found:
         """The least movement within the balance's bounds, which are wider by `below` and `above` leaders."""
         bounds = self.levels.bounds(self.balance, below=below, above=above)
-        costs, alone = self.costs, self.alone
-        of_places = None if costs is None else costs.places
-        leaders, bound = least_within(alone, bounds, is_over=self.is_over, start=self.start, costs=of_places)
-        if costs is not None:
-            excess = int(costs_of(alone, costs.places, leaders).sum()) - bound
-            units = moved_weight(replace(alone, weight=alone.weight // costs.unit), leaders)
-            bound = max(0, costs.unit * (units - excess))
-        return _Found(leaders, bounds, bound, above)
+        leaders, unit = least_within(self.alone, bounds, self.costs)
+        units = replace(self.alone, weight=self.alone.weight // unit)
+        return _Found(leaders, bounds, unit * moved_weight(units, leaders), above)
 
     def affordable(self, budget: int) -> _Found:
         """The smallest upper end that a budget pays for, then the largest lower end, by bisection.
@@ -171,19 +156,56 @@ class _Search:
         return narrowest(widest - 1, lambda below: self.within(below, above), fits, self.is_over) or found
 
 
-def _change_costs(alone: MovementProblem, present: Int32s) -> _ChangeCosts:
-    """A leader that changes costs more than the weight of all replicas, in units of which that is the largest cost.
+def least_within(alone: MovementProblem, bounds: BrokerBounds, of_places: "_Costs") -> tuple[Int32s, int]:
+    """Minimise the changes, if they come first, then the weight moved, then the replicas and the changes.
 
-    Parameters
-    ----------
-    present : (rows,) int32 present leaders.
+    Returns
+    -------
+    (rows, 1) int32 leaders; the unit of weight, in multiples of which, rounded down, they are proven: 1 unless sums are
+    too large.
+
+    Raises
+    ------
+    InfeasibleFlow : no choice is within the bounds.
     """
-    rows, heaviest = max(1, len(present)), int(alone.weight.max(initial=0))
-    unit = max(1, -(-heaviest * rows // (LARGEST_SCALED // 2)))
-    weight = alone.weight // unit
-    change = rows * int(weight.max(initial=0)) + 1
-    places = PlaceCosts(np.where(alone.current == present[:, None], 0, change).astype(np.int64), change + weight)
-    return _ChangeCosts(places, unit)
+    bounded, table = alone.is_bounded, alone.table
+    low = np.where(bounded, np.maximum(bounds.low - alone.base, 0), 0)
+    high = np.where(bounded, np.maximum(bounds.high - alone.base, low), len(alone.current))
+    sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
+    set_of = set_of.reshape(-1)[alone.domain_of]
+    for costs, unit in of_places.attempts():
+        received = Receivers(costs.other, set_of, sets)
+        found = settled(alone.current, costs.current, alone.current[:, 0], low, high, received)
+        if found is not None:
+            return found[0][:, None], unit
+    raise InfeasibleFlow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Costs:
+    """Costs of leaders. present : (rows,) int32; changes come first, or last."""
+
+    alone: MovementProblem
+    present: Int32s
+    fewest_changes: bool
+
+    def attempts(self) -> Iterator[tuple[PlaceCosts, int]]:
+        """The costs with their unit of weight; with fewer ties if sums are too large.
+
+        A cycle of brokers passes on distinct partitions. So a leader that changes first costs more than the heaviest
+        ones, one for each broker, a unit of weight more than their replicas, and a replica more than their changes.
+        """
+        alone, weight = self.alone, movement_costs(self.alone).other
+        ties = len(alone.base) + 2
+        most = sum(np.sort(weight)[1 - ties :].tolist()) if self.fewest_changes else int(weight.max(initial=0))
+        for scale, replica in ((ties**2, ties), (ties, 1), (1, 0)):
+            unit = 1 if replica else 1 + ties * 2 * most // LONGEST
+            largest = (most // unit + 1) * scale
+            change = largest if self.fewest_changes else replica // ties
+            if largest < LONGEST // 2:
+                costs = np.where(alone.current == self.present[:, None], 0, change)
+                costs = np.where(alone.current == NO_REPLICA, -1, costs)
+                yield PlaceCosts(costs, weight // unit * scale + replica + change), unit
 
 
 def leadership(
@@ -265,7 +287,7 @@ def _placed(
     proven = min(found.bound, moved_weight(alone, found.leaders)) if not spent else forced_weight(problem)
     band = summary(alone.target, found.bounds)
     words = (*PLACEMENT_RULES, f"{band.low} to {band.high} leaders on every target broker", *more)
-    certificate = Certificate("moved weight", moved_weight(problem, replicas), proven, SOLVER, words)
+    certificate = Certificate("moved weight", moved_weight(problem, replicas), proven, BY_COUNT.solver, words)
     return ReplicaPlacement(in_order(problem, replicas), None, certificate)
 
 

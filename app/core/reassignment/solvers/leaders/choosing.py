@@ -306,9 +306,7 @@ def _kept(problem: LeaderProblem) -> LeaderChoice:
 
 def _settled(part: LeaderProblem, costs: Int32s, band: Band | BrokerBounds) -> tuple[Int32s, int]:
     """The leaders with the fewest changes within a feasible band, and the lower bound on their costs."""
-    shares = Shares.of_part(part, costs)
-    least = shares.settle(*bounds(part, band))
-    return shares.leaders(), least
+    return Shares.of_part(part, costs).settle(*bounds(part, band))
 
 
 def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
@@ -328,8 +326,9 @@ def _fairest_of_forced(problem: LeaderProblem) -> LeaderChoice:
     totals = sums_by(group, spread.loads() + part.base, len(sizes))
     is_within = group[part.replicas] == group[spread.leaders()][:, None]
     fairest = Shares.of_part(part, np.where(is_within, costs[rows], NOT_A_CANDIDATE).astype(np.int32))
-    least = fairest.settle((totals // sizes)[group] - part.base, (-(-totals // sizes))[group] - part.base)
-    leaders[rows] = fairest.leaders()
+    leaders[rows], least = fairest.settle(
+        (totals // sizes)[group] - part.base, (-(-totals // sizes))[group] - part.base
+    )
     return answer(problem, leaders, BY_COUNT, None, changes_of_costs(problem, least), largest_bound)
 
 
@@ -339,8 +338,7 @@ def _kept_with_minimums(problem: LeaderProblem, minimums: LeaderTopics) -> Leade
     named = problem.part(rows, np.where(is_named, NO_LEADER, problem.leader).astype(np.int32))
     leaders, everything = problem.leader.copy(), np.full(len(problem.base), len(rows) + 1)
     shares = Shares.of_part(named, change_costs(named))
-    least = shares.settle(np.full(len(problem.base), -1), everything)
-    leaders[rows] = shares.leaders()
+    leaders[rows], least = shares.settle(np.full(len(problem.base), -1), everything)
     others = replace(problem, leader=leaders, may_change=problem.may_change & ~is_named, minimums=None)
     choice = by_count(others, KEEP)
     open_costs = change_costs(replace(problem, may_change=problem.may_change | is_named), keep=True)

@@ -19,6 +19,7 @@ import numpy as np
 from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
 from app.core.reassignment.model import Band
 from app.core.reassignment.solvers.leaders import shares_kernel as kernel
+from app.core.reassignment.solvers.leaders.paths import settled
 from app.core.reassignment.solvers.leaders.problem import NOT_A_CANDIDATE, LeaderProblem, LeaderTopics, priced_bound
 from app.core.replica_lists import sums_by
 
@@ -91,29 +92,31 @@ class Shares:
 
     def leaders(self) -> Int32s:
         """(rows,) int32: the broker that leads most of each row, `NO_LEADER` if no replica is a candidate."""
-        leaders = np.full(len(self.table), NO_LEADER, np.int32)
-        is_led = (self.costs >= 0).any(axis=1)
-        leaders[is_led] = self.table[is_led, self.columns()[is_led]] % (self.brokers or len(self.base))
-        return leaders
+        return self._brokers(self._nodes())
 
-    def settle(self, low: Int64s, high: Int64s) -> int:
-        """Bring every load of brokers, without `base`, within its bounds at the least cost.
+    def _nodes(self) -> Int32s:
+        leading = self.table[np.arange(len(self.table)), self.columns()] if self.table.size else NO_LEADER
+        return np.where((self.costs >= 0).any(axis=1), leading, NO_LEADER).astype(np.int32)
+
+    def _brokers(self, nodes: Int32s) -> Int32s:
+        return np.where(nodes == NO_LEADER, NO_LEADER, nodes % (self.brokers or len(self.base))).astype(np.int32)
+
+    def settle(self, low: Int64s, high: Int64s) -> tuple[Int32s, int]:
+        """Bring every load of brokers, without `base`, within its bounds at the least cost, if every weight is 1.
 
         The shares have to be as `of` returns them, and the bounds feasible.
 
         Returns
         -------
-        The lower bound on the costs that dual prices prove: with `costs` + prices, each row is led by a cheapest
-        candidate; a broker above its minimum has a price >= 0, one below its maximum a price <= 0.
+        (rows,) int32 leaders, and the lower bound on the costs that dual prices prove: with `costs` + prices, each row
+        is led by a cheapest candidate; a broker above its minimum has a price >= 0, one below its maximum <= 0.
         """
         low, high = self._of_nodes(low, high)
-        excess, up, down = self._excess(low, high)
-        flow = self._flow(excess, up, down)
-        kernel.settle(flow)
-        if (excess > 0).any():
-            raise RuntimeError(f"{int(excess[excess > 0].sum())} of what brokers lead is outside all bounds")
-        prices = flow.prices[-1] - flow.prices[:-1]
-        return priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, prices)
+        found = settled(self.table, self.costs.astype(np.int64), self._nodes(), low, high)
+        if found is None:
+            raise RuntimeError("leaders are outside all bounds")
+        bound = priced_bound(self.table, self.costs, self.amounts.sum(axis=1), low, high, found[1])
+        return self._brokers(found[0]), bound
 
     def _of_nodes(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s]:
         """Bounds of all nodes, from those of the brokers: what nodes of minimums lead is part of these."""
@@ -207,9 +210,9 @@ class Shares:
         return everything if self.exact is None else np.where(self.exact < 0, everything, self.exact)
 
     def _flow(self, excess: Int64s, up: Int64s, down: Int64s) -> kernel.ShareFlow:
-        """The flow between all brokers, at prices of 0."""
-        group, prices = np.zeros(len(self.base), np.int64), np.zeros(len(self.base) + 1, np.int64)
-        return kernel.ShareFlow(self.table, self.costs, self.amounts, group, prices, excess, up, down)
+        """The flow between all brokers."""
+        group = np.zeros(len(self.base), np.int64)
+        return kernel.ShareFlow(self.table, self.costs, self.amounts, group, excess, up, down)
 
     def _excess(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s, Int64s]:
         """By how much loads are outside their bounds, with the balancing entry last; and the slack within, up and

@@ -7,8 +7,7 @@ give to it. Walks in this graph are the walks of the flow network of rows and br
 paths and cuts are the same in both; with a few hundred nodes, distances are computed on a dense matrix. That is why
 these loops exist beside `app.core.flow`, whose solvers see every row as a node.
 
-Source: Dinic (1970) for the blocking flows; Ford and Fulkerson's primal-dual method, with distances by Dijkstra, for
-the least cost.
+Source: Dinic (1970) for the blocking flows.
 """
 
 from typing import NamedTuple
@@ -28,10 +27,8 @@ class ShareFlow(NamedTuple):
 
     Parameters
     ----------
-    table : (rows, width) int32 brokers. costs : (rows, width) int32 of one unit, negative if that replica may not lead.
+    table : (rows, width) int32 brokers. costs : (rows, width) int32, negative if that replica may not lead.
     amounts : (rows, width) int64, what each leads. group : (brokers,) int64; nothing passes between groups.
-    prices : (brokers + 1,) int64 potentials: c(b) − c(a) + price(a) − price(b) >= 0 for every amount that a could pass
-        to b.
     excess : (brokers + 1,) int64, > 0 what a node has to give, < 0 what it has to take.
     up, down : (brokers,) int64 residual capacity from the broker to the slack node, and back.
     """
@@ -40,7 +37,6 @@ class ShareFlow(NamedTuple):
     costs: Int32Matrix
     amounts: Int64Matrix
     group: Int64Vector
-    prices: Int64Vector
     excess: Int64Vector
     up: Int64Vector
     down: Int64Vector
@@ -76,7 +72,7 @@ def start(table: Int32Matrix, costs: Int32Matrix, weight: Int64Vector, base: Int
 
 @compiled
 def saturate(flow: ShareFlow) -> NDArray[np.bool_]:
-    """Pass on as much excess as arcs of reduced cost 0 allow; (brokers + 1,) bool: nodes that the rest could reach.
+    """Pass on as much excess as arcs allow; (brokers + 1,) bool: nodes that the rest could reach.
 
     Within a round, paths lead from level to level. An amount that arrives in the same round needs no second look: an
     arc from it two levels up would have existed at its previous broker, and would be one level.
@@ -139,7 +135,7 @@ def cells_by_broker(table: Int32Matrix, is_chosen: BoolMatrix, brokers: int) -> 
 @subroutine
 def _levels(flow: ShareFlow, starts: Int64Vector, led_cells: Int64Vector, level: Int64Vector) -> bool:
     """Breadth-first levels from the nodes with excess; whether a node that has to take is reached."""
-    table, costs, _, group, prices, excess, up, down = flow
+    table, costs, _, group, excess, up, down = flow
     brokers, width = len(up), table.shape[1]
     queue = np.empty(brokers + 1, np.int64)
     length, done, is_taking = 0, 0, False
@@ -153,23 +149,20 @@ def _levels(flow: ShareFlow, starts: Int64Vector, led_cells: Int64Vector, level:
         done += 1
         if node == brokers:
             for broker in range(brokers):
-                if down[broker] > 0 and level[broker] < 0 and prices[broker] == prices[node]:
+                if down[broker] > 0 and level[broker] < 0:
                     level[broker] = level[node] + 1
                     queue[length] = broker
                     length += 1
             continue
-        if up[node] > 0 and level[brokers] < 0 and prices[node] == prices[brokers]:
+        if up[node] > 0 and level[brokers] < 0:
             level[brokers] = level[node] + 1
             queue[length] = brokers
             length += 1
         for place in range(starts[node], starts[node + 1]):
-            row, at = divmod(led_cells[place], width)
+            row = led_cells[place] // width
             for other in range(width):
-                if costs[row, other] < 0:
-                    continue
                 broker = table[row, other]
-                is_free = costs[row, other] - costs[row, at] + prices[node] == prices[broker]
-                if level[broker] < 0 and is_free and group[broker] == group[node]:
+                if costs[row, other] >= 0 and level[broker] < 0 and group[broker] == group[node]:
                     level[broker] = level[node] + 1
                     queue[length] = broker
                     length += 1
@@ -191,15 +184,15 @@ def _next_node(
     node: int,
 ) -> int:
     """The next node, one level on, to which this one can pass something; −1 if there is none."""
-    prices, brokers = flow.prices, len(flow.up)
+    brokers = len(flow.up)
     if node == brokers:
         while cursor[node] < brokers:
             broker = cursor[node]
-            if flow.down[broker] > 0 and level[broker] == level[node] + 1 and prices[broker] == prices[node]:
+            if flow.down[broker] > 0 and level[broker] == level[node] + 1:
                 return int(broker)
             cursor[node] += 1
         return -1
-    if flow.up[node] > 0 and level[brokers] == level[node] + 1 and prices[node] == prices[brokers]:
+    if flow.up[node] > 0 and level[brokers] == level[node] + 1:
         return brokers
     return _next(flow, level, led_cells, starts[node + 1], cursor, column, node)
 
@@ -217,7 +210,7 @@ def _next(
     """The next broker, one level on, to which this one can pass something: by led_cells[cursor] to column; −1 if
     none.
     """
-    table, costs, amounts, group, prices, _, _, _ = flow
+    table, costs, amounts, group, _, _, _ = flow
     width = table.shape[1]
     while cursor[node] < end:
         row, at = divmod(led_cells[cursor[node]], width)
@@ -225,8 +218,7 @@ def _next(
             other = column[node]
             if costs[row, other] >= 0:
                 broker = table[row, other]
-                is_free = costs[row, other] - costs[row, at] + prices[node] == prices[broker]
-                if level[broker] == level[node] + 1 and is_free and group[broker] == group[node]:
+                if level[broker] == level[node] + 1 and group[broker] == group[node]:
                     return int(broker)
             column[node] += 1
         cursor[node] += 1
@@ -262,64 +254,3 @@ def _pass_on(flow: ShareFlow, nodes: Int64Vector, cells: Int64Vector, columns: I
             down[nodes[step]] += amount
     excess[source] -= amount
     excess[sink] += amount
-
-
-_FAR = np.iinfo(np.int32).max
-_UNREACHED = np.iinfo(np.int64).max
-
-
-@compiled
-def settle(flow: ShareFlow) -> None:
-    """Pass on all excess at the least cost, from amounts and prices that are optimal up to the excess.
-
-    Each round turns the distances from all nodes with excess into prices, and passes on as much as arcs of reduced cost
-    0 allow. It ends without excess, or when no path is left.
-    """
-    while _reprice(flow):
-        saturate(flow)
-
-
-@subroutine
-def _reprice(flow: ShareFlow) -> bool:
-    """Raise the prices by the distances from all nodes with excess; whether a node that has to take is reached.
-
-    Dijkstra on the dense matrix of reduced costs. Nodes that are not reached count as far as the farthest.
-    """
-    table, costs, amounts, _, prices, excess, up, down = flow
-    brokers, width = len(up), table.shape[1]
-    nearest = np.full((brokers, brokers), _FAR, np.int32)
-    for row in range(len(table)):
-        for at in range(width):
-            if amounts[row, at] > 0:
-                for other in range(width):
-                    if costs[row, other] >= 0:
-                        step = costs[row, other] - costs[row, at]
-                        a, b = table[row, at], table[row, other]
-                        nearest[a, b] = min(nearest[a, b], step)
-    distance = np.full(brokers + 1, _UNREACHED, np.int64)
-    is_done = np.zeros(brokers + 1, np.bool_)
-    for node in range(brokers + 1):
-        if excess[node] > 0:
-            distance[node] = 0
-    is_reached, farthest = False, 0
-    while True:
-        node, least = -1, _UNREACHED
-        for other in range(brokers + 1):
-            if not is_done[other] and distance[other] < least:
-                node, least = other, distance[other]
-        if node < 0:
-            break
-        is_done[node] = True
-        is_reached |= excess[node] < 0
-        farthest = least
-        for broker in range(brokers):
-            if is_done[broker]:
-                continue
-            step = (0 if down[broker] > 0 else _FAR) if node == brokers else nearest[node, broker]
-            if step != _FAR:
-                distance[broker] = min(distance[broker], least + step + prices[node] - prices[broker])
-        if node != brokers and up[node] > 0:
-            distance[brokers] = min(distance[brokers], least + prices[node] - prices[brokers])
-    for node in range(brokers + 1):
-        prices[node] += min(distance[node], farthest)
-    return is_reached
