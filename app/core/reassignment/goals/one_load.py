@@ -30,6 +30,8 @@ from app.core.reassignment.solvers.search.search import first_leaders, led_by, s
 
 EARLIER = 100.0
 """Weight of bounds that come first, beside 1 for those of the present priority."""
+MOST_CHANGES = 8_000_000
+"""That annealing tries after exact models: some 2 s."""
 ROUNDED = 2
 """Units of load by which rounded ceilings and floors may be off."""
 
@@ -119,7 +121,7 @@ class OneLoad:
         if placed.moved < best.moved:
             best = self._searched(rules, placed.at, is_over)
         if not known:  # beside heavy replicas, which it does not exchange, models and pins move less
-            best = annealed(self.problem, self.bounds, best, dual, prices, proven, is_over)
+            best = annealed(self.problem, self.bounds, best, dual, prices, proven, is_over, MOST_CHANGES)
         return best, min(best.moved, proven)
 
     def _searched(self, rules: LoadRules, at: Int32s, is_over: Deadline) -> SearchedPlacement:

@@ -19,7 +19,7 @@ from app.core.reassignment.solvers.search.search import SEED, begun, bounded_res
 LEVELS, OF_A_REPLICA, MOST_STEPS = 100, 2_000, 16_000_000
 """Temperatures of a run, and the changes that are tried in it: for each replica, and in all at most."""
 MOST_RUNS, ALL_STEPS = 10, 32_000_000
-"""Runs at most, and the changes that all of them try at most."""
+"""Runs at most, and the changes that all of them try at most if no fewer are given."""
 TEMPERATURES = 1e-2, 1e-3
 """First and last, in units of the mean cost of a move."""
 WEIGHTS = 0.01, 5.0
@@ -42,19 +42,20 @@ def annealed(
     prices: Float64s,
     bound: int,
     is_over: Deadline,
+    most_changes: int = ALL_STEPS,
 ) -> SearchedPlacement:
     """A placement within the bounds that moves less than `best`, or that.
 
     Parameters
     ----------
     bounds : none of them of topics. dual : of these. prices : (brokers, resources) float64, near the best.
-    bound : lower bound on the movement, near which the runs end.
+    bound : lower bound on the movement, near which the runs end. most_changes : that all runs try.
     """
     rules, every = dual.rules, np.zeros((len(prices), len(RESOURCES)))
     every[:, dual.resources] = prices
-    steps = min(MOST_STEPS, OF_A_REPLICA * max(1, best.at.size))
+    steps = min(MOST_STEPS, most_changes, OF_A_REPLICA * max(1, best.at.size))
     (first_weight, last_weight), at = WEIGHTS, best.at
-    for run in range(min(MOST_RUNS, ALL_STEPS // steps)):
+    for run in range(min(MOST_RUNS, most_changes // steps)):
         if best.penalty > 0 or best.moved - bound <= WIDE * best.moved:
             break
         state = begun(problem, rules, at, bounds, SEED + run)
