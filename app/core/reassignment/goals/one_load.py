@@ -2,8 +2,8 @@
 
 The search starts twice: from the forced moves, and where brokers have shed and received the heaviest replicas first,
 which is better if few replicas decide; each of these is then pinned to one broker after another. The better placement
-is improved by exact models of regions (`solvers.exact.regions`) and by annealing, and bounded by heavy replicas and by
-duality.
+is improved by annealing and, if its gap is still wide, by exact models of regions (`solvers.exact.regions`). Heavy
+replicas and duality bound it.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ import numpy as np
 from app.core.model import Bools, Float64s, Int32s, Int64s
 from app.core.reassignment.bounds.bands import highest_floor, lowest_ceiling
 from app.core.reassignment.bounds.heavy_bound import heavy_movement_bound
-from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
+from app.core.reassignment.bounds.movement_bound import WIDE, Dual, moved_lower_bound
 from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules
@@ -30,8 +30,10 @@ from app.core.reassignment.solvers.search.search import first_leaders, led_by, s
 
 EARLIER = 100.0
 """Weight of bounds that come first, beside 1 for those of the present priority."""
-MOST_CHANGES = 8_000_000
-"""That annealing tries after exact models: some 2 s."""
+MOST_CHANGES, CLOSE = 12_000_000, 2e-3
+"""That annealing tries, in some 3 s, and the relative gap of the movement at which it ends."""
+MOST_CELLS = 4_000
+"""Rows times brokers of problems whose least movement models may prove, so that any gap is worth them."""
 ROUNDED = 2
 """Units of load by which rounded ceilings and floors may be off."""
 
@@ -116,13 +118,16 @@ class OneLoad:
         known = min(best.moved, heavy_movement_bound(rules, base, self.within.high))
         dual = Dual(self.problem, rules, self.bounds, best)
         bound, prices = moved_lower_bound(dual, self.start, best.moved, is_over, known=known)
-        begun = candidate(rules, best.at, best.loads[:, self.column])
-        placed, proven = search_regions(rules, base, begun, self.within, bound, is_over)
-        if placed.moved < best.moved:
-            best = self._searched(rules, placed.at, is_over)
-        if not known:  # beside heavy replicas, which it does not exchange, models and pins move less
-            best = annealed(self.problem, self.bounds, best, dual, prices, proven, is_over, MOST_CHANGES)
-        return best, min(best.moved, proven)
+        best = annealed(
+            self.problem, self.bounds, best, dual, prices, bound, is_over, most_changes=MOST_CHANGES, gap=CLOSE
+        )
+        is_small = len(rules.load) * len(base) <= MOST_CELLS
+        if best.moved - bound > (0 if is_small else WIDE) * best.moved:
+            begun = candidate(rules, best.at, best.loads[:, self.column])
+            placed, bound = search_regions(rules, base, begun, self.within, bound, is_over)
+            if placed.moved < best.moved:
+                best = self._searched(rules, placed.at, is_over)
+        return best, min(best.moved, bound)
 
     def _searched(self, rules: LoadRules, at: Int32s, is_over: Deadline) -> SearchedPlacement:
         return search(self.problem, rules, led_by(at, first_leaders(self.problem, at)), self.bounds, is_over)

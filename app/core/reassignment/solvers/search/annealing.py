@@ -42,21 +42,23 @@ def annealed(
     prices: Float64s,
     bound: int,
     is_over: Deadline,
+    *,
     most_changes: int = ALL_STEPS,
+    gap: float = WIDE,
 ) -> SearchedPlacement:
     """A placement within the bounds that moves less than `best`, or that.
 
     Parameters
     ----------
     bounds : none of them of topics. dual : of these. prices : (brokers, resources) float64, near the best.
-    bound : lower bound on the movement, near which the runs end. most_changes : that all runs try.
+    bound : lower bound on the movement. most_changes : that all runs try. gap : relative gap at which they end.
     """
     rules, every = dual.rules, np.zeros((len(prices), len(RESOURCES)))
     every[:, dual.resources] = prices
     steps = min(MOST_STEPS, most_changes, OF_A_REPLICA * max(1, best.at.size))
     (first_weight, last_weight), at = WEIGHTS, best.at
     for run in range(min(MOST_RUNS, most_changes // steps)):
-        if best.penalty > 0 or best.moved - bound <= WIDE * best.moved:
+        if best.penalty > 0 or best.moved - bound <= gap * best.moved:
             break
         state = begun(problem, rules, at, bounds, SEED + run)
         of_loads = np.ascontiguousarray(every[:, bounded_resources(problem, bounds)]) * state.per_cost
