@@ -381,7 +381,7 @@ def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
 
 
 @pytest.mark.long
-@reaches("planned", 0.15)
+@reaches("planned", 0.07)
 @examples(150)
 @given(clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), any_changes(cluster))))
 def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentRequest]) -> None:

@@ -30,7 +30,7 @@ from app.core.reassignment.solvers.flow.places import PlaceCosts, counts, in_ord
 from app.core.reassignment.solvers.leaders.paths import Receivers, settled
 from app.core.reassignment.solvers.leaders.paths_kernel import LONGEST
 from app.core.reassignment.solvers.leaders.problem import BY_COUNT, leader_candidates
-from app.core.replica_lists import not_among, per_broker, per_rack
+from app.core.replica_lists import not_among, per_broker, per_rack, widened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +100,8 @@ def move_for_leaders(
     >>> moved.placement.replicas.tolist(), moved.placement.moved, moved.placement.certificate.optimal
     ([[0, 1], [0, 2], [0, 1]], 3, True)
     """
+    if not lists.shape[1]:  # there is no partition
+        lists, is_ready = widened(lists, 1), None
     alone = leadership(problem, lists, may_lead, base, is_ready)
     spent = moved_weight(problem, lists)
     search = _Search(alone, balance, is_over, _Costs(alone, lists[:, 0], fewest_changes))
