@@ -27,7 +27,7 @@ from app.core.reassignment.solvers.exact.limit_model import ExcessProof
 from app.core.reassignment.solvers.flow.places import in_order
 from app.core.replica_lists import per_group
 
-SOLVER = "local search over moves, swaps and leaders; bounds by Lagrangian duality"
+SOLVER = "local search and annealing over moves, swaps and leaders; bounds by Lagrangian duality"
 EXACT_SOLVER = "integer models, one for each aim in order (CP-SAT)"
 LEGAL = ("replicas on distinct brokers that may keep or receive them", "least and most replicas per rack")
 WITHIN = (*LEGAL, "the limits and the bounds of goals that are reached")
