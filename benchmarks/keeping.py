@@ -27,7 +27,9 @@ FACTOR = 3
 BROKERS = 60
 RUNS = {1_000: 200, 1_000_000: 9}
 _HEAD = """
-    INSERT INTO plans (id, kind, hash, labels, request, answer) VALUES (%s, %s, %s, %s, %s, %s)
+    INSERT INTO plans
+        (id, kind, hash, labels, request, answer, engine_version, prediction, seed, title, summary, part_bytes)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 _TOPIC = """
     INSERT INTO plan_topics (plan_id, ordinal, name, first_partition_id, partitions, replication_factor, replicas)
@@ -72,7 +74,15 @@ def _insert(connection: "psycopg.Connection[tuple[object, ...]]", plan: NewPlan)
     plan_id = uuid7()
     labels, request, answer = (orjson.dumps(value).decode() for value in (plan.labels, plan.request, plan.answer))
     rows = plan.placements[0].replicas
-    connection.execute(_HEAD, [plan_id, plan.kind, token_hex(32), labels, request, answer])
+    of_lists = [
+        plan.request["engine_version"],
+        plan.answer["prediction"],
+        plan.answer["seed"],
+        plan.title,
+        plan.summary,
+    ]
+    head = [plan_id, plan.kind, token_hex(32), labels, request, answer, *of_lists, rows.nbytes]
+    connection.execute(_HEAD, head)
     replicas_bytes = np.ascontiguousarray(rows, "<i4").data
     connection.execute(_TOPIC, [plan_id, plan.placements[0].topic, *rows.shape, replicas_bytes])
     connection.commit()

@@ -59,11 +59,11 @@ def database() -> Iterator[Database]:
 
 
 @contextmanager
-def running() -> Iterator[Service]:
-    """The service and its database, with their defaults and the examples: no setting of the environment counts."""
+def running(**settings: str) -> Iterator[Service]:
+    """The service and its database, with the examples and these settings: none of the environment counts."""
     with database() as found, tempfile.TemporaryFile() as log:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-        environment["RACKPLAN_EXAMPLES"] = "yes"
+        environment |= {"RACKPLAN_EXAMPLES": "yes", **settings}
         environment["RACKPLAN_DATABASE_URL"] = found.url.render_as_string(hide_password=False)
         server = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.baseline"],
