@@ -206,12 +206,11 @@ class _Aims:
         """A placement within bounds that moves no more than `best`, and a lower bound on the movement of all within."""
         problem, rules = self._problem, self._rules
         dual = Dual(problem, rules, bounds, best)
-        is_of_resources = bool(goals) and all(goal.name in RESOURCES for goal in goals)
-        is_annealed = all(goal.name in RESOURCES for goal in goals) and problem.loads.reads is None
+        is_of_resources = all(goal.name in RESOURCES for goal in goals)
         bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over)
-        if is_annealed:
+        if is_of_resources and problem.loads.reads is None:
             best = annealed(problem, bounds, best, dual, prices, bound, is_over)
-        if is_of_resources:
+        if goals and is_of_resources:
             at = exchanged(problem, rules, bounds, best, bound, is_over)
             found = best if at is best.at else search(problem, rules, at, bounds, is_over)
             if found.penalty <= best.penalty and found.moved < best.moved:

@@ -74,7 +74,7 @@ def move_for_leaders(
     base : (brokers,) int64 leaders of partitions outside the problem.
     balance : of the leaders of targets that may lead; not `KEEP`.
     budget : most weight that is moved; the band then has the smallest upper end that it pays for, and with that the
-        largest lower end, up to that of the narrowest band. is_over : as in `least_movement`.
+        largest lower end, up to that of the narrowest band. is_over : ends the search for these two.
     fewest_changes : whether the fewest leader changes come before the least weight moved.
     is_ready : (rows, width) bool of the lists, as of `LeaderProblem`.
 
@@ -185,7 +185,12 @@ def least_within(alone: MovementProblem, bounds: BrokerBounds, of_places: "_Cost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Costs:
-    """Costs of leaders. present : (rows,) int32; changes come first, or last."""
+    """The costs of leaders.
+
+    Parameters
+    ----------
+    present : (rows,) int32 present leaders. fewest_changes : whether changes count before weight, not last.
+    """
 
     alone: MovementProblem
     present: Int32s

@@ -128,6 +128,7 @@ def _open_slack(led: Leading, broker: int) -> None:
 
 @subroutine
 def _cost(led: Leading, row: int, broker: int) -> int:
+    """The cost of a broker as leader of a row, `FAR` if it may not lead it."""
     for at in range(led.table.shape[1]):
         if led.table[row, at] == broker and led.costs[row, at] >= 0:
             return int(led.costs[row, at])
@@ -170,7 +171,10 @@ def _relax(step: Int64Vector, prices: Int64Vector, distance: Int64Vector, begin:
 
 @subroutine
 def _path(led: Leading, order: Int64Vector, end: int, path: Int64Vector) -> int:
-    """Fill a path from a node with excess, in arcs of reduced cost 0, backwards; its length, 0 if there is none."""
+    """Fill a path to a node from one with excess, backwards, along arcs of reduced cost 0.
+
+    Returns the number of its arcs; 0 if there is no path.
+    """
     path[0], length, node = end, 0, end
     while led.excess[node] <= 0:
         previous = -1
