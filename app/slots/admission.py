@@ -89,6 +89,7 @@ def wait_s(remaining: Iterable[float], waiting: Iterable[float]) -> float:
 
 
 _LONGEST_RETRY_S = 60
+_PACE_PER_S, _BURST_S, LONGEST_DELAY_S = 200, 0.25, 5.0
 _MOST_CALLERS = 10_000
 """Teams and keys of which it is known when a request began last."""
 
@@ -296,6 +297,26 @@ class Admission:
             limit=concurrent,
             retry_after_s=min(max(1, math.ceil(expected_s)), _LONGEST_RETRY_S),
         )
+
+
+class Pace:
+    """Delays that spread events: `_PACE_PER_S` a second, after a burst of `_BURST_S` times as many.
+
+    Parameters
+    ----------
+    clock : seconds since any moment, never less than before.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next_s = -math.inf
+
+    def delay_s(self) -> float:
+        """The delay of an event that arrives now, in seconds: at most `LONGEST_DELAY_S`."""
+        now = self._clock()
+        following = max(now - _BURST_S, self._next_s + 1 / _PACE_PER_S)
+        self._next_s = min(following, now + LONGEST_DELAY_S)
+        return max(0.0, self._next_s - now)
 
 
 def _alternating(queues: Sequence[Iterable[_Waiting]]) -> Iterator[_Waiting]:

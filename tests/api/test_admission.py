@@ -1,6 +1,7 @@
 """Many clients at once: each is answered or turned away in time, and nothing freezes."""
 
 import asyncio
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
 from app.errors.access import ServiceBusy
 from app.settings import Settings
-from app.slots.admission import Admission, Caller, Capacity
+from app.slots.admission import LONGEST_DELAY_S, Admission, Caller, Capacity, Pace
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import problem
@@ -200,6 +201,40 @@ class TestAdmission:
                 pass
 
         asyncio.run(leave())
+
+
+class TestPace:
+    """Rejections are spread over time once there are many, and no client waits for long."""
+
+    @given(pauses=st.lists(st.floats(0, 0.1) | st.just(0.0) | st.floats(0, 10), min_size=1, max_size=400))
+    def test_no_second_has_more_than_its_share(self, pauses: list[float]) -> None:
+        now = 0.0
+        pace = Pace(lambda: now)
+        due = []
+        for pause in pauses:
+            now += pause
+            delay = pace.delay_s()
+            assert 0 <= delay <= LONGEST_DELAY_S
+            if delay < LONGEST_DELAY_S:
+                due.append(now + delay)
+        due.sort()
+        for first, at in enumerate(due):
+            in_a_second = bisect_right(due, at + 1 - 1e-9) - first
+            assert in_a_second <= 200 + 50 + 1, "the rate, and a burst before it"
+
+    def test_a_few_rejections_are_not_delayed(self) -> None:
+        pace = Pace(lambda: 7.0)
+        delays = [pace.delay_s() for _ in range(60)]
+        assert delays[:50] == [0.0] * 50
+        assert all(delay > 0 for delay in delays[51:])
+
+    def test_a_crowd_waits_for_its_turn(self) -> None:
+        """900 at once are answered at 200 a second, and the last of them after as long as any client waits."""
+        pace = Pace(lambda: 7.0)
+        delays = [pace.delay_s() for _ in range(1_200)]
+        assert delays == sorted(delays)
+        assert delays[899] == pytest.approx((900 - 51) / 200)
+        assert delays[-1] == LONGEST_DELAY_S
 
 
 class TestConnections:

@@ -1,5 +1,6 @@
 """Middleware of every request: request id, span and log, HEAD, host and origin checks, overload, body limit."""
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -25,7 +26,7 @@ from app.errors.access import Forbidden, ServiceBusy, ServiceStopping, Unsupport
 from app.errors.quotation import quoted
 from app.errors.requests import InvalidField, LimitExceeded
 from app.services.plans.pipeline import SUCCEEDED, PlanOutcome, receiving
-from app.slots.admission import Admission
+from app.slots.admission import Admission, Pace
 
 QUIET_PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths of requests that are answered at any load: they compute nothing, and report the state of the service."""
@@ -34,6 +35,8 @@ BEYOND_LIMIT: Final = "beyond_limit"
 COMPILING: Final = "Rackplan-Compiling"
 """Header of responses while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
 _LONGEST_REQUEST_ID = 64
+_REJECTIONS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+"""Statuses of rejections. Many of them are delayed: clients that send again at once would leave no time for others."""
 _HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:[0-9]*)?")
 """A name or an address, and perhaps a port."""
 
@@ -52,6 +55,7 @@ class RequestLog:
 
     def __init__(self, app: ASGIApp, *, compiling: Callable[[], str | None]) -> None:
         self._app, self._compiling = app, compiling
+        self._rejections = Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -82,6 +86,8 @@ class RequestLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if status in _REJECTIONS and scope["path"] not in QUIET_PATHS and BEYOND_LIMIT not in scope["state"]:
+                    await asyncio.sleep(self._rejections.delay_s())
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = scope["state"]["request_id"]
                 headers.setdefault("X-Content-Type-Options", "nosniff")

@@ -30,6 +30,7 @@ from app.errors.requests import LimitExceeded
 from app.services.limits import Limits
 from app.services.plans.pipeline import PlanOutcome, report
 from app.slots import server
+from app.slots.admission import UNKNOWN, Admission
 from app.slots.pool import UNKNOWN_EXIT_CODE, Lane, Pool, Slot, SlotEnded
 
 MOST_BYTES = 256 * 2**20
@@ -91,6 +92,7 @@ class SlotDispatch:
     Parameters
     ----------
     pool : if None, and until its processes have been started, every request is served in this process.
+    small : admits requests so small that threads of this process serve them.
     own_paths : beginnings of the paths that this process serves itself.
     is_compiling : whether loops are being compiled, which a request may have to wait for: then there is no deadline.
     """
@@ -100,11 +102,12 @@ class SlotDispatch:
         app: ASGIApp,
         *,
         pool: Pool | None,
+        small: Admission,
         limits: Limits,
         own_paths: Collection[str],
         is_compiling: Callable[[], bool],
     ) -> None:
-        self.app, self._pool, self.limits = app, pool, limits
+        self.app, self._pool, self.small, self.limits = app, pool, small, limits
         self._own_paths = tuple(own_paths)
         self._is_compiling = is_compiling
         self.bodies = Bodies()
@@ -210,7 +213,8 @@ class _Exchange:
         async def receive() -> Message:
             return next(received, None) or await self._receive()
 
-        await self._dispatch.app(self._scope, receive, self._send)
+        async with self._dispatch.small.slot(UNKNOWN, caller_of(self._scope)):
+            await self._dispatch.app(self._scope, receive, self._send)
 
     async def _disconnected(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
