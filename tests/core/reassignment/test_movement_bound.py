@@ -1,15 +1,18 @@
 """The Lagrangian dual of several resources: at any prices it is the least cost of every placement."""
 
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from app.core.reassignment.bounds.movement_bound import Dual
-from app.core.reassignment.resource_problem import Bounds, Limits, ResourceProblem
+from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
+from app.core.reassignment.goals.balancing import reach_goals
+from app.core.reassignment.resource_problem import RESOURCES, Bounds, Goal, Limits, ResourceProblem
 from app.core.reassignment.solvers.search.search import rules_of, search, start_of
+from benchmarks.resource_clusters import Shape, problem_of
 from tests import draws as st
 from tests.core.reassignment.small_resources import answers, resource_problems
 
@@ -43,3 +46,37 @@ def test_the_dual_is_the_least_cost_of_all_placements_at_its_prices(
     least = min(moved + float((prices * (loads - bound)).sum()) for moved, loads, _ in answers(problem))
     assert dual.value(prices, spread)[0] == pytest.approx(least, rel=1e-6, abs=1e-6)
     assert dual.value(prices, spread)[0] <= least + 1e-9
+
+
+@settings(max_examples=60)
+@given(resource_problems(), st.integers(0, 30), st.integers(0, 12))
+def test_no_placement_within_the_bounds_moves_less(problem: ResourceProblem, high: int, low: int) -> None:
+    """No legal placement within ceilings and floors is below the bound, which is that of the prices at least."""
+    problem = replace(problem, loads=replace(problem.loads, reads=None), limits=Limits.none(len(problem.may_lead)))
+    rules = rules_of(problem)
+    start = start_of(problem, rules)
+    found = search(problem, rules, start, Bounds.none(problem), lambda: False)
+    bounds = Bounds.none(problem)
+    bounds.ceiling[:, :2], bounds.floor[:, :2], bounds.unit[:, :2] = high, low, 1.0
+    dual = Dual(problem, rules, bounds, found)
+    most = int((rules.cost * 2).sum()) + 1
+    bound, prices = moved_lower_bound(dual, start, most, lambda: False)
+    ceilings, floors = np.maximum(found.loads, bounds.ceiling), np.minimum(found.loads, bounds.floor)
+    within = [
+        moved
+        for moved, loads, _ in answers(problem)
+        if (loads[:, :2] <= ceilings[:, :2]).all() and (loads[:, :2] >= floors[:, :2]).all()
+    ]
+    assert bound <= min(within, default=most)
+    assert dual.value(prices)[0] <= bound + 0.5
+
+
+def test_prices_of_all_brokers_are_shifted_together() -> None:
+    """Givers and takers may divide the price of a move in any way: hardly a choice depends on it, but the bound does.
+
+    The ascent of each price alone left a gap of 8 %.
+    """
+    problem = problem_of(Shape(distribution="linear", brokers=10, topics=100, replicas=3_000))
+    goals = [Goal(name, Fraction(1, 10)) for name in RESOURCES[:4]]
+    movement = reach_goals(problem, [goals], lambda: False).movement
+    assert movement.lower_bound >= 0.99 * movement.value

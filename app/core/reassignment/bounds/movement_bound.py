@@ -5,7 +5,9 @@ leader alone. No placement within the bounds costs less than those choices less 
 The first prices are the marginal weight of the last replica that a broker has to shed, or to receive, or both. From the
 best of these an ascent begins, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
 bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
-broker, and at the prices that make a move free every direction but a few leads down.
+broker, and at the prices that make a move free every direction but a few leads down. A shift of all prices of a
+resource hardly changes the choices, so that the slopes of single prices do not lead to the best one: it has a step of
+its own, and a search at the end.
 
 Sums are floating: the bound is lowered by more than what they are rounded by, `ROUNDING` for each addition of all that
 is added at most, whatever its sign.
@@ -35,6 +37,8 @@ LENGTH = (0.05, 3e-5)
 """First and last length of a step, in shares of the weight of a broker."""
 STEADY, STEADY_SQUARES = 0.7, 0.95
 """How much of earlier slopes, and of their squares, counts in a step."""
+TOGETHER, LEAST_PRICE = 3.0, 1e-3
+"""Length of a step of all prices of a resource, in those of one; least share of the highest price that is no 0."""
 WIDE = 5e-3
 """Relative gap above which better prices are searched for."""
 CLOSE = 1e-3
@@ -71,11 +75,13 @@ def whole(bound: float) -> int:
 def _ascended(dual: "Dual", prices: Float64s, steps: int, moved: int, is_over: Deadline) -> tuple[float, Float64s]:
     """The best bound on the way from some prices, and its prices; ends near `moved`, and at the deadline.
 
-    Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
+    Steps are as long for each price, and for all prices of a resource together, as its slopes were steady, and become
+    shorter; so does the spread.
     """
     unit, largest = dual.unit, dual.weight_of_broker()
+    common = unit.sum(axis=0) / np.maximum((unit > 0).sum(axis=0), 1)
     best, best_prices = -np.inf, prices
-    first, second = np.zeros_like(prices), np.zeros_like(prices)
+    first = second = np.zeros((len(unit) + 1, unit.shape[1]))
     for step in range(steps):
         done = step / steps
         value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
@@ -83,13 +89,36 @@ def _ascended(dual: "Dual", prices: Float64s, steps: int, moved: int, is_over: D
             best, best_prices = value, prices
         if is_over() or moved - best <= CLOSE * moved:
             break
-        scaled = slope * unit
+        scaled = np.vstack([slope * unit, slope.sum(axis=0) * common])
         first = STEADY * first + (1 - STEADY) * scaled
         second = STEADY_SQUARES * second + (1 - STEADY_SQUARES) * scaled * scaled
         deviation = np.sqrt(second / (1 - STEADY_SQUARES ** (step + 1))) + 1e-3
         length = largest * LENGTH[0] * (LENGTH[1] / LENGTH[0]) ** done
-        prices = dual.allowed(prices, prices + length * first / (1 - STEADY ** (step + 1)) / deviation * unit)
-    return best, best_prices
+        steady = length * first / (1 - STEADY ** (step + 1)) / deviation
+        prices = dual.allowed(prices, prices + steady[:-1] * unit + TOGETHER * steady[-1] * common * (unit > 0))
+    # A shift takes some ten values a resource, which may not cost more than what it adds to.
+    return _shifted(dual, best, best_prices, is_over) if steps >= MAX_STEPS // 2 else (best, best_prices)
+
+
+def _shifted(dual: "Dual", value: float, prices: Float64s, is_over: Deadline) -> tuple[float, Float64s]:
+    """A bound and its prices after the best shift of those of each resource that are not 0, all by the same.
+
+    The bound is concave in the shift, with kinks where a price changes its sign: a bisection finds the best of these.
+    """
+    for resource in range(prices.shape[1]):
+        column, together = prices[:, resource], np.zeros_like(prices)
+        together[:, resource] = np.abs(column) > LEAST_PRICE * np.abs(column).max()
+        kinks = np.unique(-column[together[:, resource] > 0])
+        low, high = 0, len(kinks) - 1
+        while low < high and not is_over():
+            middle = (low + high) // 2
+            between = (kinks[middle] + kinks[middle + 1]) / 2
+            _, slope = dual.value(dual.with_bounds(prices + between * together))
+            low, high = (middle + 1, high) if (slope * together).sum() > 0 else (low, middle)
+        if low == high:
+            shifted = dual.with_bounds(prices + kinks[low] * together)
+            value, prices = max((value, prices), (dual.value(shifted)[0], shifted), key=itemgetter(0))
+    return value, prices
 
 
 class Dual:
@@ -150,11 +179,15 @@ class Dual:
         return _priced(self.of_leader, self.of_follower, prices, self.unit, self.base.copy())
 
     def allowed(self, before: Float64s, after: Float64s) -> Float64s:
-        """Prices that have a bound to be of; one that changes its sign is 0 first."""
+        """Prices after a step that have a bound to be of; one that changes its sign is 0 first."""
         after[before * after < 0] = 0
-        after[np.isinf(self.ceiling) & (after > 0)] = 0
-        after[(self.floor <= 0) & (after < 0)] = 0
-        return after
+        return self.with_bounds(after)
+
+    def with_bounds(self, prices: Float64s) -> Float64s:
+        """Prices that have a bound to be of."""
+        prices[np.isinf(self.ceiling) & (prices > 0)] = 0
+        prices[(self.floor <= 0) & (prices < 0)] = 0
+        return prices
 
     def additions(self) -> int:
         """More than the additions and products that any one term of the bound passes through."""
