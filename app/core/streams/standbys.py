@@ -108,11 +108,12 @@ def _reject(detail: str, most: int, path: FieldPath) -> None:
 
 
 def _place_by_load(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
-    rows = application.stateful
-    requested = np.full(len(rows), options.num_standby_replicas, np.int64)
-    kernel.place_on_least_loaded(
-        rows, requested, partial.active, partial.standby, partial.counts, application.capacities
-    )
+    requested = np.full(len(application.stateful), options.num_standby_replicas, np.int64)
+    kernel.place_on_least_loaded(application.stateful, requested, _clients(application, partial))
+
+
+def _clients(application: Application, partial: PartialAssignment) -> kernel.Clients:
+    return kernel.Clients(partial.active, partial.standby, partial.counts, application.capacities)
 
 
 def _may_move_anywhere(application: Application) -> Bools:
@@ -129,20 +130,16 @@ BY_LOAD = StandbyPolicy(
 
 
 def _place_by_tags(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
-    rows, capacities = application.stateful, application.capacities
+    rows, clients = application.stateful, _clients(application, partial)
     values = tag_vectors(application.clients, options.rack_aware_assignment_tags)
     remaining = np.full(len(rows), options.num_standby_replicas, np.int64)
-    is_complete, active_twice = kernel.place_apart_by_tags(
-        rows, remaining, values, partial.active, partial.standby, partial.counts, capacities
-    )
+    is_complete, active_twice = kernel.place_apart_by_tags(rows, remaining, values, clients)
     if active_twice != NO_CLIENT:
         raise inconsistent(application, int(rows[active_twice]), "is active twice", "NullPointerException")
     if is_complete.all():
         return
     order = _order_of_incomplete(application, is_complete)
-    kernel.place_on_least_loaded(
-        rows[order], remaining[order], partial.active, partial.standby, partial.counts, capacities
-    )
+    kernel.place_on_least_loaded(rows[order], remaining[order], clients)
 
 
 def _may_move_to_same_tags(application: Application) -> Bools:
