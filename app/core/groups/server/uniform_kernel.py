@@ -10,6 +10,7 @@ import numpy as np
 
 from app.core.compiled.arrays import Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.counting_kernel import grouped
 from app.core.model import NO_MEMBER, Int64s
 
 MOST_ROUNDS = 16
@@ -101,7 +102,8 @@ def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int
     """Balance one topic; returns (moves, 2) int64: partition and former owner."""
     moves = np.empty((len(owners_of_topic), 2), np.int64)
     n_moves = 0
-    partitions, first, end_of = _by_owner(owners_of_topic, len(sizes))
+    first, partitions = grouped(np.arange(len(owners_of_topic)), owners_of_topic.astype(np.int64), len(sizes))
+    end_of = first[1:].copy()
     # Receivers are taken from the front of the ranking and senders from its end, each range one level at a time. A
     # sender without a partition of this topic is put behind the end of its range.
     receiver_end = receiver_place = 0
@@ -149,22 +151,6 @@ def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int
 
 
 @subroutine
-def _by_owner(owners_of_topic: Int32Vector, n_members: int) -> tuple[Int64s, Int64s, Int64s]:
-    """A topic's partitions by owner, ascending for each, and the begin and end of each owner's range."""
-    sizes_of_topic = np.zeros(n_members, np.int64)
-    for owner in owners_of_topic:
-        sizes_of_topic[owner] += 1
-    ends = np.cumsum(sizes_of_topic)
-    free = ends - sizes_of_topic
-    first = free.copy()
-    partitions = np.empty(len(owners_of_topic), np.int64)
-    for partition in range(len(owners_of_topic)):
-        partitions[free[owners_of_topic[partition]]] = partition
-        free[owners_of_topic[partition]] += 1
-    return partitions, first, ends
-
-
-@subroutine
 def _spread(subscribers_of_topic: Int64Vector, sizes: Int64Vector) -> int:
     least = most = int(sizes[subscribers_of_topic[0]])
     for member in subscribers_of_topic:
@@ -190,15 +176,9 @@ def _rank(subscribers_of_topic: Int64Vector, sizes: Int64Vector, ranked: Int64Ve
         for place in range(len(subscribers_of_topic)):
             ranked[place] = keys[place] & 0xFFFFFFFF
         return
-    free = np.zeros(spread + 2, np.int64)
-    for member in subscribers_of_topic:
-        free[sizes[member] - least + 1] += 1
-    for level in range(spread):
-        free[level + 1] += free[level]
-    for member in subscribers_of_topic:
-        level = sizes[member] - least
-        ranked[free[level]] = member
-        free[level] += 1
+    _, ranked[: len(subscribers_of_topic)] = grouped(
+        subscribers_of_topic, sizes[subscribers_of_topic] - least, spread + 1
+    )
 
 
 @subroutine

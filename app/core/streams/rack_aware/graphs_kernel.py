@@ -9,6 +9,7 @@ import numpy as np
 
 from app.core.compiled.arrays import Int64Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.counting_kernel import grouped
 from app.core.model import Int64s
 from app.core.streams.rack_aware.cycles_kernel import SMALLEST_INT, Residual, cancel_negative_cycles, fill_max_flow
 
@@ -113,13 +114,10 @@ def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
     for arc in range(n):
         origin[arc], to[arc] = arcs[arc, 0], arcs[arc, 1]
         origin[n + arc], to[n + arc] = arcs[arc, 1], arcs[arc, 0]
-    order = _by_origin_and_end(origin, to, nodes)
-    place, first = np.empty(2 * n, np.int64), np.zeros(nodes + 1, np.int64)
-    for at in range(2 * n):
-        place[order[at]] = at
-        first[origin[at] + 1] += 1
-    for node in range(nodes):
-        first[node + 1] += first[node]
+    _, by_end = grouped(np.arange(2 * n), to, nodes)
+    first, order = grouped(by_end, origin[by_end], nodes)
+    place = np.empty(2 * n, np.int64)
+    place[order] = np.arange(2 * n)
     graph = Residual(
         first,
         np.empty(2 * n, np.int64),
@@ -139,21 +137,3 @@ def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
         graph.residual_capacity[at] = arcs[arc, 2] - flow if is_forward else flow
         graph.mate[at] = place[arc + n if is_forward else arc]
     return graph
-
-
-@subroutine
-def _by_origin_and_end(origin: Int64Vector, to: Int64Vector, nodes: int) -> Int64s:
-    """The order of arcs by tail, then by head: two passes of a counting sort."""
-    order = np.arange(len(origin))
-    for keys in (to, origin):
-        ends = np.zeros(nodes + 1, np.int64)
-        for key in keys:
-            ends[key + 1] += 1
-        for node in range(nodes):
-            ends[node + 1] += ends[node]
-        sorted_ = np.empty(len(order), np.int64)
-        for arc in order:
-            sorted_[ends[keys[arc]]] = arc
-            ends[keys[arc]] += 1
-        order = sorted_
-    return order
