@@ -131,8 +131,7 @@ class _RangeProblem:
         grouped: list[list[TopicMetadata]] = [[] for _ in number_of]
         for topic, number in zip(topics, group_of, strict=True):
             grouped[number].append(topic)
-        order = static_first(in_hash_order)
-        visited = {subscribers: hashed[subscriptions.members_of(subscribers, order)] for subscribers, _ in number_of}
+        visited = [hashed[each] for each in subscriptions.subscriber_sets(static_first(in_hash_order))]
         groups = [
             _CoPartitionedTopics(
                 grouped[number], partitions, visited[subscribers], rack_table.of_member[visited[subscribers]]

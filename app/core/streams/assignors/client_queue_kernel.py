@@ -149,7 +149,8 @@ def poll(queue: ClientQueue, wanted: BoolVector) -> int:
             break
         rejected[n_rejected] = client
         n_rejected += 1
-    _offer_in_hash_order(queue, rejected[:n_rejected])
+    if n_rejected:
+        _offer_in_hash_order(queue, rejected[:n_rejected])
     return chosen
 
 
