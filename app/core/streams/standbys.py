@@ -24,7 +24,6 @@ import numpy as np
 
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import TASK_ID, TaskId
-from app.core.kafka_versions import Replayed
 from app.core.model import NO_CLIENT, Int64s
 from app.core.streams import standbys_kernel as kernel
 from app.core.streams.model import (
@@ -45,9 +44,6 @@ LONGEST_VALUE = 30
 """In UTF-16 units, as Java counts the length of a string."""
 
 
-_SOURCE = "org.apache.kafka.streams.processor.internals.assignment."
-
-
 @dataclass(frozen=True, slots=True)
 class StandbyPolicy:
     """One policy of standby placement.
@@ -55,16 +51,12 @@ class StandbyPolicy:
     Parameters
     ----------
     place : adds standbys of the stateful tasks to an assignment that has the active tasks.
-    replays : Kafka's class and the releases that place so.
     may_move : (clients, clients) bool: from which client to which a standby may move when loads are balanced.
     client_tag_values : (clients, tag values) bool, if KIP-925 must not lower the number of tag values of a task's
         copies; None if it may swap any two standbys.
     """
 
-    name: str
-    summary: str
     place: Callable[[Application, PartialAssignment, StreamsOptions], None]
-    replays: Replayed
     may_move: Callable[[Application], Bools]
     client_tag_values: Callable[[Application], Bools] | None = None
 
@@ -120,13 +112,8 @@ def _may_move_anywhere(application: Application) -> Bools:
     return np.ones((len(application.clients), len(application.clients)), np.bool_)
 
 
-BY_LOAD = StandbyPolicy(
-    "by_load",
-    "each standby to the client with the fewest tasks a thread",
-    _place_by_load,
-    Replayed(_SOURCE + "DefaultStandbyTaskAssignor"),
-    _may_move_anywhere,
-)
+BY_LOAD = StandbyPolicy(_place_by_load, _may_move_anywhere)
+"""Each standby to the client with the fewest tasks a thread: `DefaultStandbyTaskAssignor` of Kafka Streams."""
 
 
 def _place_by_tags(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
@@ -173,11 +160,6 @@ def _order_of_incomplete(application: Application, is_complete: Bools) -> Int64s
     return np.array(list(tasks.values()), np.int64)
 
 
-BY_TAGS = StandbyPolicy(
-    "by_tags",
-    "KIP-708: away from the active task and from each other in every listed tag, as far as the clients allow",
-    _place_by_tags,
-    Replayed(_SOURCE + "ClientTagAwareStandbyTaskAssignor"),
-    _may_move_to_same_tags,
-    _client_tag_values,
-)
+BY_TAGS = StandbyPolicy(_place_by_tags, _may_move_to_same_tags, _client_tag_values)
+"""KIP-708: away from the active task and from each other in every listed tag, as far as the clients allow:
+`ClientTagAwareStandbyTaskAssignor` of Kafka Streams."""
