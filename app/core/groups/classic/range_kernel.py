@@ -13,18 +13,6 @@ from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
 
 
 @compiled
-def racks_of(replicas: Int32Matrix, rack_of_broker: Int32Vector) -> Int32s:
-    """The rack of each replica: (partitions, widest)."""
-    racks = np.full(replicas.shape, NO_RACK, np.int32)
-    for partition in range(replicas.shape[0]):
-        for replica in range(replicas.shape[1]):
-            broker = replicas[partition, replica]
-            if 0 <= broker < len(rack_of_broker):
-                racks[partition, replica] = rack_of_broker[broker]
-    return racks
-
-
-@compiled
 def distinguishes(replicas: Int32Matrix, rack_of_broker: Int32Vector, is_member_rack: BoolVector) -> bool:
     """Whether some replica is in a member's rack, and some partition is not in all racks of the replicas."""
     last_partition_in = np.full(len(is_member_rack), -1, np.int64)
