@@ -52,8 +52,7 @@ class OwnedRuns(Sequence[Owned]):
     def _starts(self) -> Int64s:
         begins_run = np.ones(len(self.topic_index), np.bool_)
         begins_run[1:] = self.topic_index[1:] != self.topic_index[:-1]
-        starts: Int64s = np.flatnonzero(begins_run)
-        return starts
+        return np.flatnonzero(begins_run)
 
 
 def owned_after(assignment: GroupAssignment) -> dict[str, OwnedRuns]:

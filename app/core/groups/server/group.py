@@ -62,8 +62,7 @@ def set_order(ids: Sequence[str], initial_capacity: int | None = None) -> Int64s
 def id_hash_codes(bits: NDArray[np.uint64]) -> Int32s:
     """`Uuid.hashCode` of each id: (ids,) int32."""
     halves = bits[:, 0] ^ bits[:, 1]
-    codes: Int32s = ((halves >> np.uint64(32)) ^ halves).astype(np.uint32).view(np.int32)
-    return codes
+    return ((halves >> np.uint64(32)) ^ halves).astype(np.uint32).view(np.int32)
 
 
 class AssignById(Protocol):

@@ -52,8 +52,7 @@ class StandbyProblem:
     @property
     def weights(self) -> Int64s:
         """(clients,) int64: `unit / threads`."""
-        weights: Int64s = self.unit // self.capacities
-        return weights
+        return self.unit // self.capacities
 
 
 def standby_problem(
