@@ -59,7 +59,7 @@ def test_each_row_of_the_table_describes_an_option() -> None:
 @pytest.mark.parametrize(("path", "row"), TABLE["commands"].items())
 def test_the_function_of_a_command_takes_its_options(path: str, row: dict[str, Any]) -> None:
     """It is called with all of them by name; one whose result is shown has a client in place of the output's."""
-    options = dict.fromkeys(row["options"])
+    options = [*row["options"], *(["operation"] if "operation" in row else [])]
     shown = {"output", "as_json", "url"} if "columns" in row else set()
     given = ["a client"] if shown else []
     inspect.signature(FUNCTIONS[path]).bind(*given, **{name: None for name in options if name not in shown})

@@ -202,4 +202,4 @@ def test_a_snapshot_is_stored_and_a_plan_of_it_approved(run: Run) -> None:
 def test_a_label_with_two_values_is_rejected() -> None:
     """A plan has one value of it: the last one counted, in silence."""
     with pytest.raises(typer.BadParameter, match="has one value"):
-        update_plan(None, "01890a5d-ac96-774b-bcce-b302099a8057", label=["team=a", "team=b"])
+        update_plan(None, "01890a5d-ac96-774b-bcce-b302099a8057", status=None, notes=None, label=["team=a", "team=b"])

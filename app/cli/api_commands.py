@@ -13,13 +13,7 @@ from app.errors.quotation import suggestion
 from app.errors.requests import ConflictingFields
 
 
-def call(
-    operation: str,
-    arguments: list[str] | None = None,
-    body: Path | None = None,
-    output: Path | None = None,
-    url: str | None = None,
-) -> None:
+def call(operation: str, arguments: list[str] | None, body: Path | None, output: Path | None, url: str | None) -> None:
     """Call any operation of the API. The output is its JSON, a line for each item of a list, or its file."""
     from app.cli import planning  # noqa: PLC0415 — few of these commands need the core
 
@@ -48,9 +42,7 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def create_snapshot(
-    client: Any, files: list[Path] | None = None, cluster: str | None = None, kafka_version: str | None = None
-) -> Found:
+def create_snapshot(client: Any, files: list[Path] | None, cluster: str | None, kafka_version: str | None) -> Found:
     """Store the output of Kafka's tools, or the file of `rackplan snapshot`, as a snapshot."""
     from app.cli import planning  # noqa: PLC0415 — few of these commands need the core
 
@@ -68,9 +60,7 @@ def approve_plan(client: Any, plan_id: str) -> Found:
     return raw(client.update_plan(plan_id, status="approved"))
 
 
-def update_plan(
-    client: Any, plan_id: str, status: str | None = None, notes: str | None = None, label: list[str] | None = None
-) -> Found:
+def update_plan(client: Any, plan_id: str, status: str | None, notes: str | None, label: list[str] | None) -> Found:
     """Change the status, notes and labels of a plan."""
     pairs = [text.partition("=") for text in dict.fromkeys(label or ())]
     labels = {name: value or None for name, _, value in pairs}

@@ -7,7 +7,7 @@ from app.cli.output import VIOLATIONS, WRONG_INPUT, fail, hand_over, read_input,
 from rackplan.bench import MalformedSolution, entries, instance, judge, report
 
 
-def list_instances(as_json: bool = False) -> None:
+def list_instances(as_json: bool) -> None:
     """List the instances of KafkaBench with the best known values and lower bounds."""
 
     if as_json:
@@ -24,7 +24,7 @@ def list_instances(as_json: bool = False) -> None:
     table(("instance", "minimised", "best known", "lower bound"), rows)
 
 
-def print_instance(name: str, output: Path | None = None) -> None:
+def print_instance(name: str, output: Path | None) -> None:
     """Print an instance of KafkaBench as JSON: its rules, and its snapshot and request for Rackplan's API."""
 
     try:
@@ -33,7 +33,7 @@ def print_instance(name: str, output: Path | None = None) -> None:
         fail("No such instance", str(unknown), {}, code=WRONG_INPUT)
 
 
-def score(file: Path, instance: str | None = None) -> None:
+def score(file: Path, instance: str | None) -> None:
     """Score a solution of an instance of KafkaBench. The exit code is 3 if it breaks a rule."""
 
     try:

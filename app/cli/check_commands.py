@@ -43,12 +43,7 @@ def diff(**options: Any) -> None:
     checking.report_differences(differences, **written, as_json=options["as_json"])
 
 
-def decode(
-    wire_format: WireFormat,
-    file: Path = Path("-"),
-    encoding: ByteEncoding = ByteEncoding.AUTO,
-    output: Path | None = None,
-) -> None:
+def decode(wire_format: WireFormat, file: Path, encoding: ByteEncoding, output: Path | None) -> None:
     """Print bytes or texts of Kafka as JSON."""
 
     hand_over(decoding.as_json(wire_format, read_input(file), encoding), output)

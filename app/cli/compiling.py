@@ -15,7 +15,7 @@ _LINES = 10
 """Lines of progress, if the output is not a terminal."""
 
 
-def compile_loops(processes: int | None = None, *, as_json: bool = False) -> None:
+def compile_loops(processes: int | None, *, as_json: bool) -> None:
     """Compile missing loops, and print their number and the time; as JSON without progress.
 
     Raises

@@ -21,7 +21,7 @@ _DAYS = {"d": 1, "w": 7}
 _LONGEST_DAYS = 36_500
 
 
-def migrate(revision: str = "head", as_json: bool = False) -> None:
+def migrate(revision: str, as_json: bool) -> None:
     """Upgrade the schema of the database."""
 
     with serving.database() as database:
@@ -38,7 +38,7 @@ def migrate(revision: str = "head", as_json: bool = False) -> None:
     tell(f"schema: {before or 'none'} → {after or 'none'}", {"before": before, "after": after}, as_json=as_json)
 
 
-def write_backup(file: Path, as_json: bool = False) -> None:
+def write_backup(file: Path, as_json: bool) -> None:
     """Write a backup of the database to a file. The service may run meanwhile."""
 
     with serving.database() as database:
@@ -49,7 +49,7 @@ def write_backup(file: Path, as_json: bool = False) -> None:
     tell(sentence, facts, as_json=as_json)
 
 
-def restore_backup(file: Path, overwrite: bool = False, as_json: bool = False) -> None:
+def restore_backup(file: Path, overwrite: bool, as_json: bool) -> None:
     """Restore a backup into an empty database. It is migrated, and the hash of every plan and snapshot verified."""
 
     with serving.database() as database:
@@ -62,12 +62,7 @@ def restore_backup(file: Path, overwrite: bool = False, as_json: bool = False) -
 
 
 def create_key(
-    name: str,
-    scope: list[str] | None = None,
-    team: str = "default",
-    all_teams: bool = False,
-    expires: str | None = None,
-    as_json: bool = False,
+    name: str, scope: list[str] | None, team: str, all_teams: bool, expires: str | None, as_json: bool
 ) -> None:
     """Create a key and print it. It cannot be shown again; only its hash is stored."""
     expires_at = None if expires is None else _moment(expires)
@@ -78,7 +73,7 @@ def create_key(
     tell(secret, {"name": made.name, "key": secret}, as_json=as_json)
 
 
-def list_keys(as_json: bool = False) -> None:
+def list_keys(as_json: bool) -> None:
     """List all keys, revoked and expired ones too. Secrets are not shown."""
 
     with serving.database(migrated=True) as database, database.begin() as uow:
@@ -93,7 +88,7 @@ def list_keys(as_json: bool = False) -> None:
             typer.echo("\t".join(map(escaped, fields)))
 
 
-def revoke_key(name: str, team: str = "default", all_teams: bool = False, as_json: bool = False) -> None:
+def revoke_key(name: str, team: str, all_teams: bool, as_json: bool) -> None:
     """Revoke a key permanently."""
 
     with serving.database(migrated=True) as database, database.begin() as uow:
@@ -101,7 +96,7 @@ def revoke_key(name: str, team: str = "default", all_teams: bool = False, as_jso
     tell(f"{escaped(name)} is revoked", {"revoked": name}, as_json=as_json)
 
 
-def open_service(yes: bool = False, as_json: bool = False) -> None:
+def open_service(yes: bool, as_json: bool) -> None:
     """Let everyone on this machine use the service without a key: delete all keys, which have to be revoked.
 
     Until then a service stays closed once a key was created, also after the last key was revoked. On an address that
@@ -155,11 +150,7 @@ def _moment(text: str) -> datetime:
 
 
 def export_audit_log(
-    since: datetime | None = None,
-    until: datetime | None = None,
-    team: str | None = None,
-    written: str = "jsonl",
-    output: Path | None = None,
+    since: datetime | None, until: datetime | None, team: str | None, written: str, output: Path | None
 ) -> None:
     """Write every entry of the audit log, newest first. The export itself is an entry."""
 

@@ -103,7 +103,7 @@ for _path, _row in TABLE["commands"].items():
     _help = _row["help"]
     if _path == "decode":
         _help += "\n\n\b\n" + "\n".join(f"{one.value}: {one.summary}" for one in WireFormat)
-    _stated = {"columns": _row["columns"]} if "columns" in _row else {}
+    _stated = {name: _row[name] for name in ("columns", "operation") if name in _row}
     _register(_path, _help, [_parameter(*each) for each in _row["options"].items()], **_stated)
 for _kind, _row in PLANS.items():
     _register(f"plan {_kind}", _row["help"], _plan_parameters(_row), **({} if _kind == "keys" else {"kind": _kind}))

@@ -1,6 +1,6 @@
 """`rackplan sweep`, `jobs`, `plans`, `share`, `usage` and `ledger`: resources and jobs of a service."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,14 +29,7 @@ def shown(
         show_rows(find(client, **own), columns, output, as_json=as_json)
 
 
-def run_sweep(
-    file: Path,
-    watch: bool = False,
-    export: str | None = None,
-    output: Path | None = None,
-    as_json: bool = False,
-    url: str | None = None,
-) -> None:
+def run_sweep(file: Path, watch: bool, export: str | None, output: Path | None, as_json: bool, url: str | None) -> None:
     """Start a sweep. With --watch wait for its end; the exit code is 1 if it fails."""
     from app.cli import planning  # noqa: PLC0415 — few of these commands need the core
 
@@ -54,12 +47,13 @@ def run_sweep(
             show_rows(started.raw, _OF_SWEEP, output, as_json=as_json)
 
 
-def list_sweeps(client: Any, most: int = 20) -> Found:
-    """List sweeps, newest first."""
-    return _first(client.list_sweeps(page_size=min(most, 100)), most)
+def list_newest(client: Any, operation: str, most: int, **selected: str | None) -> Found:
+    """The newest of what an operation of the client lists."""
+    found = getattr(client, operation)(page_size=min(most, 100), **selected)
+    return [one.raw for one, _ in zip(found, range(most), strict=False)]
 
 
-def show_sweep(client: Any, sweep_id: str, watch: bool = False) -> Found:
+def show_sweep(client: Any, sweep_id: str, watch: bool) -> Found:
     """Show a sweep, and wait for it with --watch."""
     found = client.get_sweep(sweep_id)
     return raw(_watched("sweep", found) if watch else found)
@@ -70,12 +64,7 @@ def cancel_sweep(client: Any, sweep_id: str) -> Found:
     return raw(client.cancel_sweep(sweep_id))
 
 
-def list_jobs(client: Any, most: int = 20) -> Found:
-    """List jobs, newest first."""
-    return _first(client.list_jobs(page_size=min(most, 100)), most)
-
-
-def show_job(client: Any, job_id: str, watch: bool = False) -> Found:
+def show_job(client: Any, job_id: str, watch: bool) -> Found:
     """Show a job; with --watch wait for its end."""
     if watch:
         _watched("job", client.get_job(job_id))
@@ -87,43 +76,29 @@ def cancel_job(client: Any, job_id: str) -> Found:
     return raw(client.cancel_job(job_id))
 
 
-def list_plans(client: Any, kind: str | None = None, cluster: str | None = None, most: int = 20) -> Found:
-    """List plans, newest first."""
-    return _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(most, 100)), most)
-
-
-def show_plan(plan_id: str, output: Path | None = None, as_json: bool = False, url: str | None = None) -> None:
+def show_plan(plan_id: str, output: Path | None, as_json: bool, url: str | None) -> None:
     """Show a plan."""
     with service.connected(address(url)) as client:
         deliver(service.as_json(client.get_plan(plan_id).raw), output, as_json=as_json)
 
 
 def export_plan(
-    plan_id: str,
-    file_format: str = "reassignment",
-    topic: str | None = None,
-    batch: int | None = None,
-    inverse: bool = False,
-    from_snapshot: str | None = None,
-    output: Path | None = None,
-    url: str | None = None,
+    plan_id: str, file_format: str, from_snapshot: str | None, output: Path | None, url: str | None, **of_file: Any
 ) -> None:
     """Print a plan as a file. Formats are files for Kafka's tools, tables, and a manifest of Kubernetes."""
     with service.connected(address(url)) as client:
-        written = client.export_plan(
-            plan_id, file_format, topic=topic, batch=batch, inverse=inverse, from_=from_snapshot
-        )
+        written = client.export_plan(plan_id, file_format, from_=from_snapshot, **of_file)
         hand_over(written.content, output)
 
 
 def show_progress(
     plan_id: str,
-    snapshot: str | None = None,
-    cluster: str | None = None,
-    log: Path | None = None,
-    output: Path | None = None,
-    as_json: bool = False,
-    url: str | None = None,
+    snapshot: str | None,
+    cluster: str | None,
+    log: Path | None,
+    output: Path | None,
+    as_json: bool,
+    url: str | None,
 ) -> None:
     """Show the progress of a reassignment. Without a later snapshot it is that at the newest one."""
     if snapshot is not None and cluster is not None:
@@ -142,9 +117,7 @@ def show_progress(
         show_rows(found["batches"], ("index", *columns[:4]), output, as_json=False)
 
 
-def create_share_link(
-    kind: str, name: str, days: int = 7, output: Path | None = None, as_json: bool = False, url: str | None = None
-) -> None:
+def create_share_link(kind: str, name: str, days: int, output: Path | None, as_json: bool, url: str | None) -> None:
     """Create a share link of a page. One opens the page with its pictures and files, another its picture alone."""
     with service.connected(address(url)) as client:
         made = client.create_share_link(kind=kind, name=name, days=days).raw
@@ -155,12 +128,7 @@ def create_share_link(
             typer.echo(f"{label.replace('_at', ''):8} {made[label]}")
 
 
-def list_share_links(client: Any, most: int = 20) -> Found:
-    """List the share links that are valid, newest first."""
-    return _first(client.list_share_links(page_size=min(most, 100)), most)
-
-
-def revoke_share_links(share_link_id: str | None = None, as_json: bool = False, url: str | None = None) -> None:
+def revoke_share_links(share_link_id: str | None, as_json: bool, url: str | None) -> None:
     """Revoke one share link; without an id, revoke all share links of the team."""
     with service.connected(address(url)) as client:
         if share_link_id is None:
@@ -171,7 +139,7 @@ def revoke_share_links(share_link_id: str | None = None, as_json: bool = False, 
     tell(sentence, {"revoked": share_link_id or "all"}, as_json=as_json)
 
 
-def show_usage(output: Path | None = None, as_json: bool = False, url: str | None = None) -> None:
+def show_usage(output: Path | None, as_json: bool, url: str | None) -> None:
     """Show the usage and the quotas of the team; of every team for a key of all teams."""
     with service.connected(address(url)) as client:
         found = client.get_usage().raw["teams"]
@@ -180,9 +148,7 @@ def show_usage(output: Path | None = None, as_json: bool = False, url: str | Non
     show_rows(found, tuple(found[0]), output, as_json=as_json)
 
 
-def show_ledger(
-    cluster: str | None = None, output: Path | None = None, as_json: bool = False, url: str | None = None
-) -> None:
+def show_ledger(cluster: str | None, output: Path | None, as_json: bool, url: str | None) -> None:
     """Show the errors of predicted bytes and seconds over the plans that were executed."""
     with service.connected(address(url)) as client:
         found = client.get_ledger(cluster=cluster).raw
@@ -210,10 +176,6 @@ def address(url: str | None) -> str:
     if url is None:
         fail("No service", "the command needs a service; set RACKPLAN_URL, or state --url", {}, code=WRONG_INPUT)
     return url
-
-
-def _first(found: Iterable[Any], limit: int) -> Found:
-    return [one.raw for one, _ in zip(found, range(limit), strict=False)]
 
 
 def raw(found: Any) -> Found:

@@ -34,13 +34,7 @@ _OTHER_FILES = 400
 """Files of the process that listens beside its clients' connections: of slots, the database, libraries, 40 at rest."""
 
 
-def serve(
-    worker: bool = True,
-    allow_root: bool = False,
-    host: str | None = None,
-    port: str | None = None,
-    data_dir: str | None = None,
-) -> None:
+def serve(worker: bool, allow_root: bool, host: str | None, port: str | None, data_dir: str | None) -> None:
     """Serve until stopped: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
     After `nohup` a closed terminal stops nothing.

@@ -9,6 +9,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     recorded.py   consumer groups as a snapshot has them
     kafka_versions.py  releases of Kafka, and the ranges of releases for which an algorithm holds
     replica_lists.py padded replica lists: stacked, compared, counted by broker
+    counting_kernel.py a stable sort by small integers, of loops and of Python
     certificate.py lower bound, gap, optimal, solver, constraints: one record for every planner
     flow.py       minimum-cost flow under several costs in order of importance, each proven; flow_kernel.py is its loop
     integer.py    the solver of integer models, which leaves signals alone

@@ -195,8 +195,7 @@ class ShareLinks(Rows[ShareLink]):
 
     def expiry_after(self, valid_for: timedelta) -> datetime:
         """When a link expires that is made now, by the clock that decides whether it has."""
-        expiry: datetime = self._reading.execute(sa.select(sa.func.now() + valid_for)).scalar_one()
-        return expiry
+        return self._reading.execute(sa.select(sa.func.now() + valid_for)).scalar_one()
 
     def is_stored(self, link_id: UUID) -> bool:
         """Whether a link was made and not revoked."""

@@ -49,14 +49,12 @@ class Sessions(Store):
         query = sa.select(c.caller).where(
             c.secret_hash == key_hash(secret), c.issuer == issuer, c.expires_at > sa.func.now()
         )
-        caller: Mapping[str, Any] | None = self._reading.scalar(query)
-        return caller
+        return self._reading.scalar(query)
 
     def end(self, secret: str) -> Mapping[str, Any] | None:
         """End a session; return its caller, or None."""
         ended = sessions.delete().where(sessions.c.secret_hash == key_hash(secret)).returning(sessions.c.caller)
-        caller: Mapping[str, Any] | None = self._writing.scalar(ended)
-        return caller
+        return self._writing.scalar(ended)
 
 
 _KEY_BYTES = 32

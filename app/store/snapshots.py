@@ -71,8 +71,7 @@ class Snapshots(Rows[Snapshot]):
         return self._content(snapshot_id, "columns")
 
     def _content(self, snapshot_id: UUID, column: str) -> bytes | None:
-        content: bytes | None = self._reading.scalar(sa.select(snapshots.c[column]).where(*self._is(snapshot_id)))
-        return content
+        return self._reading.scalar(sa.select(snapshots.c[column]).where(*self._is(snapshot_id)))
 
     def newest(self, cluster: str) -> Snapshot | None:
         """The snapshot of the latest known state of the cluster, or None."""

@@ -18,10 +18,11 @@ from app.core.streams.model import (
     name_of,
 )
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
-from app.core.streams.registry import STANDBY_POLICIES, STREAMS_ASSIGNORS
+from app.core.streams.registry import STREAMS_ASSIGNORS
+from app.core.streams.standbys import BY_LOAD, BY_TAGS
 from tests.conformance.jvm import java_uuid
 
-POLICIES = {"default_standby": "by_load", "client_tag_standby": "by_tags"}
+POLICIES = {"default_standby": BY_LOAD, "client_tag_standby": BY_TAGS}
 
 
 def _tasks_of(names: list[str]) -> tuple[TaskId, ...]:
@@ -103,7 +104,7 @@ def _assigned(given: Mapping[str, Any]) -> Any:
 def _with_standbys(given: Mapping[str, Any]) -> Any:
     application = _application(given)
     partial = _partial(given, application)
-    STANDBY_POLICIES[POLICIES[given["assignor"]]].place(application, partial, _options(given))
+    POLICIES[given["assignor"]].place(application, partial, _options(given))
     return {"assignment": _by_client(application.answer(partial, probing_rebalance=False))}
 
 
@@ -130,8 +131,8 @@ def _costs(options: StreamsOptions) -> tuple[int, int]:
 
 
 def _optimise_standbys(racks: RackAware, partial: PartialAssignment, options: StreamsOptions) -> tuple[int, int]:
-    costs, by_tags = _costs(options), STANDBY_POLICIES["by_tags"]
-    tag_values_of = by_tags.client_tag_values if options.rack_aware_assignment_tags else None
+    costs = _costs(options)
+    tag_values_of = BY_TAGS.client_tag_values if options.rack_aware_assignment_tags else None
     tags = None if tag_values_of is None else tag_values_of(racks.application)
     return racks.standby_cost(partial, costs[0]), racks.optimise_standbys(partial, costs, tags)
 

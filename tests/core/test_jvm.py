@@ -327,12 +327,6 @@ class TestHashMap:
     def test_copies_of_three_quarters_of_a_power_of_two_hang_on_the_jdk(self, jdk: int, order: list[int]) -> None:
         keys = [16 * i + 15 - i for i in range(12)]
         assert list(JavaHashSet.copy_of(keys, hashes.INTEGER, jdk=jdk)) == order
-        assert list(JavaHashMap.copy_of(dict.fromkeys(keys, 0), hashes.INTEGER, jdk=jdk)) == order
-
-    def test_put_all_makes_room_first(self) -> None:
-        built = mapped([1000])
-        built.put_all(dict.fromkeys([16 * i + 15 - i for i in range(12)], 1))
-        assert list(built) == [165, 135, 1000, 105, 75, 45, 15, 180, 150, 120, 90, 60, 30]
 
     @given(count=st.integers(0, 10**6), jdk=st.sampled_from([17, 21]))
     def test_a_copy_never_grows_while_it_is_filled(self, count: int, jdk: int) -> None:

@@ -15,7 +15,6 @@ from app.core.keys.partitioners import PARTITIONERS
 from app.core.replicas.registry import PLACEMENTS
 from app.core.streams.registry import (
     GROUP_TASK_ASSIGNORS,
-    STANDBY_POLICIES,
     STREAMS_ASSIGNORS,
     group_task_assignor_for,
 )
@@ -87,7 +86,6 @@ def replays() -> list[tuple[str, str, Replayed | None]]:
         "placement": PLACEMENTS.values(),
         "streams assignor": STREAMS_ASSIGNORS.values(),
         "streams group": GROUP_TASK_ASSIGNORS,
-        "standby policy": STANDBY_POLICIES.values(),
         "partitioner": PARTITIONERS.values(),
     }
     return [(family, entry.name, entry.replays) for family, entries in families.items() for entry in entries]

@@ -18,7 +18,7 @@ Source: the Java SE API documentation of `java.util.HashMap` and the implementat
 source; every rule is checked against runs of OpenJDK 17 and 25.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, MutableSet, Sequence
+from collections.abc import Callable, Collection, Iterator, MutableMapping, MutableSet, Sequence
 from math import ceil
 from typing import Any, Generic, TypeVar
 
@@ -61,15 +61,6 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
         self._table: list[Node[Key, Value] | TreeBin[Key, Value] | None] = []
         # While there is no table it is the size that the table will have, or 0 for the default.
         self._threshold = 0 if initial_capacity is None else table_size(initial_capacity)
-
-    @classmethod
-    def copy_of(
-        cls, mapping: Mapping[Key, Value], key_type: KeyType[Key], *, jdk: int = 17
-    ) -> "JavaHashMap[Key, Value]":
-        """`new HashMap(mapping)`, whose keys come in the order that `mapping` is iterated in."""
-        copy: JavaHashMap[Key, Value] = cls(key_type)
-        copy.put_all(mapping, jdk=jdk)
-        return copy
 
     def __getitem__(self, key: Key) -> Value:
         return self._nodes[key].value
@@ -128,15 +119,6 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
         self._grow_belatedly()
         known = self._nodes.get(key)
         return known.value if known is not None else self._put_in_front(key, make())
-
-    def put_all(self, mapping: Mapping[Key, Value], *, jdk: int = 17) -> None:
-        """`putAll`: makes the table large enough for `mapping` first. From JDK 19 on 3·2ᵏ keys get half the table."""
-        if not self._table and mapping:
-            self._threshold = max(self._threshold, table_size(capacity_for(len(mapping), jdk=jdk)))
-        while self._table and len(mapping) > self._threshold and len(self._table) < LARGEST_TABLE:
-            self._resize()
-        for key in mapping:
-            self[key] = mapping[key]
 
     def _new_node(self, key: Key, value: Value) -> Node[Key, Value]:
         node = Node(key, spread(self._key_type.hash_code(key)), value)

@@ -84,8 +84,7 @@ class Keys:
     @property
     def lengths(self) -> Offsets:
         """(keys,) number of bytes of each key."""
-        lengths: Offsets = np.diff(self.offsets)
-        return lengths
+        return np.diff(self.offsets)
 
 
 def keys_of(values: Sequence[bytes | None] | Iterable[bytes | None]) -> Keys:

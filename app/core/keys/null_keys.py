@@ -14,9 +14,11 @@ Time is not modelled: a batch ends when it is full, never because `linger.ms` is
 generators that cannot be seeded; the draws here are in the same order, from `random`.
 """
 
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import Protocol, Self
 
 import numpy as np
@@ -237,22 +239,11 @@ class NullKeyPolicy:
     place: PlaceNullKeys
 
 
+_PLACES: Mapping[str, PlaceNullKeys] = {
+    place.__name__: place
+    for place in (round_robin_skipping, round_robin, sticky_batch, adaptive, random_once_more, random_available)
+}
+_ROWS = json.loads(files("app.core.keys").joinpath("null_keys.json").read_bytes())
 NULL_KEY_POLICIES: Mapping[str, NullKeyPolicy] = {
-    policy.name: policy
-    for policy in (
-        NullKeyPolicy(
-            "round_robin_skipping", "in turn over all partitions, passing those without a leader", round_robin_skipping
-        ),
-        NullKeyPolicy("round_robin", "in turn over the partitions that have a leader", round_robin),
-        NullKeyPolicy("sticky_batch", "one partition until its batch is full, then another at random", sticky_batch),
-        NullKeyPolicy(
-            "adaptive",
-            "one partition for a batch's bytes, then the next at random, likelier the shorter its queue",
-            adaptive,
-        ),
-        NullKeyPolicy("random", "any partition at random, once more if it has no leader", random_once_more),
-        NullKeyPolicy(
-            "random_available", "any partition that has a leader at random, or any where none has", random_available
-        ),
-    )
+    row["name"]: NullKeyPolicy(row["name"], row["summary"], _PLACES[row["place"]]) for row in _ROWS
 }

@@ -9,7 +9,7 @@ Functions from a 32-bit hash to a partition, in which clients with the same hash
 A hash is Java's signed `int`. A remainder has the sign of the dividend, as in C, Go and Java; so every client handles
 negative hashes, in one of these ways:
 
-    to_positive, then %      Java since 0.8.2, librdkafka's murmur2      h & 0x7fffffff
+    no sign bit, then %      Java since 0.8.2, librdkafka's murmur2      h & 0x7fffffff
     abs, then %              0.8's way, and many a partitioner since     |h|, but −2³¹ stays negative
     %, then abs              Sarama, kafka-go, librdkafka's fnv1a        the same without that exception
     unsigned %               librdkafka's crc32, ruby-kafka              h + 2³² if negative
@@ -50,37 +50,23 @@ from app.errors import FieldPath
 from app.errors.kafka import InvalidPartitions, KafkaError
 
 
-def to_positive(hashes: Int32s) -> Int32s:
-    """The hash without its sign bit: 0 … 2³¹ − 1."""
-    positive: Int32s = hashes & np.int32(0x7FFFFFFF)
-    return positive
-
-
-def java_abs(hashes: Int32s) -> Int32s:
-    """`Math.abs` of an `int`: −2³¹ has no positive counterpart and is returned unchanged."""
-    absolute: Int32s = np.abs(hashes)
-    return absolute
-
-
 def of_positive(hashes: Int32s, partitions: int) -> Int32s:
-    """`to_positive(h) % partitions`: 0 … partitions − 1."""
-    return _remainders(to_positive(hashes).view(np.uint32), partitions)
+    """The hash without its sign bit, modulo `partitions`: 0 … partitions − 1."""
+    return _remainders((hashes & np.int32(0x7FFFFFFF)).view(np.uint32), partitions)
 
 
 def of_abs(hashes: Int32s, partitions: int) -> Int32s:
-    """`abs(h) % partitions`.
+    """`abs(h) % partitions`. As Java's `Math.abs`, numpy's leaves −2³¹, which has no positive counterpart.
 
     For the hash −2³¹ it is −(2³¹ mod partitions): below 0 unless `partitions` is a power of two. A client rejects such
     a record. (Kafka's own function in later versions of 0.8 returned 0 for −2³¹.)
     """
-    remainders: Int32s = np.fmod(java_abs(hashes), np.int32(partitions))
-    return remainders
+    return np.fmod(np.abs(hashes), np.int32(partitions))
 
 
 def abs_of_remainder(hashes: Int32s, partitions: int) -> Int32s:
     """`abs(h % partitions)`: 0 … partitions − 1, since no remainder is −2³¹."""
-    remainders: Int32s = np.abs(np.fmod(hashes, np.int32(partitions)))
-    return remainders
+    return np.abs(np.fmod(hashes, np.int32(partitions)))
 
 
 def of_unsigned(hashes: Int32s, partitions: int) -> Int32s:

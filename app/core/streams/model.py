@@ -1,6 +1,6 @@
 """Input and output of a task assignor: clients, tasks, racks of their partitions, settings, assignment."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -104,6 +104,12 @@ class TaskPartitions:
     replicas: Mapping[str, Sequence[Sequence[int]]]
     rack_of: Mapping[int, str | None]
 
+    def racks_of(self, partition: TopicPartition) -> set[str | None]:
+        """The racks of a partition's replicas, None for those without one; empty if it is not in the metadata."""
+        topic, number = partition
+        replicas = self.replicas.get(topic, ())
+        return {self.rack_of.get(broker) for broker in replicas[number]} if 0 <= number < len(replicas) else set()
+
 
 @dataclass(frozen=True, slots=True)
 class StreamsOptions:
@@ -162,13 +168,24 @@ class StreamsAssignment:
     def of_client(self, client: int) -> ClientTasks:
         """The tasks of the client at a position of `process_ids`."""
         return ClientTasks(
-            self._ids(self.active[client]),
-            self._ids(self.standby[client] & ~self.warmup[client]),
-            self._ids(self.warmup[client]),
+            self.ids(self.active[client]),
+            self.ids(self.standby[client] & ~self.warmup[client]),
+            self.ids(self.warmup[client]),
         )
 
-    def _ids(self, is_assigned: Bools) -> tuple[TaskId, ...]:
-        return tuple(self.task_ids[row] for row in np.flatnonzero(is_assigned).tolist())
+    def ids(self, is_named: Bools) -> tuple[TaskId, ...]:
+        """The ids of tasks; `is_named` : (tasks,) bool."""
+        return tuple(self.task_ids[row] for row in np.flatnonzero(is_named).tolist())
+
+
+def listed_tasks(task_ids: Sequence[TaskId], lists: Iterable[Iterable[TaskId]]) -> Bools:
+    """(lists, tasks) bool: whether each list has the task. Tasks that are not among `task_ids` are left out."""
+    row_of = {task: row for row, task in enumerate(task_ids)}
+    rows = [[row_of[task] for task in listed if task in row_of] for listed in lists]
+    has_task = np.zeros((len(rows), len(task_ids)), np.bool_)
+    for place, of_list in enumerate(rows):
+        has_task[place, of_list] = True
+    return has_task
 
 
 class AssignTasks(Protocol):

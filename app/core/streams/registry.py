@@ -12,7 +12,6 @@ from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.coordinator import processes, sticky_by_load, sticky_by_pairs
 from app.core.streams.coordinator.model import AssignGroupTasks
 from app.core.streams.model import AssignTasks
-from app.core.streams.standbys import BY_LOAD, BY_TAGS, StandbyPolicy
 from app.errors import FieldPath
 from app.errors.requests import AssignorUnavailable, ConflictingFields
 
@@ -28,7 +27,6 @@ class StreamsAssignor:
     uses_tags : whether client tags decide the placement of standbys (KIP-708).
     uses_racks : whether KIP-925 can be on.
     reads_offsets : whether the offsets that members of a streams group report have influence.
-    default_costs : traffic cost and non-overlap cost if the options have none.
     """
 
     name: str
@@ -39,7 +37,6 @@ class StreamsAssignor:
     uses_tags: bool = False
     uses_racks: bool = False
     reads_offsets: bool = False
-    default_costs: tuple[int, int] | None = None
 
 
 _ROWS: Mapping[str, Mapping[str, Any]] = json.loads(files("app.core.streams").joinpath("assignors.json").read_bytes())
@@ -86,23 +83,16 @@ def later_versions(assignor: StreamsAssignor, version: KafkaVersion) -> list[Kaf
     return sorted(release for release in first if release > version)
 
 
-_CLASSIC: Mapping[str, tuple[AssignTasks, Replayed, tuple[int, int] | None]] = {
-    "high_availability": (
-        *(high_availability.assign, high_availability.REPLAYS),
-        (high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
-    ),
-    "sticky": (sticky.assign, sticky.REPLAYS, (sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST)),
-    "fallback_prior": (sticky.assign_prior, sticky.PRIOR_REPLAYS, None),
+_CLASSIC: Mapping[str, tuple[AssignTasks, Replayed]] = {
+    "high_availability": (high_availability.assign, high_availability.REPLAYS),
+    "sticky": (sticky.assign, sticky.REPLAYS),
+    "fallback_prior": (sticky.assign_prior, sticky.PRIOR_REPLAYS),
 }
 STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = {
-    name: StreamsAssignor(**_ROWS[name], assign=assign, replays=replays, default_costs=costs)
-    for name, (assign, replays, costs) in _CLASSIC.items()
+    name: StreamsAssignor(**_ROWS[name], assign=assign, replays=replays) for name, (assign, replays) in _CLASSIC.items()
 }
 """Every assignor of the classic protocol. To add one: a file with an `assign`, an entry here and in assignors.json,
 tests and vectors."""
-
-STANDBY_POLICIES: Mapping[str, StandbyPolicy] = {policy.name: policy for policy in (BY_LOAD, BY_TAGS)}
-"""Every standby policy of the high-availability assignor."""
 
 
 def streams_assignor_for(protocol: str, name: str | None, version: KafkaVersion) -> StreamsAssignor:

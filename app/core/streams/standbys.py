@@ -24,7 +24,6 @@ import numpy as np
 
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import TASK_ID, TaskId
-from app.core.kafka_versions import Replayed
 from app.core.model import NO_CLIENT, Int64s
 from app.core.streams import standbys_kernel as kernel
 from app.core.streams.model import (
@@ -45,9 +44,6 @@ LONGEST_VALUE = 30
 """In UTF-16 units, as Java counts the length of a string."""
 
 
-_SOURCE = "org.apache.kafka.streams.processor.internals.assignment."
-
-
 @dataclass(frozen=True, slots=True)
 class StandbyPolicy:
     """One policy of standby placement.
@@ -55,16 +51,12 @@ class StandbyPolicy:
     Parameters
     ----------
     place : adds standbys of the stateful tasks to an assignment that has the active tasks.
-    replays : Kafka's class and the releases that place so.
     may_move : (clients, clients) bool: from which client to which a standby may move when loads are balanced.
     client_tag_values : (clients, tag values) bool, if KIP-925 must not lower the number of tag values of a task's
         copies; None if it may swap any two standbys.
     """
 
-    name: str
-    summary: str
     place: Callable[[Application, PartialAssignment, StreamsOptions], None]
-    replays: Replayed
     may_move: Callable[[Application], Bools]
     client_tag_values: Callable[[Application], Bools] | None = None
 
@@ -108,41 +100,33 @@ def _reject(detail: str, most: int, path: FieldPath) -> None:
 
 
 def _place_by_load(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
-    rows = application.stateful
-    requested = np.full(len(rows), options.num_standby_replicas, np.int64)
-    kernel.place_on_least_loaded(
-        rows, requested, partial.active, partial.standby, partial.counts, application.capacities
-    )
+    requested = np.full(len(application.stateful), options.num_standby_replicas, np.int64)
+    kernel.place_on_least_loaded(application.stateful, requested, _clients(application, partial))
+
+
+def _clients(application: Application, partial: PartialAssignment) -> kernel.Clients:
+    return kernel.Clients(partial.active, partial.standby, partial.counts, application.capacities)
 
 
 def _may_move_anywhere(application: Application) -> Bools:
     return np.ones((len(application.clients), len(application.clients)), np.bool_)
 
 
-BY_LOAD = StandbyPolicy(
-    "by_load",
-    "each standby to the client with the fewest tasks a thread",
-    _place_by_load,
-    Replayed(_SOURCE + "DefaultStandbyTaskAssignor"),
-    _may_move_anywhere,
-)
+BY_LOAD = StandbyPolicy(_place_by_load, _may_move_anywhere)
+"""Each standby to the client with the fewest tasks a thread: `DefaultStandbyTaskAssignor` of Kafka Streams."""
 
 
 def _place_by_tags(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
-    rows, capacities = application.stateful, application.capacities
+    rows, clients = application.stateful, _clients(application, partial)
     values = tag_vectors(application.clients, options.rack_aware_assignment_tags)
     remaining = np.full(len(rows), options.num_standby_replicas, np.int64)
-    is_complete, active_twice = kernel.place_apart_by_tags(
-        rows, remaining, values, partial.active, partial.standby, partial.counts, capacities
-    )
+    is_complete, active_twice = kernel.place_apart_by_tags(rows, remaining, values, clients)
     if active_twice != NO_CLIENT:
         raise inconsistent(application, int(rows[active_twice]), "is active twice", "NullPointerException")
     if is_complete.all():
         return
     order = _order_of_incomplete(application, is_complete)
-    kernel.place_on_least_loaded(
-        rows[order], remaining[order], partial.active, partial.standby, partial.counts, capacities
-    )
+    kernel.place_on_least_loaded(rows[order], remaining[order], clients)
 
 
 def _may_move_to_same_tags(application: Application) -> Bools:
@@ -176,11 +160,6 @@ def _order_of_incomplete(application: Application, is_complete: Bools) -> Int64s
     return np.array(list(tasks.values()), np.int64)
 
 
-BY_TAGS = StandbyPolicy(
-    "by_tags",
-    "KIP-708: away from the active task and from each other in every listed tag, as far as the clients allow",
-    _place_by_tags,
-    Replayed(_SOURCE + "ClientTagAwareStandbyTaskAssignor"),
-    _may_move_to_same_tags,
-    _client_tag_values,
-)
+BY_TAGS = StandbyPolicy(_place_by_tags, _may_move_to_same_tags, _client_tag_values)
+"""KIP-708: away from the active task and from each other in every listed tag, as far as the clients allow:
+`ClientTagAwareStandbyTaskAssignor` of Kafka Streams."""

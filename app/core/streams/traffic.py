@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.core.jvm.hashes import TaskId, TopicPartition
-from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, TaskPartitions
+from app.core.streams.model import StreamsAssignment, StreamsClient, TaskPartitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,37 +44,23 @@ def client_traffic(
     -------
     By client. A replica without a rack is in no client's rack; if the client or all replicas have none, it is unknown.
     """
+    kinds = ((assignment.active, partitions.sources), (assignment.standby, partitions.changelogs))
     return [
         ClientTraffic(
-            _reads(
-                client.rack_id, _partitions_of(assignment, assignment.active[place], partitions.sources), partitions
-            ),
-            _reads(
-                client.rack_id, _partitions_of(assignment, assignment.standby[place], partitions.changelogs), partitions
-            ),
+            *(_reads(client.rack_id, assignment.ids(has[place]), by_task, partitions) for has, by_task in kinds)
         )
         for place, client in enumerate(clients)
     ]
 
 
-def _partitions_of(
-    assignment: StreamsAssignment, is_assigned: Bools, by_task: Mapping[TaskId, Sequence[TopicPartition]]
-) -> list[TopicPartition]:
-    rows = np.flatnonzero(is_assigned).tolist()
-    return [partition for row in rows for partition in dict.fromkeys(by_task.get(assignment.task_ids[row], ()))]
-
-
-def _reads(rack: str | None, read: Iterable[TopicPartition], partitions: TaskPartitions) -> RackReads:
-    total = crossing = unknown = 0
-    for topic, number in read:
-        replicas = partitions.replicas.get(topic, ())
-        replica_racks = {
-            partitions.rack_of.get(broker) for broker in (replicas[number] if number < len(replicas) else ())
-        }
-        replica_racks.discard(None)
-        total += 1
-        if rack is None or not replica_racks:
-            unknown += 1
-        elif rack not in replica_racks:
-            crossing += 1
-    return RackReads(total, crossing, unknown)
+def _reads(
+    rack: str | None,
+    tasks: Iterable[TaskId],
+    by_task: Mapping[TaskId, Sequence[TopicPartition]],
+    partitions: TaskPartitions,
+) -> RackReads:
+    racks = [
+        partitions.racks_of(partition) - {None} for task in tasks for partition in dict.fromkeys(by_task.get(task, ()))
+    ]
+    known = [] if rack is None else list(filter(None, racks))
+    return RackReads(len(racks), sum(rack not in of_replicas for of_replicas in known), len(racks) - len(known))

@@ -1,14 +1,22 @@
 """KIP-708: whether a task's copies are apart in every listed tag, whether they can be, and the effects of each loss."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import numpy as np
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
-from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG, Bools, StreamsAssignment, StreamsClient, StreamsOptions
+from app.core.streams.model import (
+    RUNNING_ACTIVE,
+    UNKNOWN_LAG,
+    Bools,
+    StreamsAssignment,
+    StreamsClient,
+    StreamsOptions,
+    listed_tasks,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,46 +154,32 @@ def losses(
     assignment, clients, stateful : as in `task_verdicts`. Lags are those that the clients state; a client that is
         `RUNNING_ACTIVE` has a lag of 0.
     """
-    has_state = np.isin(np.arange(len(assignment.task_ids)), _rows(assignment, stateful))
+    [has_state] = listed_tasks(assignment.task_ids, [stateful])
     lags = _lags(assignment, clients)
     result = []
-    for verdict in tag_verdicts(clients, options):
-        for value, n_clients in verdict.values:
-            is_lost = np.array([client.client_tags.get(verdict.tag) == value for client in clients], np.bool_)
-            result.append(_loss(assignment, is_lost, has_state, lags, n_clients, verdict.tag, value))
-    for place, client in enumerate(clients):
-        is_lost = np.arange(len(clients)) == place
-        result.append(_loss(assignment, is_lost, has_state, lags, 1, process_id=client.process_id))
+    values = ((verdict.tag, value) for verdict in tag_verdicts(clients, options) for value, _ in verdict.values)
+    for tag, value in values:
+        is_lost = np.array([client.client_tags.get(tag) == value for client in clients], np.bool_)
+        result.append(replace(_loss(assignment, is_lost, has_state, lags), tag=tag, value=value))
+    for is_lost, client in zip(np.eye(len(clients), dtype=np.bool_), clients, strict=True):
+        result.append(replace(_loss(assignment, is_lost, has_state, lags), process_id=client.process_id))
     return result
 
 
-def _loss(
-    assignment: StreamsAssignment,
-    is_lost: Bools,
-    has_state: Bools,
-    lags: Int64s,
-    n_clients: int,
-    tag: str | None = None,
-    value: str | None = None,
-    *,
-    process_id: UUID | None = None,
-) -> Loss:
+def _loss(assignment: StreamsAssignment, is_lost: Bools, has_state: Bools, lags: Int64s) -> Loss:
     has_copy = assignment.active | assignment.standby
     was_active = assignment.active[is_lost].any(axis=0)
     survives = has_copy[~is_lost].any(axis=0)
-    promoted = np.flatnonzero(was_active & has_state & survives)
+    promoted = was_active & has_state & survives
     smallest_lag = np.where(has_copy[~is_lost][:, promoted], lags[~is_lost][:, promoted], _UNKNOWN).min(
         axis=0, initial=_UNKNOWN
     )
     return Loss(
-        n_clients,
-        _named(assignment, has_copy[is_lost].any(axis=0) & has_state & ~survives),
-        tuple(assignment.task_ids[row] for row in promoted.tolist()),
-        _named(assignment, was_active & ~has_state),
+        int(is_lost.sum()),
+        assignment.ids(has_copy[is_lost].any(axis=0) & has_state & ~survives),
+        assignment.ids(promoted),
+        assignment.ids(was_active & ~has_state),
         np.where(smallest_lag == _UNKNOWN, UNKNOWN_LAG, smallest_lag),
-        tag,
-        value,
-        process_id,
     )
 
 
@@ -204,12 +198,3 @@ def _lags(assignment: StreamsAssignment, clients: Sequence[StreamsClient]) -> In
             if task in row_of:
                 lags[place, row_of[task]] = {RUNNING_ACTIVE: 0, UNKNOWN_LAG: _UNKNOWN}.get(lag, lag)
     return lags
-
-
-def _rows(assignment: StreamsAssignment, tasks: Sequence[TaskId]) -> Int64s:
-    row_of = {task: row for row, task in enumerate(assignment.task_ids)}
-    return np.array([row_of[task] for task in tasks], np.int64)
-
-
-def _named(assignment: StreamsAssignment, rows: Bools) -> tuple[TaskId, ...]:
-    return tuple(assignment.task_ids[row] for row in np.flatnonzero(rows).tolist())

@@ -110,6 +110,6 @@ def _missing(assignment: StreamsAssignment, ids: set[TaskId]) -> list[TaskViolat
 
 
 def _violation(assignment: StreamsAssignment, code: str, severity: str, rows: Bools, predicate: str) -> TaskViolation:
-    concerned = sorted(assignment.task_ids[row] for row in np.flatnonzero(rows).tolist())
+    concerned = sorted(assignment.ids(rows))
     detail = f"{len(concerned)} of {len(assignment.task_ids)} tasks {predicate}"
     return TaskViolation(code, severity, len(concerned), tuple(concerned[:NAMED_TASKS]), detail)

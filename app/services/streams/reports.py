@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
-from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment, StreamThread, name_of
+from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment, StreamThread, listed_tasks, name_of
 from app.core.streams.traffic import RackReads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
 from app.services.streams import answers
@@ -145,15 +145,11 @@ def _total(of_clients: Sequence[RackReads]) -> answers.Reads:
 
 def _movement(source: StreamsSource, assignment: StreamsAssignment) -> answers.TaskMovement:
     """Tasks that move, and the state that has to be copied for them."""
-    row_of = {task: row for row, task in enumerate(assignment.task_ids)}
-    was_active, had = (np.zeros(assignment.active.shape, np.bool_) for _ in range(2))
-    for place, client in enumerate(source.clients):
-        active = [row_of[task] for task in client.previous_active if task in row_of]
-        was_active[place, active] = had[place, active] = True
-        had[place, [row_of[task] for task in client.previous_standby if task in row_of]] = True
+    was_active = listed_tasks(assignment.task_ids, (client.previous_active for client in source.clients))
+    had = was_active | listed_tasks(assignment.task_ids, (client.previous_standby for client in source.clients))
     ran = was_active.any(axis=0)
     stays = (was_active & assignment.active).any(axis=0)
-    has_state = np.isin(np.arange(len(assignment.task_ids)), [row_of[task] for task in source.tasks.stateful])
+    [has_state] = listed_tasks(assignment.task_ids, [source.tasks.stateful])
     copied = (assignment.active | assignment.standby) & ~had & has_state
     times: Mapping[TaskId, int] = dict(zip(assignment.task_ids, copied.sum(axis=0).tolist(), strict=True))
     known = source.state_bytes
@@ -167,4 +163,4 @@ def _movement(source: StreamsSource, assignment: StreamsAssignment) -> answers.T
 
 
 def _named(assignment: StreamsAssignment, has_task: Bools) -> list[str]:
-    return [name_of(assignment.task_ids[row]) for row in np.flatnonzero(has_task).tolist()]
+    return list(map(name_of, assignment.ids(has_task)))

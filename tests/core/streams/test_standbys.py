@@ -9,8 +9,7 @@ from hypothesis import given
 
 from app.core.streams.assignors.high_availability import assign
 from app.core.streams.model import Application, PartialAssignment, StreamsAssignment, StreamsClient, StreamsOptions
-from app.core.streams.registry import STANDBY_POLICIES
-from app.core.streams.standbys import policy_for, require_tags_within_limits
+from app.core.streams.standbys import BY_LOAD, BY_TAGS, StandbyPolicy, policy_for, require_tags_within_limits
 from app.errors.kafka import TagsBeyondLimits
 from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
@@ -18,13 +17,13 @@ from tests.profiles import costly
 
 
 def placed(
-    policy: str, clients: Sequence[StreamsClient], names: str, active: Sequence[int], options: StreamsOptions
+    policy: StandbyPolicy, clients: Sequence[StreamsClient], names: str, active: Sequence[int], options: StreamsOptions
 ) -> StreamsAssignment:
     """Standbys of tasks that are active on the clients at some places."""
     application = Application(clients, tasks(names))
     partial = PartialAssignment.empty(application)
     partial.active[list(active), np.arange(len(application.task_ids))] = True
-    STANDBY_POLICIES[policy].place(application, partial, options)
+    policy.place(application, partial, options)
     return application.answer(partial, probing_rebalance=False)
 
 
@@ -49,8 +48,7 @@ class TestPromises:
     @given(applications())
     def test_the_listed_tags_choose_the_rule(self, application: Given) -> None:
         options = application[2]
-        name = "by_tags" if options.rack_aware_assignment_tags else "by_load"
-        assert policy_for(options) is STANDBY_POLICIES[name]
+        assert policy_for(options) is (BY_TAGS if options.rack_aware_assignment_tags else BY_LOAD)
 
     @given(st.integers(0, 12), st.integers(2, 3), st.integers(2, 4))
     def test_copies_are_apart_in_each_tag_where_every_combination_has_a_client(
@@ -89,7 +87,7 @@ class TestExamples:
         """KIP-708, "partially preferred": the first standby is in the other cluster, the second in the third zone."""
         clients = grid("abc", "12")
         options = StreamsOptions(2, rack_aware_assignment_tags=("cluster", "zone"))
-        answer = placed("by_tags", clients, "0_0", [0], options)
+        answer = placed(BY_TAGS, clients, "0_0", [0], options)
         # 0_0 runs in a1: b2 is first of those in other zone and cluster; then, clusters given up, c1 is before c2.
         assert written(answer) == ["0_0 |  | ", " |  | ", " | 0_0 | ", " |  | ", " | 0_0 | ", " |  | "]
 
@@ -97,7 +95,7 @@ class TestExamples:
         """One zone: it has no more values than there are copies, and so is no constraint from the start."""
         clients = [client(number, client_tags={"zone": "a"}) for number in range(3)]
         options = StreamsOptions(1, rack_aware_assignment_tags=("zone",))
-        assert written(placed("by_tags", clients, "0_0 0_1", [0, 0], options)) == [
+        assert written(placed(BY_TAGS, clients, "0_0 0_1", [0, 0], options)) == [
             "0_0 0_1 |  | ",
             " | 0_0 | ",
             " | 0_1 | ",
@@ -108,7 +106,7 @@ class TestExamples:
         zones = ("a", None, "a", "b")
         clients = [client(n, client_tags={} if zone is None else {"zone": zone}) for n, zone in enumerate(zones)]
         options = StreamsOptions(3, rack_aware_assignment_tags=("zone",))
-        answer = placed("by_tags", clients, "0_0", [0], options)
+        answer = placed(BY_TAGS, clients, "0_0", [0], options)
         # The third standby finds no client by tags; it is placed by load in the end.
         assert written(answer) == ["0_0 |  | ", " | 0_0 | ", " | 0_0 | ", " | 0_0 | "]
 
@@ -116,8 +114,8 @@ class TestExamples:
         """Kafka's loop asks how many are left only after the first. The assignor does not come here then."""
         clients = grid("ab", "1")
         options = StreamsOptions(0, rack_aware_assignment_tags=("zone",))
-        assert written(placed("by_tags", clients, "0_0", [0], options)) == ["0_0 |  | ", " | 0_0 | "]
-        assert written(placed("by_load", clients, "0_0", [0], options)) == ["0_0 |  | ", " |  | "]
+        assert written(placed(BY_TAGS, clients, "0_0", [0], options)) == ["0_0 |  | ", " | 0_0 | "]
+        assert written(placed(BY_LOAD, clients, "0_0", [0], options)) == ["0_0 |  | ", " |  | "]
         assert written(assign(clients, tasks("0_0"), options)) == ["0_0 |  | ", " |  | "]
 
     def test_a_standby_moves_only_to_a_client_with_all_tags_of_the_one_it_leaves(self) -> None:
@@ -126,7 +124,7 @@ class TestExamples:
             client(1, client_tags={"zone": "a"}),
             client(2, client_tags={"zone": "b"}),
         ]
-        may_move = STANDBY_POLICIES["by_tags"].may_move(Application(clients, tasks("0_0")))
+        may_move = BY_TAGS.may_move(Application(clients, tasks("0_0")))
         assert may_move.tolist() == [[True, False, False], [True, True, False], [False, False, True]]
 
 

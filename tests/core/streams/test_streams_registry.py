@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from app.core.streams.model import UNBOUNDED_LAG, StreamsAssignment, StreamsOptions, StreamsTasks
-from app.core.streams.registry import STANDBY_POLICIES, STREAMS_ASSIGNORS
+from app.core.streams.registry import STREAMS_ASSIGNORS
 from app.core.streams.violations import violations
 from app.errors.kafka import KafkaRefuses, NoClients, UnknownTaskLag
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
@@ -82,5 +82,4 @@ def test_an_unknown_lag_fails_where_lags_decide() -> None:
 
 
 def test_every_name_is_its_own_key() -> None:
-    for registry in (STREAMS_ASSIGNORS, STANDBY_POLICIES):
-        assert all(name == entry.name and entry.summary for name, entry in registry.items())
+    assert all(name == entry.name and entry.summary for name, entry in STREAMS_ASSIGNORS.items())

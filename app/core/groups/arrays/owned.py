@@ -4,7 +4,7 @@ A member that owns a thousand partitions of a thousand topics has a thousand run
 sequence of such runs that is stored as arrays, and assignors read the arrays: `MemberPartitions.owned`.
 """
 
-from collections.abc import KeysView, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import attrgetter
@@ -52,8 +52,7 @@ class OwnedRuns(Sequence[Owned]):
     def _starts(self) -> Int64s:
         begins_run = np.ones(len(self.topic_index), np.bool_)
         begins_run[1:] = self.topic_index[1:] != self.topic_index[:-1]
-        starts: Int64s = np.flatnonzero(begins_run)
-        return starts
+        return np.flatnonzero(begins_run)
 
 
 def owned_after(assignment: GroupAssignment) -> dict[str, OwnedRuns]:
@@ -169,6 +168,11 @@ class MemberPartitions:
         of_members = np.repeat(np.arange(len(members)), lengths)
         pairs = cls(of_members, np.concatenate(topics), np.concatenate(partitions).astype(np.int64))
         return pairs.select(pairs.topics != UNKNOWN_TOPIC)
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[tuple[int, int, int]]) -> Self:
+        """Members, topics and partitions as triples."""
+        return cls(*np.array(list(rows), np.int64).reshape(-1, 3).T)
 
     @classmethod
     def of(cls, assignment: GroupAssignment) -> Self:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from app.core.groups.arrays.partition_table import PartitionTable
 from app.core.groups.model import GroupMetadata, Member
 from app.core.model import NO_RACK, Bools, Int32s
+from app.core.replica_lists import stacked
 
 LARGEST_DIRECT_TABLE = 1 << 20
 """If every broker id is smaller, ids index `of_broker` directly; otherwise they are numbered first."""
@@ -59,24 +60,20 @@ class RackTable:
         is_known = self._sparse_ids[np.minimum(places, len(self._sparse_ids) - 1)] == replicas
         return np.where(is_known, places, np.int32(-1))
 
+    def racks_of(self, replicas: Int32s) -> Int32s:
+        """The rack of each replica, or `NO_RACK`: int32, of the shape of `replicas`. Offline replicas count."""
+        # One entry before and one after the known brokers, for indices out of bounds: padding, brokers without a rack.
+        lookup = np.full(len(self.of_broker) + 2, NO_RACK, np.int32)
+        lookup[1:-1] = self.of_broker
+        return lookup.take(self.broker_index(replicas).astype(np.int64) + 1, mode="clip")
+
     @cached_property
     def of_replicas(self) -> Int32s:
         """(widest, partitions) int32: the rack of each partition's first replica, of its second …, or `NO_RACK`.
 
-        Partitions are numbered topic by topic, in the order of `replicas`. Offline replicas count.
+        Partitions are numbered topic by topic, in the order of `replicas`.
         """
-        # One entry before and one after the known brokers, for indices out of bounds: padding, brokers without a rack.
-        lookup = np.full(len(self.of_broker) + 2, NO_RACK, np.int32)
-        lookup[1:-1] = self.of_broker
-        width = max((rows.shape[1] for rows in self.replicas), default=0)
-        racks = np.full((width, sum(map(len, self.replicas))), NO_RACK, np.int32)
-        start = 0
-        for rows in self.replicas:
-            racks[: rows.shape[1], start : start + len(rows)] = rows.T
-            start += len(rows)
-        for column, brokers in enumerate(racks):
-            racks[column] = lookup.take(self.broker_index(brokers).astype(np.int64) + 1, mode="clip")
-        return racks
+        return self.racks_of(np.ascontiguousarray(stacked(self.replicas).T))
 
     def is_in_rack(self, rows: NDArray[np.int64], racks: Int32s) -> Bools:
         """Whether a replica of each partition is in the rack beside it: (n,) bool, False for `NO_RACK`.

@@ -69,12 +69,13 @@ class Subscriptions:
         """Of each subscriber set, the distinct subscriptions that it consists of: int32 indices, ascending."""
         return self._subscriber_sets[1]
 
-    def members_of(self, subscriber_set: int, order: Int64s) -> Int64s:
-        """The members of a subscriber set in the order of `order`, which contains indices of members."""
-        is_in_set = np.zeros(len(self.lists), np.bool_)
-        is_in_set[self.lists_of_subscriber_set[subscriber_set]] = True
-        members: Int64s = order[is_in_set[self.list_of_member[order]]]
-        return members
+    def subscriber_sets(self, order: Int64s) -> list[Int64s]:
+        """The members of each subscriber set in the order of `order`, which contains indices of members."""
+        lists = self.list_of_member[order]
+        is_in_set = np.zeros((len(self.lists_of_subscriber_set), len(self.lists)), np.bool_)
+        for row, of_set in zip(is_in_set, self.lists_of_subscriber_set, strict=True):
+            row[of_set] = True
+        return [order[row[lists]] for row in is_in_set]
 
     def is_subscribed(self, members: Int64s, topics: Int64s) -> Bools:
         """Whether each member subscribes to the topic beside it: (n,) bool for (n,) indices of members and topics."""

@@ -27,8 +27,6 @@ from dataclasses import dataclass, field
 from heapq import heapify, heapreplace
 from itertools import chain
 
-import numpy as np
-
 from app.core.groups.arrays.owned import MemberPartitions
 from app.core.groups.classic.librdkafka_balance import UNDEFINED, Balancing, Partition, Readers
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
@@ -167,5 +165,5 @@ def _cooperative(assigned: Mapping[Partition, int], claimants: Mapping[Partition
 def _assignment(ids: tuple[str, ...], assigned: Mapping[Partition, int]) -> GroupAssignment:
     topics = sorted({topic for topic, _ in assigned})
     index_of = {topic: index for index, topic in enumerate(topics)}
-    rows = [(member, index_of[topic], number) for (topic, number), member in assigned.items()]
-    return MemberPartitions(*np.array(rows, np.int64).reshape(-1, 3).T).assignment(ids, topics)
+    rows = ((member, index_of[topic], number) for (topic, number), member in assigned.items())
+    return MemberPartitions.of_rows(rows).assignment(ids, topics)

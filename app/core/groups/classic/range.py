@@ -131,8 +131,7 @@ class _RangeProblem:
         grouped: list[list[TopicMetadata]] = [[] for _ in number_of]
         for topic, number in zip(topics, group_of, strict=True):
             grouped[number].append(topic)
-        order = static_first(in_hash_order)
-        visited = {subscribers: hashed[subscriptions.members_of(subscribers, order)] for subscribers, _ in number_of}
+        visited = [hashed[each] for each in subscriptions.subscriber_sets(static_first(in_hash_order))]
         groups = [
             _CoPartitionedTopics(
                 grouped[number], partitions, visited[subscribers], rack_table.of_member[visited[subscribers]]
@@ -154,7 +153,7 @@ class _RangeProblem:
         first, *others = group.topics
         if (group.racks == NO_RACK).all() or not (others or self._racks_distinguish(first, group)):
             return self.by_range(group)
-        racks = kernel.racks_of(self.rack_table.broker_index(first.replicas), self.rack_table.of_broker)
+        racks = self.rack_table.racks_of(first.replicas)
         for topic in others:
             kernel.intersect_racks(racks, self.rack_table.broker_index(topic.replicas), self.rack_table.of_broker)
         divide = kernel.divide_by_partition if others else kernel.divide_by_member

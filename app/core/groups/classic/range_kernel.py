@@ -8,19 +8,8 @@ import numpy as np
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.counting_kernel import grouped
 from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
-
-
-@compiled
-def racks_of(replicas: Int32Matrix, rack_of_broker: Int32Vector) -> Int32s:
-    """The rack of each replica: (partitions, widest)."""
-    racks = np.full(replicas.shape, NO_RACK, np.int32)
-    for partition in range(replicas.shape[0]):
-        for replica in range(replicas.shape[1]):
-            broker = replicas[partition, replica]
-            if 0 <= broker < len(rack_of_broker):
-                racks[partition, replica] = rack_of_broker[broker]
-    return racks
 
 
 @compiled
@@ -95,8 +84,10 @@ def divide_by_member(racks: Int32Matrix, rack_of_member: Int32Vector, n_racks: i
     """Assign to each member in turn the first partitions of its rack, up to its share; then the rest."""
     n_partitions = racks.shape[0]
     n_members = len(rack_of_member)
-    partitions_by_rack, ends = _partitions_by_rack(racks, n_racks)
-    next_local = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+    # Group 0 has the replicas without a rack.
+    partitions = np.repeat(np.arange(n_partitions), racks.shape[1])
+    bounds, partitions = grouped(partitions, racks.flatten().astype(np.int64) + 1, n_racks + 1)
+    next_local = bounds[1:-1].copy()
     next_any = 0
     owners = np.full(n_partitions, NO_MEMBER, np.int32)
     sizes = np.zeros(n_members, np.int64)
@@ -108,8 +99,8 @@ def divide_by_member(racks: Int32Matrix, rack_of_member: Int32Vector, n_racks: i
         if rack < 0:
             next_any = _take(owners, sizes, member, most, next_any)
         else:
-            while sizes[member] < most and next_local[rack] < ends[rack]:
-                partition = partitions_by_rack[next_local[rack]]
+            while sizes[member] < most and next_local[rack] < bounds[rack + 2]:
+                partition = partitions[next_local[rack]]
                 next_local[rack] += 1
                 if owners[partition] == NO_MEMBER:
                     owners[partition] = member
@@ -130,25 +121,6 @@ def _queues(rack_of_member: Int32Vector, n_racks: int) -> tuple[Int64s, Int64s]:
         following[member] = first[rack]
         first[rack] = member
     return following, first
-
-
-@subroutine
-def _partitions_by_rack(racks: Int32Matrix, n_racks: int) -> tuple[Int32s, Int64s]:
-    """The partitions of each rack, ascending, one rack after another, and the end of each rack's range."""
-    sizes = np.zeros(n_racks, np.int64)
-    for rack in racks.flat:
-        if rack >= 0:
-            sizes[rack] += 1
-    ends = np.cumsum(sizes)
-    partitions_by_rack = np.empty(ends[n_racks - 1] if n_racks else 0, np.int32)
-    free = ends - sizes
-    for partition in range(racks.shape[0]):
-        for replica in range(racks.shape[1]):
-            rack = racks[partition, replica]
-            if rack >= 0:
-                partitions_by_rack[free[rack]] = partition
-                free[rack] += 1
-    return partitions_by_rack, ends
 
 
 @subroutine

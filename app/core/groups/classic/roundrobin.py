@@ -67,10 +67,7 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     circle = hashed[static_first([members[index] for index in hashed.tolist()])]
     position_of = np.empty(len(members), np.int64)
     position_of[circle] = np.arange(len(members))
-    circles = [
-        subscriptions.members_of(each, circle).astype(np.int32)
-        for each in range(len(subscriptions.lists_of_subscriber_set))
-    ]
+    circles = [subscribers.astype(np.int32) for subscribers in subscriptions.subscriber_sets(circle)]
     positions = [position_of[members_of_topic] for members_of_topic in circles]
     names: list[str] = []
     patterns: list[Int32s] = []
@@ -79,9 +76,9 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
         topic = metadata.topics.get(subscriptions.topics[index])
         if topic is None or not len(topic.replicas):
             continue
-        subscribers = subscriptions.subscriber_set_of_topic[index]
-        first = int(np.searchsorted(positions[subscribers], at))
-        owners = _around(circles[subscribers], first, len(topic.replicas))
+        number = subscriptions.subscriber_set_of_topic[index]
+        first = int(np.searchsorted(positions[number], at))
+        owners = _around(circles[number], first, len(topic.replicas))
         names.append(topic.name)
         patterns.append(owners)
         at = int(position_of[owners[-1]]) + 1

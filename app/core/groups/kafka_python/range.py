@@ -55,11 +55,8 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     ([0, 0, 2, 4], [2, 3, 0, 1])
     """
     subscriptions = Subscriptions.of(members)
-    listed = np.arange(len(members))
-    visited = [
-        _visited(members, subscriptions.members_of(each, listed).tolist())
-        for each in range(len(subscriptions.lists_of_subscriber_set))
-    ]
+    subscriber_sets = subscriptions.subscriber_sets(np.arange(len(members)))
+    visited = [_visited(members, subscribers.tolist()) for subscribers in subscriber_sets]
     subscribers_of = dict(zip(subscriptions.topics, subscriptions.subscriber_set_of_topic.tolist(), strict=True))
     names = sorted(name for name in subscriptions.topics if name in metadata.topics)
     keys = [(subscribers_of[name], len(metadata.topics[name].replicas)) for name in names]

@@ -146,7 +146,6 @@ class _Group:
         topics = [subscriptions.topics[topic] for topic in by_name.tolist()]
         sizes = np.array([counts[name] for name in topics], np.int64)
         size_of_list = np.array([sum(counts[name] for name in names) for names in subscriptions.lists], np.int64)
-        numbers = np.arange(len(members))
         return cls(
             by_number,
             [number_of[member.id] for member in members],
@@ -156,7 +155,7 @@ class _Group:
             subscriptions,
             by_name,
             subscriptions.subscriber_set_of_topic[by_name].astype(np.int64),
-            [subscriptions.members_of(each, numbers) for each in range(len(subscriptions.lists_of_subscriber_set))],
+            subscriptions.subscriber_sets(np.arange(len(members))),
             size_of_list[subscriptions.list_of_member],
             len(subscriptions.lists) == 1,
         )

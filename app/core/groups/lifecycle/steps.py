@@ -65,7 +65,7 @@ class GroupStep:
     handover : from before the event to after it.
     revoked : number of partitions that members revoked over all phases. Eager members revoke all, so that it exceeds
         the number of partitions that they lose.
-    locality_before, locality_after : each with the members and metadata of its time.
+    locality_before : with the members and metadata before the event.
     pauses : (rows,) int64 number of the rebalances that pause each partition of `metadata`.
     """
 
@@ -80,7 +80,6 @@ class GroupStep:
     handover: Handover
     revoked: int
     locality_before: Locality
-    locality_after: Locality
     pauses: Int64s = field(repr=False)
 
 
@@ -160,7 +159,6 @@ def _step(
         handover=handover(current.metadata, renamed, after),
         revoked=sum(phase.revoked for done_rebalance in rebalances for phase in done_rebalance.phases),
         locality_before=locality(state.members, state.metadata, before),
-        locality_after=locality(current.members, current.metadata, after),
         pauses=pauses(current.metadata, assignments, is_eager=protocol is Protocol.EAGER),
     )
     return step, current
@@ -189,7 +187,6 @@ class ShareStep:
     removed: int
     failures: tuple[KafkaRefuses, ...]
     locality_before: Locality
-    locality_after: Locality
 
 
 def apply_share_events(
@@ -255,6 +252,5 @@ def _share_step(
         removed=len(before - after),
         failures=tuple(failures),
         locality_before=locality(state.members, state.metadata, earlier),
-        locality_after=locality(current, change.state.metadata, assignment),
     )
     return step, replace(change.state, members=current)

@@ -3,7 +3,7 @@
 Each finding needs the input and the answer alone, so that it applies to the answer of any assignor.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -42,24 +42,22 @@ def input_findings(members: Sequence[Member], metadata: GroupMetadata) -> list[F
     - `partition_owned_twice`: partitions that two members claim to own, whatever their generations.
     - `rack_without_broker`: members in a rack without a broker.
     """
-    findings = [
-        _empty_subscriptions(members),
+    return [
+        *_empty_subscriptions(members),
         *_unreadable_topics(members, metadata),
         *_owned_partitions(members, metadata),
-        _racks_without_broker(members, metadata),
+        *_racks_without_broker(members, metadata),
     ]
-    return [finding for finding in findings if finding is not None]
 
 
-def _empty_subscriptions(members: Sequence[Member]) -> Finding | None:
+def _empty_subscriptions(members: Sequence[Member]) -> Iterator[Finding]:
     unsubscribed = [member.id for member in members if not member.topics]
-    if not unsubscribed:
-        return None
-    detail = f"{len(unsubscribed)} of {len(members)} members subscribe to no topic, {unsubscribed[0]} first"
-    return Finding("empty_subscription", detail, unsubscribed[0], count=len(unsubscribed))
+    if unsubscribed:
+        detail = f"{len(unsubscribed)} of {len(members)} members subscribe to no topic, {unsubscribed[0]} first"
+        yield Finding("empty_subscription", detail, unsubscribed[0], count=len(unsubscribed))
 
 
-def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
+def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> Iterator[Finding]:
     subscribed = dict.fromkeys(
         topic for topics in dict.fromkeys(member.topics for member in members) for topic in topics
     )
@@ -73,48 +71,45 @@ def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> It
         yield Finding("topic_without_partitions", detail, topic=empty[0], count=len(empty))
 
 
-def _owned_partitions(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
+def _owned_partitions(members: Sequence[Member], metadata: GroupMetadata) -> Iterator[Finding]:
     topics = tuple(dict.fromkeys([*metadata.topics, *chain.from_iterable(map(owned_topics, members))]))
     owned = MemberPartitions.owned(members, {name: index for index, name in enumerate(topics)})
-    yield _owned_missing(members, metadata, topics, owned)
-    yield _owned_twice(members, topics, owned)
+    yield from _owned_missing(members, metadata, topics, owned)
+    yield from _owned_twice(members, topics, owned)
 
 
 def _owned_missing(
     members: Sequence[Member], metadata: GroupMetadata, topics: Sequence[str], owned: MemberPartitions
-) -> Finding | None:
+) -> Iterator[Finding]:
     counts = [len(metadata.topics[name].replicas) if name in metadata.topics else 0 for name in topics]
     beyond = owned.select(~owned.exist(np.array(counts, np.int64)))
-    if not len(beyond):
-        return None
-    member, topic = members[beyond.members[0]].id, int(beyond.topics[0])
-    case = f"{member} owns {topics[topic]}-{beyond.partitions[0]}, of {counts[topic]} partitions"
-    detail = f"{len(beyond)} owned partitions do not exist: {case}"
-    return Finding("owned_partition_missing", detail, member, topics[topic], len(beyond))
+    if len(beyond):
+        member, topic = members[beyond.members[0]].id, int(beyond.topics[0])
+        case = f"{member} owns {topics[topic]}-{beyond.partitions[0]}, of {counts[topic]} partitions"
+        detail = f"{len(beyond)} owned partitions do not exist: {case}"
+        yield Finding("owned_partition_missing", detail, member, topics[topic], len(beyond))
 
 
-def _owned_twice(members: Sequence[Member], topics: Sequence[str], owned: MemberPartitions) -> Finding | None:
+def _owned_twice(members: Sequence[Member], topics: Sequence[str], owned: MemberPartitions) -> Iterator[Finding]:
     owned = owned.select(np.lexsort((owned.members, owned.partitions, owned.topics)))
     is_repeated = (np.diff(owned.topics) == 0) & (np.diff(owned.partitions) == 0) & (np.diff(owned.members) != 0)
     repeated = np.flatnonzero(is_repeated)
-    if not len(repeated):
-        return None
-    first = int(repeated[0])
-    member, other_member = (members[index].id for index in owned.members[first : first + 2].tolist())
-    name = topics[owned.topics[first]]
-    partition = f"{name}-{owned.partitions[first]}"
-    detail = f"{len(repeated)} partitions are owned by two members: {partition} by {member} and {other_member}"
-    return Finding("partition_owned_twice", detail, member, name, len(repeated))
+    if len(repeated):
+        first = int(repeated[0])
+        member, other_member = (members[index].id for index in owned.members[first : first + 2].tolist())
+        name = topics[owned.topics[first]]
+        partition = f"{name}-{owned.partitions[first]}"
+        detail = f"{len(repeated)} partitions are owned by two members: {partition} by {member} and {other_member}"
+        yield Finding("partition_owned_twice", detail, member, name, len(repeated))
 
 
-def _racks_without_broker(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+def _racks_without_broker(members: Sequence[Member], metadata: GroupMetadata) -> Iterator[Finding]:
     racks = {rack for rack in metadata.rack_of.values() if rack}
     outside = [member for member in members if member.rack_id and member.rack_id not in racks]
-    if not outside:
-        return None
-    first = outside[0]
-    detail = f"{len(outside)} members are in a rack that no broker is in: {first.id} in {first.rack_id}"
-    return Finding("rack_without_broker", detail, first.id, count=len(outside))
+    if outside:
+        first = outside[0]
+        detail = f"{len(outside)} members are in a rack that no broker is in: {first.id} in {first.rack_id}"
+        yield Finding("rack_without_broker", detail, first.id, count=len(outside))
 
 
 def known_faults(
@@ -135,26 +130,25 @@ def known_faults(
     ----------
     assignment : None if Kafka's code fails.
     """
-    findings = [
-        _no_members(members, assignment),
-        _not_subscribed(members, assignment),
-        _beyond_topic(members, metadata),
-        _assigned_twice(assignment),
-        _missing_topic_counts(members, metadata),
+    return [
+        *_no_members(members, assignment),
+        *_not_subscribed(members, assignment),
+        *_beyond_topic(members, metadata),
+        *_assigned_twice(assignment),
+        *_missing_topic_counts(members, metadata),
     ]
-    return [finding for finding in findings if finding is not None]
 
 
-def _no_members(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
+def _no_members(members: Sequence[Member], assignment: GroupAssignment | None) -> Iterator[Finding]:
     if members:
-        return None
+        return
     outcome = "the assignor fails" if assignment is None else "the assignor returns an empty assignment"
-    return Finding("no_members", f"the group has 0 members; {outcome}", count=0)
+    yield Finding("no_members", f"the group has 0 members; {outcome}", count=0)
 
 
-def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
+def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | None) -> Iterator[Finding]:
     if assignment is None:
-        return None
+        return
     topics_of = {member.id: member.topics for member in members}
     index_of = {topic: index for index, topic in enumerate(assignment.topics)}
     subscribed: dict[int, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
@@ -170,67 +164,64 @@ def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | Non
         foreign = assigned[~subscribed[id(topics)][assigned]]
         if len(foreign):
             cases.append((member, assignment.topics[foreign[0]], len(foreign)))
-    if not cases:
-        return None
-    count = sum(partitions for _, _, partitions in cases)
-    name, topic, _ = cases[0]
-    return Finding(
-        "partitions_not_subscribed",
-        f"{count} partitions go to {len(cases)} members that do not subscribe to their topics: of topic {topic} to "
-        f"{name}",
-        name,
-        topic,
-        count,
-    )
+    if cases:
+        count = sum(partitions for _, _, partitions in cases)
+        name, topic, _ = cases[0]
+        yield Finding(
+            "partitions_not_subscribed",
+            f"{count} partitions go to {len(cases)} members that do not subscribe to their topics: of topic {topic} to "
+            f"{name}",
+            name,
+            topic,
+            count,
+        )
 
 
-def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> Iterator[Finding]:
     counts = {name: len(topic.replicas) for name, topic in metadata.topics.items() if len(topic.replicas)}
     names = list(counts)
     owned = MemberPartitions.owned(members, {name: index for index, name in enumerate(names)})
     beyond = owned.select(~owned.exist(np.array([*counts.values()], np.int64)))
-    if not len(beyond):
-        return None
-    owner, topic = members[beyond.members[0]].id, names[beyond.topics[0]]
-    return Finding(
-        "partition_beyond_topic",
-        f"{len(beyond)} owned partitions do not exist: member {owner} owns partition {beyond.partitions[0]} of topic "
-        f"{topic}, which has {counts[topic]}",
-        owner,
-        topic,
-        len(beyond),
-    )
+    if len(beyond):
+        owner, topic = members[beyond.members[0]].id, names[beyond.topics[0]]
+        yield Finding(
+            "partition_beyond_topic",
+            f"{len(beyond)} owned partitions do not exist: member {owner} owns partition {beyond.partitions[0]} of "
+            f"topic {topic}, which has {counts[topic]}",
+            owner,
+            topic,
+            len(beyond),
+        )
 
 
-def _assigned_twice(assignment: GroupAssignment | None) -> Finding | None:
+def _assigned_twice(assignment: GroupAssignment | None) -> Iterator[Finding]:
     if assignment is None or not len(assignment.partitions):
-        return None
+        return
     keys = assignment.topic_index.astype(np.int64) << 32 | assignment.partitions.astype(np.int64) & 0xFFFFFFFF
     order = np.argsort(keys, kind="stable")
     repeated = order[1:][keys[order][1:] == keys[order][:-1]]
-    if not len(repeated):
-        return None
-    entry = int(repeated[0])
-    topic = assignment.topics[assignment.topic_index[entry]]
-    member = assignment.members[int(np.searchsorted(assignment.offsets, entry, side="right")) - 1]
-    return Finding(
-        "partition_assigned_twice",
-        f"{len(repeated)} partitions are assigned more than once: partition {assignment.partitions[entry]} of topic "
-        f"{topic}, to {member} and before",
-        member,
-        topic,
-        len(repeated),
-    )
+    if len(repeated):
+        entry = int(repeated[0])
+        topic = assignment.topics[assignment.topic_index[entry]]
+        member = assignment.members[int(np.searchsorted(assignment.offsets, entry, side="right")) - 1]
+        yield Finding(
+            "partition_assigned_twice",
+            f"{len(repeated)} partitions are assigned more than once: partition {assignment.partitions[entry]} of "
+            f"topic {topic}, to {member} and before",
+            member,
+            topic,
+            len(repeated),
+        )
 
 
-def _missing_topic_counts(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+def _missing_topic_counts(members: Sequence[Member], metadata: GroupMetadata) -> Iterator[Finding]:
     distinct = {id(member.topics): member.topics for member in members}.values()
     full = {frozenset(topics) for topics in distinct}
     known = {name for name, topic in metadata.topics.items() if len(topic.replicas)}
     if len(full) < 2 or len({topics & known for topics in full}) > 1:
-        return None
+        return
     missing = sorted(frozenset().union(*full) - known)
-    return Finding(
+    yield Finding(
         "missing_topic_counts",
         f"subscriptions differ only in topics that have no metadata, {len(missing)} of them ({missing[0]} first); "
         "they are taken for unequal all the same",

@@ -15,12 +15,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.core.groups.arrays.owned import owned_topics
+from app.core.groups.arrays.owned import MemberPartitions, owned_topics
 from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.arrays.subscriptions import subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.fair_shares import fair_shares
-from app.core.model import Int32s, Int64s
 
 MemberPartition: TypeAlias = tuple[str, str, int]
 """Member id, topic and partition id."""
@@ -106,14 +105,8 @@ def member_partitions(assignment: GroupAssignment) -> set[MemberPartition]:
 def shared_assignment(members: Sequence[Member]) -> GroupAssignment:
     """The owned partitions as an assignment; several members may own one partition."""
     topics = sorted(frozenset[str]().union(*map(owned_topics, members)))
-    index_of = {topic: index for index, topic in enumerate(topics)}
-    lists = [
-        sorted((index_of[run.topic], number) for run in member.owned for number in run.partitions.tolist())
-        for member in members
-    ]
-    pairs: Int32s = np.array([pair for own in lists for pair in own], np.int32).reshape(-1, 2)
-    offsets: Int64s = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-    return GroupAssignment([member.id for member in members], topics, offsets, pairs[:, 0].copy(), pairs[:, 1].copy())
+    owned = MemberPartitions.owned(members, {topic: index for index, topic in enumerate(topics)})
+    return owned.assignment([member.id for member in members], topics)
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,8 +325,6 @@ class Optimum:
     ----------
     in_rack : partitions read in rack; their weight if weights are given.
     moved : partitions that had an owner among the members and have another one.
-    spread : the largest difference between members of one share; at most 1.
-    shares : the members that share topics, by index, and the loads `low` … `high` that they can have.
     certificate : of the weight that is read out of rack, then of the moves.
     moves : the second of these certificates.
     """
@@ -334,20 +332,8 @@ class Optimum:
     assignment: GroupAssignment
     in_rack: int
     moved: int
-    spread: int
-    shares: tuple["SharedLoad", ...]
     certificate: Certificate[int]
     moves: Certificate[int]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedLoad:
-    """Members that share some topics among themselves, and the bounds of their optimal loads in partitions."""
-
-    members: Sequence[int] = field(repr=False)
-    partitions: int
-    low: int
-    high: int
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
@@ -399,14 +385,10 @@ def optimum(members: Sequence[Member], metadata: GroupMetadata, *, weights: Weig
     moved = int(np.count_nonzero((owners != NO_MEMBER) & (owners != reader_of_row[rows])))
     out_of_rack = int(worth[rows].sum()) - in_rack
     moves = Certificate("moved partitions", moved, flow.lower_bounds[1] + network.moved_anyway, SOLVER)
-    loads = np.bincount(reader_of_row[rows], minlength=len(members))
-    shared_loads = tuple(_shared_load(problem, share) for share in shares)
     return Optimum(
         assignment=assignment_of(table, reader_of_row, [member.id for member in members]),
         in_rack=in_rack,
         moved=moved,
-        spread=max((int(np.ptp(loads[share.members])) for share in shared_loads), default=0),
-        shares=shared_loads,
         certificate=Certificate("weight read out of rack", out_of_rack, flow.lower_bounds[0], SOLVER, then=moves),
         moves=moves,
     )
@@ -420,8 +402,3 @@ def _check_weights(worth: np.ndarray[tuple[int], np.dtype[np.int64]], nodes: int
             weight=largest,
             limit=limit,
         )
-
-
-def _shared_load(problem: OptimumProblem, share: Share) -> SharedLoad:
-    members = np.flatnonzero(np.isin(problem.classes.member_class, share.member_classes))
-    return SharedLoad(members.tolist(), share.partitions, share.low, share.high)

@@ -64,9 +64,7 @@ def assign(
                 subscriptions.topics, subscriptions.subscriber_set_of_topic.tolist(), strict=True
             )
         }
-        orders = [
-            subscriptions.members_of(each, in_order) for each in range(len(subscriptions.lists_of_subscriber_set))
-        ]
+        orders = subscriptions.subscriber_sets(in_order)
     else:
         first = subscriptions.indices[subscriptions.list_of_member[in_order[0]]].tolist() if len(in_order) else []
         shape_of = {

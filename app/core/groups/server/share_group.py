@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.core.groups.arrays.owned import owned_topics
+from app.core.groups.arrays.owned import MemberPartitions, owned_topics
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import id_hash_codes, set_order
+from app.core.groups.server.group import id_bits, id_hash_codes, set_order
 from app.core.jvm import hash_order
-from app.core.model import Int32s, Int64s
+from app.core.model import Int32s
 
 TopicPartition: TypeAlias = tuple[int, int]
 Assignable: TypeAlias = Mapping[str, Collection[int]]
@@ -41,7 +41,7 @@ class ShareTopics:
         subscribed = (member.topics for member in members)
         self.names = list(dict.fromkeys(chain(*subscribed, *map(owned_topics, members))))
         self.index_of = {name: index for index, name in enumerate(self.names)}
-        self._codes = id_hash_codes(self.names)
+        self._codes = id_hash_codes(id_bits(self.names))
         self._counts = counts
         self._assignable = assignable
 
@@ -95,20 +95,12 @@ class ShareTopics:
         """
         by_name = sorted(range(len(self.names)), key=self.names.__getitem__)
         place_of = {topic: place for place, topic in enumerate(by_name)}
-        lists = [sorted((place_of[topic], number) for topic, number in own) for own in partitions_of]
-        pairs = np.array([pair for own in lists for pair in own], np.int32).reshape(-1, 2)
-        offsets: Int64s = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-        return GroupAssignment(
-            members=members,
-            topics=[self.names[topic] for topic in by_name],
-            offsets=offsets,
-            topic_index=pairs[:, 0].copy(),
-            partitions=pairs[:, 1].copy(),
-            without_partitions=[
-                (member, place_of[topic])
-                for member, (topics, own) in enumerate(zip(named, partitions_of, strict=True))
-                for topic in sorted(set(topics) - {topic for topic, _ in own})
-            ],
+        return MemberPartitions.of_rows(
+            (member, place_of[topic], number) for member, own in enumerate(partitions_of) for topic, number in own
+        ).assignment(
+            members,
+            [self.names[topic] for topic in by_name],
+            without_partitions=[(member, place_of[topic]) for member, of in enumerate(named) for topic in sorted(of)],
         )
 
 

@@ -261,8 +261,7 @@ def _to_heterogeneous(group: ServerGroup, topics: Mapping[str, int]) -> GroupAss
 def _topic_arrays(subscriptions: Subscriptions, topics: Mapping[str, int]) -> TopicArrays:
     """The subscribed topics and their subscribers, in the order of `subscriptions`."""
     counts = np.array([topics[name] for name in subscriptions.topics], np.int64)
-    ascending = np.arange(len(subscriptions.list_of_member))
-    sets = [subscriptions.members_of(each, ascending) for each in range(len(subscriptions.lists_of_subscriber_set))]
+    sets = subscriptions.subscriber_sets(np.arange(len(subscriptions.list_of_member)))
     return TopicArrays(
         starts=np.cumsum(counts) - counts,
         counts=counts,

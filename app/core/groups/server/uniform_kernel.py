@@ -10,6 +10,7 @@ import numpy as np
 
 from app.core.compiled.arrays import Int32Vector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.counting_kernel import grouped
 from app.core.model import NO_MEMBER, Int64s
 
 MOST_ROUNDS = 16
@@ -72,8 +73,7 @@ def balance(order: Int64Vector, topics: TopicArrays, owners: Int32Vector, sizes:
     """
     ranked = np.empty(len(sizes), np.int64)
     moves = np.empty((64, 2), np.int64)
-    n_moves = 0
-    last = -1
+    n_moves, last = 0, -1
     for _ in range(MOST_ROUNDS):
         for turn in range(len(order)):
             if turn == last:
@@ -81,7 +81,8 @@ def balance(order: Int64Vector, topics: TopicArrays, owners: Int32Vector, sizes:
             topic = order[turn]
             subscribers_of_topic = _subscribers_of(topics, topic)
             first, before = topics.starts[topic], n_moves
-            if _spread(subscribers_of_topic, sizes) > 1:
+            least, most = _bounds(subscribers_of_topic, sizes)
+            if most - least > 1:
                 owners_of_topic = owners[first : first + topics.counts[topic]]
                 _rank(subscribers_of_topic, sizes, ranked)
                 topic_moves = _balance_topic(ranked[: len(subscribers_of_topic)], owners_of_topic, sizes)
@@ -101,7 +102,8 @@ def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int
     """Balance one topic; returns (moves, 2) int64: partition and former owner."""
     moves = np.empty((len(owners_of_topic), 2), np.int64)
     n_moves = 0
-    partitions, first, end_of = _by_owner(owners_of_topic, len(sizes))
+    first, partitions = grouped(np.arange(len(owners_of_topic)), owners_of_topic.astype(np.int64), len(sizes))
+    end_of = first[1:].copy()
     # Receivers are taken from the front of the ranking and senders from its end, each range one level at a time. A
     # sender without a partition of this topic is put behind the end of its range.
     receiver_end = receiver_place = 0
@@ -149,56 +151,26 @@ def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int
 
 
 @subroutine
-def _by_owner(owners_of_topic: Int32Vector, n_members: int) -> tuple[Int64s, Int64s, Int64s]:
-    """A topic's partitions by owner, ascending for each, and the begin and end of each owner's range."""
-    sizes_of_topic = np.zeros(n_members, np.int64)
-    for owner in owners_of_topic:
-        sizes_of_topic[owner] += 1
-    ends = np.cumsum(sizes_of_topic)
-    free = ends - sizes_of_topic
-    first = free.copy()
-    partitions = np.empty(len(owners_of_topic), np.int64)
-    for partition in range(len(owners_of_topic)):
-        partitions[free[owners_of_topic[partition]]] = partition
-        free[owners_of_topic[partition]] += 1
-    return partitions, first, ends
-
-
-@subroutine
-def _spread(subscribers_of_topic: Int64Vector, sizes: Int64Vector) -> int:
+def _bounds(subscribers_of_topic: Int64Vector, sizes: Int64Vector) -> tuple[int, int]:
     least = most = int(sizes[subscribers_of_topic[0]])
     for member in subscribers_of_topic:
         least = min(least, int(sizes[member]))
         most = max(most, int(sizes[member]))
-    return most - least
+    return least, most
 
 
 @subroutine
 def _rank(subscribers_of_topic: Int64Vector, sizes: Int64Vector, ranked: Int64Vector) -> None:
     """Fill the front of `ranked` with a topic's subscribers; a counting sort unless the sizes spread too far."""
-    least = sizes[subscribers_of_topic[0]]
-    spread = 0
-    for member in subscribers_of_topic:
-        least = min(least, sizes[member])
-        spread = max(spread, sizes[member])
-    spread -= least
-    if spread > 4 * len(subscribers_of_topic):
-        keys = np.empty(len(subscribers_of_topic), np.int64)
-        for place in range(len(subscribers_of_topic)):
-            keys[place] = ((sizes[subscribers_of_topic[place]] - least) << 32) | subscribers_of_topic[place]
+    least, most = _bounds(subscribers_of_topic, sizes)
+    above_least = sizes[subscribers_of_topic] - least
+    if most - least > 4 * len(subscribers_of_topic):
+        keys = (above_least << 32) | subscribers_of_topic
         keys.sort()
-        for place in range(len(subscribers_of_topic)):
-            ranked[place] = keys[place] & 0xFFFFFFFF
-        return
-    free = np.zeros(spread + 2, np.int64)
-    for member in subscribers_of_topic:
-        free[sizes[member] - least + 1] += 1
-    for level in range(spread):
-        free[level + 1] += free[level]
-    for member in subscribers_of_topic:
-        level = sizes[member] - least
-        ranked[free[level]] = member
-        free[level] += 1
+        by_size = keys & 0xFFFFFFFF
+    else:
+        _, by_size = grouped(subscribers_of_topic, above_least, most - least + 1)
+    ranked[: len(by_size)] = by_size
 
 
 @subroutine

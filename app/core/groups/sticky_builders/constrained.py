@@ -23,34 +23,13 @@ the members' quotas, Kafka fails.
 Source: KIP-54, KIP-881; `AbstractStickyAssignor.ConstrainedAssignmentBuilder` of Apache Kafka 4.0.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from app.core.counting_kernel import grouped
 from app.core.groups.sticky_builders import constrained_kernel as kernel
 from app.core.groups.sticky_builders.group import StickyGroup, count_failure
-from app.core.model import NO_MEMBER, Bools, Int64s
+from app.core.model import NO_MEMBER, Int64s
 from app.errors.kafka import KafkaError, NoMembers
-
-
-@dataclass(frozen=True, slots=True)
-class Quotas:
-    """A member gets `low` (minQuota) or `high` (maxQuota) partitions; `expected` members get more than `low`."""
-
-    low: int
-    high: int
-    expected: int
-
-    @classmethod
-    def of(cls, partitions: int, members: int) -> "Quotas":
-        """The quotas. Raises `NoMembers` if there are none."""
-        if members == 0:
-            raise NoMembers(
-                "a group needs 1 member or more; 0 given",
-                kafka=KafkaError("ArithmeticException", "/ by zero"),
-                path=("members",),
-            )
-        return cls(partitions // members, -(-partitions // members), partitions % members)
 
 
 def build(group: StickyGroup, *, cooperative: bool) -> tuple[Int64s, Int64s]:
@@ -65,35 +44,33 @@ def build(group: StickyGroup, *, cooperative: bool) -> tuple[Int64s, Int64s]:
     NoMembers : if there are none.
     OwnedPartitionMissing, AssignorLosesCount : if Kafka's own code finds its bookkeeping wrong.
     """
-    members = len(group.ids)
-    quotas = Quotas.of(group.partitions.existing, members)
-    bounds, lists, revoked_by = _owned(group)
-    under, exact = np.empty(members, np.int64), np.empty(2 * members, np.int64)
-    progress = np.zeros(6, np.int64)
-    owned = np.diff(bounds)
-    kept_counts = kernel.keep_owned(
-        group.owned_order, owned, quotas.low, quotas.high, quotas.expected, under, exact, progress
-    )
-    for candidates, count in ((under, progress[kernel.UNDER]), (exact, progress[kernel.EXACT])):
-        candidates[:count] = candidates[:count][np.argsort(group.rank[candidates[:count]])]
-    is_free = np.ones(len(revoked_by), np.bool_)
-    kernel.split(bounds, lists, kept_counts, is_free, revoked_by)
-    unassigned = _unassigned(group, is_free)
-    sizes, additions = kept_counts.copy(), np.empty((len(unassigned), 2), np.int64)
+    members, existing = len(group.ids), group.partitions.existing
+    if members == 0:
+        detail = "a group needs 1 member or more; 0 given"
+        raise NoMembers(detail, kafka=KafkaError("ArithmeticException", "/ by zero"), path=("members",))
+    bounds, owned, revoked_by = _owned(group)
+    under, exact, sizes = (np.empty(size, np.int64) for size in (members, 2 * members, members))
+    numbers, owners = np.empty((2, len(owned) + existing), np.int64)
+    quotas, progress = (existing // members, -(-existing // members), existing % members), np.zeros(6, np.int64)
+    filling = kernel.Filling(*quotas, progress, under, exact, sizes, revoked_by, numbers, owners)
+    kernel.keep_owned(group.owned_order, np.diff(bounds), filling)
+    for candidates in (under[: progress[kernel.UNDER]], exact[: progress[kernel.EXACT]]):
+        candidates[:] = candidates[np.argsort(group.rank[candidates])]
+    kernel.keep(bounds, owned, filling)
+    unassigned = _unassigned(group, numbers[: progress[kernel.LISTED]])
+    if cooperative:
+        revoked_by[group.claims.disputed] = members
+    else:
+        revoked_by[:] = NO_MEMBER
     racks = group.racks
     if racks is not None:
-        unassigned = kernel.by_count(unassigned, racks.members_near, members)
+        _, unassigned = grouped(unassigned, racks.members_near[unassigned], members + 1)
         unassigned = kernel.assign_near(
-            unassigned, racks.of_partition, racks.table.of_member, racks.table.count,
-            quotas.low, quotas.high, quotas.expected, under, exact, sizes, additions, progress,
-        )  # fmt: skip
-    kernel.assign_in_turn(unassigned, quotas.low, quotas.high, under, exact, sizes, additions, progress)
-    _verify(group, quotas, sizes, under[: progress[kernel.UNDER]], progress)
-    additions = additions[: progress[kernel.ADDED]]
-    nothing = np.full(len(revoked_by), NO_MEMBER, np.int64)
-    waiting = kernel.withheld(additions, revoked_by, group.claims.disputed) if cooperative else nothing
-    collected: tuple[Int64s, Int64s] = kernel.collect(bounds, lists, kept_counts, additions, waiting, sizes)
-    return collected
+            unassigned, racks.of_partition, racks.table.of_member, racks.table.count, filling
+        )
+    kernel.assign_in_turn(unassigned, filling)
+    _verify(group, filling)
+    return grouped(numbers[: progress[kernel.LISTED]], owners[: progress[kernel.LISTED]], members)
 
 
 def _owned(group: StickyGroup) -> tuple[Int64s, Int64s, Int64s]:
@@ -115,30 +92,31 @@ def _owned(group: StickyGroup) -> tuple[Int64s, Int64s, Int64s]:
         # The numbers of such partitions are last, and are sorted in among others of their topic.
         by_topic = np.lexsort((numbers, partitions.topic_of[numbers]))
         numbers, owner = numbers[by_topic], owner[by_topic]
-    bounds, lists = kernel.owned_lists(numbers, owner, id_of, len(group.ids), int(id_of.max(initial=0)))
-    return bounds, lists, revoked_by
+    ids = id_of[numbers].astype(np.int64)
+    _, order = grouped(np.arange(len(ids)), ids, int(ids.max(initial=0)) + 1)
+    return *grouped(numbers[order], owner[order], len(group.ids)), revoked_by
 
 
-def _unassigned(group: StickyGroup, is_free: Bools) -> Int64s:
-    """Partitions that Kafka takes to be unassigned, by topic and id: int64 numbers; `is_free` : (numbers,) bool."""
+def _unassigned(group: StickyGroup, kept: Int64s) -> Int64s:
+    """Partitions that Kafka takes to be unassigned, by topic and id: int64 numbers."""
     partitions = group.partitions
-    only_claimed = partitions.existing + np.flatnonzero(~is_free[partitions.existing :])
-    is_unassigned = is_free[: partitions.existing].copy()
+    is_unassigned = np.ones(partitions.existing, np.bool_)
+    is_unassigned[kept[kept < partitions.existing]] = False
+    only_claimed = kept[kept >= partitions.existing]
     if len(only_claimed):
-        # They are numbered by topic, then by id.
-        first = only_claimed[0]
+        first = only_claimed.min()  # they are numbered by topic, then by id
         is_unassigned[partitions.offsets[partitions.topic_of[first] + (partitions.id_of[first] >= 0)] :] = True
-    unassigned: Int64s = np.flatnonzero(is_unassigned)
-    return unassigned
+    return np.flatnonzero(is_unassigned)
 
 
-def _verify(group: StickyGroup, quotas: Quotas, sizes: Int64s, under: Int64s, progress: Int64s) -> None:
+def _verify(group: StickyGroup, filling: kernel.Filling) -> None:
     """Raise where Kafka's final checks fail."""
     message = None
-    short = under[sizes[under] != quotas.low]
-    if progress[kernel.FAILED]:
+    under = filling.under[: filling.progress[kernel.UNDER]]
+    short = under[filling.sizes[under] != filling.low]
+    if filling.progress[kernel.FAILED]:
         message = "No more unfilled consumers to be assigned."
-    elif len(under) and progress[kernel.OVER] != quotas.expected:
+    elif len(under) and filling.progress[kernel.OVER] != filling.expected:
         message = (
             "We haven't reached the expected number of members with more than the minQuota partitions, "
             "but no more partitions to be assigned"

@@ -132,8 +132,7 @@ class DecidingRacks:
 
         A partition that does not exist is in no rack.
         """
-        result: Bools = kernel.are_away(members, partitions, self.table.of_member, self.of_partition)
-        return result
+        return kernel.are_away(members, partitions, self.table.of_member, self.of_partition)
 
 
 def group_of(

@@ -13,6 +13,7 @@ import numpy as np
 
 from app.core.compiled.arrays import BoolVector, FloatVector, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.counting_kernel import grouped
 from app.core.jvm.hash_map import DEFAULT_CAPACITY
 from app.core.model import NO_CLIENT
 from app.core.streams.loads_kernel import load
@@ -148,7 +149,8 @@ def poll(queue: ClientQueue, wanted: BoolVector) -> int:
             break
         rejected[n_rejected] = client
         n_rejected += 1
-    _offer_in_hash_order(queue, rejected[:n_rejected])
+    if n_rejected:
+        _offer_in_hash_order(queue, rejected[:n_rejected])
     return chosen
 
 
@@ -161,15 +163,5 @@ def _offer_in_hash_order(queue: ClientQueue, clients: Int64Vector) -> None:
     table = DEFAULT_CAPACITY
     while table * 3 // 4 < len(clients):
         table *= 2
-    ends = np.zeros(table + 1, np.int64)
-    for client in clients:
-        ends[(queue.hashes[client] & (table - 1)) + 1] += 1
-    for slot in range(table):
-        ends[slot + 1] += ends[slot]
-    ordered = np.empty(len(clients), np.int64)
-    for client in clients:
-        slot = queue.hashes[client] & (table - 1)
-        ordered[ends[slot]] = client
-        ends[slot] += 1
-    for client in ordered:
+    for client in grouped(clients, queue.hashes[clients] & (table - 1), table)[1]:
         offer(queue, int(client))

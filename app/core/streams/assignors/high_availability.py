@@ -129,10 +129,11 @@ def _move_to_state(application: Application, partial: PartialAssignment, options
     counts = partial.counts
     hashes = np.array([spread(uuid_hash_code(client.process_id)) for client in application.clients], np.int64)
     warmups_left = np.array([options.max_warmup_replicas], np.int64)
+    copies = movements_kernel.Copies(partial.active, partial.standby, partial.warmup, is_caught_up, lags, warmups_left)
     moved = 0
     for move in (movements_kernel.move_active, movements_kernel.move_standbys):
         queue = client_queue_kernel.queue_of(counts, application.capacities, hashes)
-        moved += move(partial.active, partial.standby, partial.warmup, is_caught_up, lags, queue, warmups_left)
+        moved += move(copies, queue)
     return moved
 
 

@@ -5,6 +5,8 @@ Movements are taken from a java.util.PriorityQueue, which breaks the tie between
 Source: KIP-441, `TaskMovement` of Apache Kafka 4.0.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, BoolVector, Int64Matrix, Int64Vector
@@ -13,23 +15,25 @@ from app.core.model import NO_CLIENT, Int64s
 from app.core.streams.assignors.client_queue_kernel import ClientQueue, add_tasks, offer, poll
 
 
-@compiled
-def move_active(
-    active: BoolMatrix,
-    standby: BoolMatrix,
-    warmup: BoolMatrix,
-    caught_up: BoolMatrix,
-    lags: Int64Matrix,
-    queue: ClientQueue,
-    warmups_left: Int64Vector,
-) -> int:
-    """Move active tasks to caught-up clients; returns the number of moves.
+class Copies(NamedTuple):
+    """Copies of tasks on clients.
 
-    Parameters
-    ----------
-    active, standby, warmup, caught_up : (clients, tasks) bool. lags : (clients, tasks) int64.
-    warmups_left : (1,) int64, counted down.
+    active, standby, warmup : (clients, tasks) bool, changed. caught_up : (clients, tasks) bool.
+    lags : (clients, tasks) int64. warmups_left : (1,) int64, counted down.
     """
+
+    active: BoolMatrix
+    standby: BoolMatrix
+    warmup: BoolMatrix
+    caught_up: BoolMatrix
+    lags: Int64Matrix
+    warmups_left: Int64Vector
+
+
+@compiled
+def move_active(copies: Copies, queue: ClientQueue) -> int:
+    """Move active tasks to caught-up clients; returns the number of moves."""
+    active, standby, caught_up, lags = copies.active, copies.standby, copies.caught_up, copies.lags
     tasks, destinations = _planned(active, caught_up, lags, queue)
     for at in range(len(tasks)):
         task, to = tasks[at], destinations[at]
@@ -49,24 +53,17 @@ def move_active(
             active[source, task] = True
             add_tasks(queue, source, 1)
             active[to, task] = False
-            _warm_up(standby, warmup, task, to, queue, warmups_left)
+            _warm_up(copies, task, to, queue)
         offer(queue, source)
         offer(queue, to)
     return len(tasks)
 
 
 @compiled
-def move_standbys(
-    active: BoolMatrix,
-    standby: BoolMatrix,
-    warmup: BoolMatrix,
-    caught_up: BoolMatrix,
-    lags: Int64Matrix,
-    queue: ClientQueue,
-    warmups_left: Int64Vector,
-) -> int:
+def move_standbys(copies: Copies, queue: ClientQueue) -> int:
     """Move standbys to caught-up clients, beside those that warm up; returns the number of moves."""
-    tasks, destinations = _planned(standby & ~warmup, caught_up, lags, queue)
+    active, standby, caught_up, lags = copies.active, copies.standby, copies.caught_up, copies.lags
+    tasks, destinations = _planned(standby & ~copies.warmup, caught_up, lags, queue)
     moved = 0
     for at in range(len(tasks)):
         task, to = tasks[at], destinations[at]
@@ -78,7 +75,7 @@ def move_standbys(
             continue
         standby[source, task] = True
         add_tasks(queue, source, 1)
-        _warm_up(standby, warmup, task, to, queue, warmups_left)
+        _warm_up(copies, task, to, queue)
         offer(queue, source)
         offer(queue, to)
         moved += 1
@@ -86,14 +83,13 @@ def move_standbys(
 
 
 @subroutine
-def _warm_up(
-    standby: BoolMatrix, warmup: BoolMatrix, task: int, to: int, queue: ClientQueue, warmups_left: Int64Vector
-) -> None:
+def _warm_up(copies: Copies, task: int, to: int, queue: ClientQueue) -> None:
     """Leave a warm-up of the task on its planned client, or no copy if there are enough warm-ups."""
-    standby[to, task] = warmup[to, task] = warmups_left[0] > 0
-    if warmups_left[0] <= 0:
+    may_warm_up = copies.warmups_left[0] > 0
+    copies.standby[to, task] = copies.warmup[to, task] = may_warm_up
+    if not may_warm_up:
         add_tasks(queue, to, -1)
-    warmups_left[0] -= 1
+    copies.warmups_left[0] -= 1
 
 
 @subroutine

@@ -285,6 +285,8 @@ def assign(
     tasks: StreamsTasks,
     options: StreamsOptions,
     partitions: TaskPartitions | None = None,
+    *,
+    keeps_active: bool = False,
 ) -> StreamsAssignment:
     """Assign tasks as `LegacyStickyTaskAssignor` does.
 
@@ -292,6 +294,7 @@ def assign(
     ----------
     clients : in the order in which they are put into the map of clients; their lags have no influence.
     partitions : None if KIP-925 is to be off.
+    keeps_active : whether every active task stays on its client, whatever the load, and a probing rebalance follows.
 
     Raises
     ------
@@ -312,31 +315,6 @@ def assign(
     >>> answer.of_client(0).active
     ((0, 1), (0, 3))
     """
-    return _assign(clients, tasks, options, partitions, keeps_active=False)
-
-
-def assign_prior(
-    clients: Sequence[StreamsClient],
-    tasks: StreamsTasks,
-    options: StreamsOptions,
-    partitions: TaskPartitions | None = None,  # noqa: ARG001 — the fallback uses no racks
-) -> StreamsAssignment:
-    """Assign tasks as `FallbackPriorTaskAssignor` does, which Kafka uses while it cannot fetch the lags.
-
-    Every active task stays on its client, whatever the load; otherwise as `assign`, without racks. A probing rebalance
-    always follows.
-    """
-    return _assign(clients, tasks, options, None, keeps_active=True)
-
-
-def _assign(
-    clients: Sequence[StreamsClient],
-    tasks: StreamsTasks,
-    options: StreamsOptions,
-    partitions: TaskPartitions | None,
-    *,
-    keeps_active: bool,
-) -> StreamsAssignment:
     application = Application(clients, tasks)
     partial = PartialAssignment.empty(application)
     placement = StickyPlacement(application, partial)
@@ -351,3 +329,15 @@ def _assign(
     if racks is not None and options.num_standby_replicas > 0:
         racks.optimise_standbys(partial, costs, None)
     return application.answer(partial, probing_rebalance=keeps_active)
+
+
+def assign_prior(
+    clients: Sequence[StreamsClient],
+    tasks: StreamsTasks,
+    options: StreamsOptions,
+    partitions: TaskPartitions | None = None,  # noqa: ARG001 — the fallback uses no racks
+) -> StreamsAssignment:
+    """Assign tasks as `FallbackPriorTaskAssignor` does, which Kafka uses while it cannot fetch the lags: every active
+    task stays on its client; otherwise as `assign`, without racks.
+    """
+    return assign(clients, tasks, options, keeps_active=True)

@@ -1,11 +1,13 @@
 """Input and output of the coordinator's task assignor: subtopologies, members, assignment."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Protocol, TypeAlias
 
-from app.core.jvm import KeyType
+from app.core.jvm import KeyType, string_hash_order
 from app.core.jvm.hashes import int32, string_hash_code, utf16_order
+from app.errors.kafka import KafkaError, NoMembersForTasks
 
 Task: TypeAlias = tuple[str, int]
 """Subtopology id and partition."""
@@ -111,6 +113,27 @@ def partition_order(task: Task) -> tuple[int, bytes]:
     return task[1], utf16_order(task[0])
 
 
+def by_hash(texts: Sequence[str]) -> list[str]:
+    """Distinct texts in the order of a hash map."""
+    return [texts[index] for index in string_hash_order(texts).tolist()]
+
+
+def owners_of_standbys(members: Iterable[StreamsMember]) -> dict[Task, list[str]]:
+    """The members that had a standby of each task, in the order of `members`."""
+    owners: dict[Task, list[str]] = {}
+    for member in members:
+        for task in member.standby:
+            owners.setdefault(task, []).append(member.id)
+    return owners
+
+
+def no_members(tasks: int, message: str) -> NoMembersForTasks:
+    """The failure of Kafka's assignor if there is no member for a task, with its message."""
+    detail, kafka = f"{tasks} tasks need a member; 0 given", KafkaError("TaskAssignorException", message)
+    return NoMembersForTasks(detail, kafka=kafka, path=("members",), tasks=tasks)
+
+
+load_of = attrgetter("load")
 STREAMS_TASK: KeyType[Task] = KeyType("streams_task", task_hash_code, text_order)
 
 

@@ -5,6 +5,8 @@ protocols. Client tags, racks, lags and the settings of warm-ups have no influen
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from app.core.streams.model import (
     StreamsTasks,
     StreamThread,
     TaskPartitions,
+    listed_tasks,
 )
 
 
@@ -55,18 +58,12 @@ def assign(
     answer = assign_tasks(members, subtopologies, num_standby_replicas=options.num_standby_replicas)
     threads = {client.process_id: tuple(_threads(client, answer.members)) for client in clients}
     task_ids = tuple(sorted({*tasks.ids, *tasks.stateful}))
-    active, standby = (np.zeros((len(clients), len(task_ids)), np.bool_) for _ in range(2))
-    row_of = {task: row for row, task in enumerate(task_ids)}
-    for place, client in enumerate(clients):
-        for thread in threads[client.process_id]:
-            active[place, [row_of[task] for task in thread.active]] = True
-            standby[place, [row_of[task] for task in thread.standby]] = True
+    active, standby = (
+        listed_tasks(task_ids, (chain.from_iterable(map(kind, of_client)) for of_client in threads.values()))
+        for kind in (attrgetter("active"), attrgetter("standby"))
+    )
     return StreamsAssignment(
-        tuple(client.process_id for client in clients),
-        task_ids,
-        active,
-        standby,
-        np.zeros_like(active),
+        *(tuple(threads), task_ids, active, standby, np.zeros_like(active)),
         threads=threads,
         by_chance=answer.by_chance,
     )

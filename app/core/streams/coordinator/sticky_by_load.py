@@ -33,17 +33,8 @@ from math import inf
 from app.core.jvm import JavaHashMap, JavaPriorityQueue, string_hash_order
 from app.core.jvm.hashes import STRING
 from app.core.kafka_versions import KafkaRange, Replayed
-from app.core.streams.coordinator.model import (
-    Quota,
-    StreamsGroupAssignment,
-    StreamsMember,
-    Subtopology,
-    Task,
-    partition_order,
-    tasks_of,
-    text_order,
-)
-from app.errors.kafka import KafkaError, NoMembersForTasks
+from app.core.streams.coordinator import model
+from app.core.streams.coordinator.model import Quota, StreamsGroupAssignment, StreamsMember, Subtopology, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +90,9 @@ def assign(
     NoMembersForTasks : if there are tasks and no members.
     """
     group = _Group(members, subtopologies, num_standby_replicas, rules)
-    group.assign_active(tasks_of(subtopologies))
+    group.assign_active(model.tasks_of(subtopologies))
     if num_standby_replicas > 0:
-        group.assign_standbys(tasks_of(subtopologies, stateful_only=True), num_standby_replicas)
+        group.assign_standbys(model.tasks_of(subtopologies, stateful_only=True), num_standby_replicas)
     return StreamsGroupAssignment.of(members, group.active, group.standby)
 
 
@@ -111,9 +102,7 @@ class _Process:
     __slots__ = ("_by_load", "counts", "load", "tasks")
 
     def __init__(self, members: Sequence[str]) -> None:
-        self.counts: dict[str, int] = dict.fromkeys(
-            (members[index] for index in string_hash_order(members).tolist()), 0
-        )
+        self.counts = dict.fromkeys(model.by_hash(members), 0)
         self.tasks: set[Task] = set()
         self.load = 0.0
         self._by_load: JavaPriorityQueue[str] | None = None
@@ -155,7 +144,8 @@ class _Group:
         self._processes = _processes(in_order, rules)
         self._process_of = {member.id: self._processes[member.process_id] for member in members}
         self._previous_active = {task: member.id for member in in_order for task in member.active}
-        self._previous_standby = _ranked_by_offset(in_order) if rules.ranks_by_offset else _listed(in_order)
+        owners_of = _ranked_by_offset if rules.ranks_by_offset else model.owners_of_standbys
+        self._previous_standby = owners_of(in_order)
         n_active = sum(subtopology.partitions for subtopology in subtopologies)
         n_stateful = sum(subtopology.partitions for subtopology in subtopologies if subtopology.is_stateful)
         self._active_quota = Quota(n_active, len(members))
@@ -164,7 +154,7 @@ class _Group:
     def assign_active(self, tasks: Sequence[Task]) -> None:
         """Assign every task once."""
         remaining = []
-        for task in sorted(tasks, key=partition_order):
+        for task in sorted(tasks, key=model.partition_order):
             member = self._previous_active.get(task)
             if member is None or not self._take_active(task, member):
                 remaining.append(task)
@@ -174,10 +164,11 @@ class _Group:
             if member is None or not self._take_active(task, member):
                 unowned.append(task)
         by_load = self._by_load()
-        for task in sorted(unowned, key=text_order):
+        for task in sorted(unowned, key=model.text_order):
             process = by_load.poll()
             if process is None:
-                raise _no_members(task, len(unowned))
+                message = f"No process available to assign active task {task[0]}_{task[1]}."
+                raise model.no_members(len(unowned), message)
             member, count = process.add_to_least_loaded(task)
             self.active[member].append(task)
             self._record_active(count)
@@ -199,13 +190,13 @@ class _Group:
     def assign_standbys(self, tasks: Sequence[Task], replicas: int) -> None:
         """Assign each task to as many further processes, as far as there are any."""
         missing: list[tuple[Task, int]] = []
-        for task in sorted(tasks, key=partition_order, reverse=True):
+        for task in sorted(tasks, key=model.partition_order, reverse=True):
             for assigned in range(replicas):
                 if not any(self._take_standby(task, member) for member in self._previous_owners(task)):
                     missing.append((task, replicas - assigned))
                     break
         by_load = self._by_load()
-        for task, count in sorted(missing, key=lambda each: text_order(each[0]), reverse=True):
+        for task, count in sorted(missing, key=lambda each: model.text_order(each[0]), reverse=True):
             for _ in range(count):
                 if not self._place_standby(task, by_load):
                     break
@@ -263,11 +254,7 @@ class _Group:
         return chosen
 
     def _by_load(self) -> JavaPriorityQueue[_Process]:
-        return JavaPriorityQueue(_load_of, self._processes.values())
-
-
-def _load_of(process: _Process) -> float:
-    return process.load
+        return JavaPriorityQueue(model.load_of, self._processes.values())
 
 
 def _processes(members: Sequence[StreamsMember], rules: Rules) -> JavaHashMap[str, _Process]:
@@ -285,15 +272,6 @@ def _processes(members: Sequence[StreamsMember], rules: Rules) -> JavaHashMap[st
     return processes
 
 
-def _listed(members: Sequence[StreamsMember]) -> dict[Task, list[str]]:
-    """The previous standby owners of each task, in member order."""
-    owners: dict[Task, list[str]] = {}
-    for member in members:
-        for task in member.standby:
-            owners.setdefault(task, []).append(member.id)
-    return owners
-
-
 def _ranked_by_offset(members: Sequence[StreamsMember]) -> dict[Task, list[str]]:
     """Standby owners first, then members that only report an offset; each by offset, the greatest first."""
     candidates: dict[Task, list[tuple[bool, int, str]]] = {}
@@ -308,12 +286,3 @@ def _ranked_by_offset(members: Sequence[StreamsMember]) -> dict[Task, list[str]]
         task: [member for _, _, member in sorted(ranked, key=lambda each: each[:2])]
         for task, ranked in candidates.items()
     }
-
-
-def _no_members(task: Task, tasks: int) -> NoMembersForTasks:
-    return NoMembersForTasks(
-        f"{tasks} tasks need a member; 0 given",
-        kafka=KafkaError("TaskAssignorException", f"No process available to assign active task {task[0]}_{task[1]}."),
-        path=("members",),
-        tasks=tasks,
-    )

@@ -32,16 +32,9 @@ from itertools import groupby
 from app.core.jvm import JavaHashSet, string_hash_order
 from app.core.jvm.hashes import int32
 from app.core.kafka_versions import KafkaRange, Replayed
-from app.core.streams.coordinator.model import (
-    STREAMS_TASK,
-    Quota,
-    StreamsGroupAssignment,
-    StreamsMember,
-    Subtopology,
-    Task,
-    tasks_of,
-)
-from app.errors.kafka import KafkaError, NoMembersForTasks, TooManyTasks
+from app.core.streams.coordinator import model
+from app.core.streams.coordinator.model import Quota, StreamsGroupAssignment, StreamsMember, Subtopology, Task
+from app.errors.kafka import KafkaError, TooManyTasks
 
 REPLAYS = Replayed("org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor", KafkaRange("4.1", "4.1"))
 
@@ -63,14 +56,14 @@ def assign(
     TooManyTasks : if the number of pairs of tasks overflows 32 bits.
     """
     group = _Group(members, subtopologies)
-    group.assign_active(_hash_set(tasks_of(subtopologies)))
+    group.assign_active(_hash_set(model.tasks_of(subtopologies)))
     if num_standby_replicas > 0:
-        group.assign_standbys(_hash_set(tasks_of(subtopologies, stateful_only=True)), num_standby_replicas)
+        group.assign_standbys(_hash_set(model.tasks_of(subtopologies, stateful_only=True)), num_standby_replicas)
     return replace(StreamsGroupAssignment.of(members, group.active, group.standby), by_chance=group.by_chance)
 
 
 def _hash_set(tasks: Iterable[Task]) -> list[Task]:
-    ordered = JavaHashSet(STREAMS_TASK)
+    ordered = JavaHashSet(model.STREAMS_TASK)
     for task in tasks:
         ordered.add(task)
     return list(ordered)
@@ -82,9 +75,7 @@ class _Process:
     __slots__ = ("active", "bits", "counts", "load", "n_tasks")
 
     def __init__(self, members: Sequence[str]) -> None:
-        self.counts: dict[str, int] = dict.fromkeys(
-            (members[index] for index in string_hash_order(members).tolist()), 0
-        )
+        self.counts = dict.fromkeys(model.by_hash(members), 0)
         self.bits = 0
         self.active = self.n_tasks = 0
         self.load = 0.0
@@ -115,15 +106,11 @@ class _Group:
         ids_of: dict[str, list[str]] = {}
         for member in in_order:
             ids_of.setdefault(member.process_id, []).append(member.id)
-        process_ids = list(ids_of)
-        self._processes = [_Process(ids_of[process_ids[index]]) for index in string_hash_order(process_ids).tolist()]
+        self._processes = [_Process(ids_of[process_id]) for process_id in model.by_hash(list(ids_of))]
         self._process_of = {member: process for process in self._processes for member in process.counts}
         self._previous_active = {task: member.id for member in in_order for task in member.active}
-        self._previous_standby: dict[Task, list[str]] = {}
-        for member in in_order:
-            for task in member.standby:
-                self._previous_standby.setdefault(task, []).append(member.id)
-        tasks = tasks_of(subtopologies)
+        self._previous_standby = model.owners_of_standbys(in_order)
+        tasks = model.tasks_of(subtopologies)
         _require_pairs(len(tasks))
         self._bit_of = {task: 1 << index for index, task in enumerate(tasks)}
         self._quota = Quota(len(tasks), len(members))
@@ -134,7 +121,8 @@ class _Group:
         unowned = [task for task in remaining if not self._take_active(task, self._active_from_standby(task))]
         for task in unowned:
             if not self._processes:
-                raise _no_members(task, len(unowned))
+                text = f"TaskId[subtopologyId={task[0]}, partition={task[1]}]"
+                raise model.no_members(len(unowned), "No member available to assign active task {}." + text)
             process = self._first_of(self._processes)
             self._add_active(task, process, process.least_loaded())
 
@@ -198,17 +186,17 @@ class _Group:
 
     def _first_of(self, processes: Iterable[_Process]) -> _Process:
         """The least loaded of the processes, which are not none; the first if several are."""
-        by_load = sorted(processes, key=_load_of)
+        by_load = sorted(processes, key=model.load_of)
         self.by_chance |= len(by_load) > 1 and by_load[0].load == by_load[1].load
         return by_load[0]
 
     def _is_balanced(self, process: _Process) -> bool:
-        return process.has_room() or process.load <= min(map(_load_of, self._processes))
+        return process.has_room() or process.load <= min(map(model.load_of, self._processes))
 
     def _with_new_pair(self, bit: int, processes: Sequence[_Process]) -> Iterable[_Process]:
         """The least loaded of the processes to which the task brings a new pair; all of them if it brings none."""
         partners = self._partners(bit)
-        for _, level in groupby(sorted(processes, key=_load_of), key=_load_of):
+        for _, level in groupby(sorted(processes, key=model.load_of), key=model.load_of):
             fitting = [process for process in level if not process.bits or process.bits & ~partners]
             if fitting:
                 return fitting
@@ -234,10 +222,6 @@ class _Group:
         return partners
 
 
-def _load_of(process: _Process) -> float:
-    return process.load
-
-
 def _require_pairs(tasks: int) -> None:
     """Kafka makes a hash set as large as there are pairs of tasks, in 32-bit arithmetic."""
     if int32(tasks * (tasks - 1)) < 0:
@@ -247,13 +231,3 @@ def _require_pairs(tasks: int) -> None:
             path=("subtopologies",),
             tasks=tasks,
         )
-
-
-def _no_members(task: Task, tasks: int) -> NoMembersForTasks:
-    text = f"TaskId[subtopologyId={task[0]}, partition={task[1]}]"
-    return NoMembersForTasks(
-        f"{tasks} tasks need a member; 0 given",
-        kafka=KafkaError("TaskAssignorException", "No member available to assign active task {}." + text),
-        path=("members",),
-        tasks=tasks,
-    )

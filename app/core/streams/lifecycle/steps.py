@@ -21,6 +21,7 @@ from app.core.streams.model import (
     StreamsOptions,
     StreamsTasks,
     TaskPartitions,
+    listed_tasks,
 )
 from app.errors.requests import ConflictingFields
 
@@ -299,12 +300,8 @@ def _same(one: StreamsAssignment, other: StreamsAssignment) -> bool:
 def _stated_assignment(clients: tuple[StreamsClient, ...], tasks: StreamsTasks) -> StreamsAssignment:
     """The assignment that the clients' previous tasks describe; of two clients with a task active, the first has it."""
     task_ids = tuple(sorted({*tasks.ids, *tasks.stateful}))
-    row_of = {task: row for row, task in enumerate(task_ids)}
-    active = np.zeros((len(clients), len(task_ids)), np.bool_)
-    standby = np.zeros_like(active)
-    for place, client in enumerate(clients):
-        active[place, [row_of[task] for task in client.previous_active if task in row_of]] = True
-        standby[place, [row_of[task] for task in client.previous_standby if task in row_of]] = True
+    active = listed_tasks(task_ids, (client.previous_active for client in clients))
+    standby = listed_tasks(task_ids, (client.previous_standby for client in clients))
     active &= active.cumsum(axis=0) == 1
     return StreamsAssignment(
         tuple(client.process_id for client in clients), task_ids, active, standby & ~active, np.zeros_like(active)

@@ -9,7 +9,15 @@ import numpy as np
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
-from app.core.streams.model import NO_TAG, Bools, StreamsAssignment, StreamsClient, StreamsOptions, tag_vectors
+from app.core.streams.model import (
+    NO_TAG,
+    Bools,
+    StreamsAssignment,
+    StreamsClient,
+    StreamsOptions,
+    listed_tasks,
+    tag_vectors,
+)
 from app.errors.requests import ConflictingFields, ImpossibleValue
 
 LARGEST_COMMON_MULTIPLE = 10**6
@@ -44,8 +52,7 @@ class StandbyProblem:
     @property
     def weights(self) -> Int64s:
         """(clients,) int64: `unit / threads`."""
-        weights: Int64s = self.unit // self.capacities
-        return weights
+        return self.unit // self.capacities
 
 
 def standby_problem(
@@ -69,15 +76,11 @@ def standby_problem(
     if unit > LARGEST_COMMON_MULTIPLE:
         raise ImpossibleValue(f"the clients' numbers of threads have {unit} as their least common multiple", value=unit)
     rows = _rows(assignment, stateful)
-    has_state = np.zeros((len(clients), len(rows)), np.bool_)
-    column_of = {assignment.task_ids[row]: column for column, row in enumerate(rows.tolist())}
-    for place, client in enumerate(clients):
-        previous = (*client.previous_active, *client.previous_standby)
-        has_state[place, [column_of[task] for task in previous if task in column_of]] = True
+    previous = ((*client.previous_active, *client.previous_standby) for client in clients)
     return StandbyProblem(
         rows=rows,
         active=assignment.active[:, rows].argmax(axis=0).astype(np.int64) if len(rows) else np.zeros(0, np.int64),
-        has_state=has_state,
+        has_state=listed_tasks([assignment.task_ids[row] for row in rows.tolist()], previous),
         vectors=tag_vectors(clients, options.rack_aware_assignment_tags),
         capacities=np.array([client.capacity for client in clients], np.int64),
         copies=max(options.num_standby_replicas, 0) + 1,

@@ -9,6 +9,7 @@ import numpy as np
 
 from app.core.compiled.arrays import Int64Matrix, Int64Vector
 from app.core.compiled.loops import compiled, subroutine
+from app.core.counting_kernel import grouped
 from app.core.model import Int64s
 from app.core.streams.rack_aware.cycles_kernel import SMALLEST_INT, Residual, cancel_negative_cycles, fill_max_flow
 
@@ -41,13 +42,7 @@ def min_traffic(cost: Int64Matrix, owners: Int64Vector) -> Int64s:
         n = _add(arcs, n, SOURCE, 1 + task, 1, 0, 1)
     for client in range(clients):
         n = _add(arcs, n, 1 + tasks + client, sink, counts[client], 0, counts[client])
-    graph = _residual(arcs, sink + 1)
-    chosen = np.full(tasks, NEVER_ENDS, np.int64)
-    if not cancel_negative_cycles(graph):
-        return chosen
-    for task in range(tasks):
-        chosen[task] = _client_of(graph, 1 + task, 1 + tasks)
-    return chosen
+    return _cheapest_clients(_residual(arcs, sink + 1), np.full(tasks, 1 + tasks))
 
 
 @compiled
@@ -80,12 +75,7 @@ def balance_subtopology(cost: Int64Matrix, group: Int64Vector, counts: Int64Vect
         n = _add(arcs, n, second_stage + client, sink, counts[client], 0, 0)
     graph = _residual(arcs, sink + 1)
     fill_max_flow(graph, SOURCE, sink)
-    chosen = np.full(tasks, NEVER_ENDS, np.int64)
-    if not cancel_negative_cycles(graph):
-        return chosen
-    for task in range(tasks):
-        chosen[task] = _client_of(graph, 1 + task, first_client + group[task] * clients)
-    return chosen
+    return _cheapest_clients(graph, first_client + group * clients)
 
 
 @subroutine
@@ -97,12 +87,20 @@ def _add(arcs: Int64Matrix, count: int, tail: int, head: int, capacity: int, cos
 
 
 @subroutine
-def _client_of(graph: Residual, node: int, first_client: int) -> int:
-    """The client of a task's flow: the head of its saturated arc to a client, or −1."""
-    for arc in range(graph.first[node], graph.first[node + 1]):
-        if graph.to[arc] >= first_client and graph.residual_capacity[arc] == 0:
-            return int(graph.to[arc] - first_client)
-    return -1
+def _cheapest_clients(graph: Residual, first_client: Int64Vector) -> Int64s:
+    """(tasks,) int64 the client to which each task's flow goes at least cost, −1 if to none; or all `NEVER_ENDS`.
+
+    `first_client` : (tasks,) int64 the node of the first client that each task's arcs go to.
+    """
+    if not cancel_negative_cycles(graph):
+        return np.full(len(first_client), NEVER_ENDS)
+    chosen = np.full(len(first_client), -1)
+    for task in range(len(first_client)):
+        for arc in range(graph.first[1 + task], graph.first[2 + task]):
+            if graph.to[arc] >= first_client[task] and graph.residual_capacity[arc] == 0:
+                chosen[task] = graph.to[arc] - first_client[task]
+                break
+    return chosen
 
 
 @subroutine
@@ -113,13 +111,10 @@ def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
     for arc in range(n):
         origin[arc], to[arc] = arcs[arc, 0], arcs[arc, 1]
         origin[n + arc], to[n + arc] = arcs[arc, 1], arcs[arc, 0]
-    order = _by_origin_and_end(origin, to, nodes)
-    place, first = np.empty(2 * n, np.int64), np.zeros(nodes + 1, np.int64)
-    for at in range(2 * n):
-        place[order[at]] = at
-        first[origin[at] + 1] += 1
-    for node in range(nodes):
-        first[node + 1] += first[node]
+    _, by_end = grouped(np.arange(2 * n), to, nodes)
+    first, order = grouped(by_end, origin[by_end], nodes)
+    place = np.empty(2 * n, np.int64)
+    place[order] = np.arange(2 * n)
     graph = Residual(
         first,
         np.empty(2 * n, np.int64),
@@ -139,21 +134,3 @@ def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
         graph.residual_capacity[at] = arcs[arc, 2] - flow if is_forward else flow
         graph.mate[at] = place[arc + n if is_forward else arc]
     return graph
-
-
-@subroutine
-def _by_origin_and_end(origin: Int64Vector, to: Int64Vector, nodes: int) -> Int64s:
-    """The order of arcs by tail, then by head: two passes of a counting sort."""
-    order = np.arange(len(origin))
-    for keys in (to, origin):
-        ends = np.zeros(nodes + 1, np.int64)
-        for key in keys:
-            ends[key + 1] += 1
-        for node in range(nodes):
-            ends[node + 1] += ends[node]
-        sorted_ = np.empty(len(order), np.int64)
-        for arc in order:
-            sorted_[ends[keys[arc]]] = arc
-            ends[keys[arc]] += 1
-        order = sorted_
-    return order

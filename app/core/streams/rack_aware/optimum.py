@@ -109,7 +109,6 @@ def _cheapest(tails: Int64s, heads: Int64s, capacities: Int64s, unit_cost: Int64
 
 STATELESS_COSTS = (1, 0)
 """Traffic and non-overlap cost of stateless tasks: a move costs 0."""
-STANDBY_ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,17 +180,11 @@ class RackAware:
         """
         self._require_known(self.reads.changelogs, np.flatnonzero(partial.standby.any(axis=0)))
         tags = np.zeros((len(partial.standby), 0), np.bool_) if tag_values is None else tag_values
-        is_complete = swaps_kernel.swap_standbys(
-            partial.active,
-            partial.standby,
-            self.reads.changelogs,
-            self.reads.client_racks,
-            tags,
-            costs[0],
-            costs[1],
-            STANDBY_ROUNDS,
+        reads = self.reads
+        standbys = swaps_kernel.Standbys(
+            partial.active, partial.standby, reads.changelogs, reads.client_racks, tags, *costs
         )
-        if not is_complete:
+        if not swaps_kernel.swap_standbys(standbys):
             raise _costs_overflow()
         return self.standby_cost(partial, costs[0])
 

@@ -131,10 +131,10 @@ def cross_rack_reads(
     client_racks = np.array(
         [racks.setdefault(client.rack_id or "", len(racks)) for client in application.clients], np.int64
     )
-    racks_of = {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.sources)}
+    racks_of = {partition: partitions.racks_of(partition) for partition in _all_of(partitions.sources)}
     sources = _reads_by_rack(application, partitions.sources, racks_of, racks)
     if describes_changelogs:
-        racks_of |= {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.changelogs)}
+        racks_of |= {partition: partitions.racks_of(partition) for partition in _all_of(partitions.changelogs)}
     changelogs = _reads_by_rack(application, partitions.changelogs, racks_of, racks)
     return CrossRackReads(sources[client_racks], changelogs[client_racks], client_racks)
 
@@ -153,12 +153,6 @@ def _reads_by_rack(
             for rack, number in racks.items():
                 counts[number, row] = sum(rack not in of_partition for of_partition in replica_racks if of_partition)
     return counts
-
-
-def _racks_of(partition: TopicPartition, partitions: TaskPartitions) -> set[str | None]:
-    topic, number = partition
-    replicas = partitions.replicas.get(topic, ())
-    return {partitions.rack_of.get(broker) for broker in replicas[number]} if 0 <= number < len(replicas) else set()
 
 
 def unknown_partitions(application: Application, row: int) -> TaskPartitionsUnknown:
