@@ -3,7 +3,8 @@
 `uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started the API's processes.
 """
 
-# The objects that imports create stay: a quarter of a second of collections would find none to free.
+# The objects that imports create stay: a quarter of a second of collections would find none to free. The server process
+# of slots imports more after this module and collects nothing, either.
 import gc
 
 gc.disable()
@@ -45,9 +46,6 @@ from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
 from app.web.chart_process import ENGINE
-
-gc.freeze()
-gc.enable()
 
 _SMALL_AT_ONCE = 2
 """Small plans that threads make at the same time: they share one interpreter lock with the event loop. With 16 the loop
@@ -97,6 +95,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     ----------
     settings : if None, read from the environment; `database_url` has to be set.
     """
+    gc.freeze()
+    gc.enable()
     settings = settings or Settings()
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
@@ -127,6 +127,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         current_default_thread_limiter().total_tokens = settings.threads
         preparation.start(api.state.routers, None if pool is None else (SMALL_OPERATION,))
         if pool is not None:
+            # New objects after which garbage is collected. With Python's 700, planners and solvers that the first
+            # requests import, and that stay, are looked at again and again, which takes up to a fifth of the time.
+            gc.set_threshold(20_000)
             pool.start(preparation.is_done)
         yield
         is_ending.set()

@@ -113,16 +113,22 @@ def _spark(settings: Settings) -> "Spark | None":
         structlog.get_logger().warning("spark.not_installed", detail="sweeps fail; pyspark[sql] is not installed")
         return None
     with IMPORTING:
-        from app.jobs import keys, spark  # noqa: PLC0415 — need PySpark
+        from app.jobs import spark  # noqa: PLC0415 — needs PySpark
 
     found = spark.Spark(
         settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
     )
     # A session on a cluster takes executors from others, so it is started when there is a job.
     if settings.spark_early and found.master.is_local:
-        prepared = (STARTS_SPARK_AFTER_S, keys.measure_example)
-        Thread(target=found.prepare, args=prepared, name="prepare-spark", daemon=True).start()
+        Thread(target=found.prepare, args=(STARTS_SPARK_AFTER_S, _measure_example), name="spark", daemon=True).start()
     return found
+
+
+def _measure_example(spark: "Spark") -> None:
+    with IMPORTING:
+        from app.jobs import keys  # noqa: PLC0415 — imports every planner, while the service starts
+
+    keys.measure_example(spark)
 
 
 def _sender(settings: Settings) -> "Sender | None":

@@ -24,7 +24,7 @@ from app.web.plans.page import VIEWS
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
-ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "ortools", "scipy", "app"}
+ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "ortools", "scipy", "app"}
 
 
 @cache
@@ -200,6 +200,30 @@ def test_the_api_is_imported_without_what_only_solvers_need() -> None:
         r"app\.(core|services|api|web)\.(replicas|reassignment|groups|streams|sweeps|keys|plans\.page)\."
     )
     assert not {module for module in loaded if planners.match(module)}
+
+
+def test_a_worker_starts_without_planners_and_solvers() -> None:
+    """It starts beside the first requests of a service, and the first job imports what it needs."""
+    code = "import sys, app.worker, app.jobs.spark; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"numba", "llvmlite", "ortools", "scipy", "pandas"}
+    assert not [name for name in loaded if re.match(r"app\.core\.(replicas|reassignment|groups|streams|keys)\.", name)]
+    assert not {"app.services.sweeps.answers", "app.services.reassignment", "app.services.replicas"} & loaded
+
+
+def test_an_import_of_the_api_leaves_collections_to_the_application() -> None:
+    """The server process of slots imports more after it; the application enables them."""
+    code = """
+import gc, os
+import app.main
+before = gc.isenabled()
+os.environ["RACKPLAN_DATABASE_URL"] = "postgresql://"
+app.main.create_app()
+print(before, gc.isenabled())
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"
 
 
 def test_locks_carry_hashes_and_no_address() -> None:

@@ -158,6 +158,7 @@ class Pool:
         self._filling: asyncio.Task[None] | None = None
         self._recovering: asyncio.Task[None] | None = None
         self._is_failing = False
+        self.early = 0  # requests that are served without a slot, since the processes have not been started yet
         self.lanes = {name: Lane(capacity, self._start) for name, capacity in lanes.items()}
 
     @property
@@ -183,13 +184,15 @@ class Pool:
     def start(self, is_prepared: Event) -> None:
         """Begin to start the processes once the service is prepared, without waiting for them.
 
-        Before that, the first requests have the processor to themselves, and loops may not be compiled yet.
+        Before that, and while early requests are served, these have the processor to themselves; loops may not be
+        compiled yet.
         """
         self._filling = asyncio.create_task(self._fill(is_prepared))
         self._recovering = asyncio.create_task(self._recover())
 
     async def _fill(self, is_prepared: Event) -> None:
-        while not is_prepared.is_set():
+        yields_until = time.monotonic() + 3.0  # requests may follow one another without a pause
+        while not is_prepared.is_set() or (self.early and time.monotonic() < yields_until):
             await asyncio.sleep(_POLLING_S)
         for lane in self.lanes.values():
             await lane.fill()

@@ -113,8 +113,15 @@ class SlotDispatch:
         self.bodies = Bodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._pool is None or not self._pool.is_ready or scope["type"] != "http" or self._is_own(scope):
+        if self._pool is None or scope["type"] != "http" or self._is_own(scope):
             await self.app(scope, receive, send)
+            return
+        if not self._pool.is_ready:
+            self._pool.early += 1
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self._pool.early -= 1
             return
         lane = self._pool.lanes[READERS if scope["method"] in _READING else SOLVERS]
         exchange = _Exchange(self, lane, scope, receive, send)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numba import njit
+from llvmlite.binding import parse_assembly
 from numba.core import event, serialize, types, typing
 from numba.core.boxing import unbox_tuple
 from numba.core.compiler import CompileResult
@@ -126,13 +126,6 @@ class _Declared(CPUDispatcher):  # type: ignore[misc] # numba has no types
                 raise TypeError(f"{self.name} returns a record that it was given")
         return self.overloads[self.declared].entry_point
 
-    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, ...]:
-        """Type a call in another loop: numba converts the arguments to the declared types."""
-        self.prepare()
-        signature, arguments = self._compiler.fold_argument_types(args, kws)
-        template = typing.make_concrete_template(self.name, key=self.name, signatures=self.nopython_signatures)
-        return template, signature, arguments, {}
-
 
 class LinkedDispatcher(_Declared):
     """Dispatcher of a subroutine: LLVM's intermediate code, linked into the loops that call it."""
@@ -140,6 +133,13 @@ class LinkedDispatcher(_Declared):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, no_cpython_wrapper=True)
         self._compiler._customize_flags = _without_machine_code  # noqa: SLF001 — a hook of numba's
+
+    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, ...]:
+        """Type a call in a loop: numba converts the arguments to the declared types."""
+        self.prepare()
+        signature, arguments = self._compiler.fold_argument_types(args, kws)
+        template = typing.make_concrete_template(self.name, key=self.name, signatures=self.nopython_signatures)
+        return template, signature, arguments, {}
 
     @global_compiler_lock  # type: ignore[untyped-decorator] # numba has no types
     def compile(self, signature: Any) -> Any:
@@ -150,7 +150,7 @@ class LinkedDispatcher(_Declared):
         # A loop's library takes this one's code and optimises the whole. numba would also optimise it here, with all
         # that it calls, once for each level of calls, and make machine code of it, for callers in Python.
         library = result.library
-        library._optimize_final_module = _do_nothing  # noqa: SLF001 — no other hook
+        library._optimize_final_module = lambda: None  # noqa: SLF001 — no other hook
         library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — no other hook
         key = object()  # numba looks up callees by this; usually it is the entry for Python
         self.targetctx.insert_user_function(key, result.fndesc, [library])
@@ -192,15 +192,6 @@ class StoredDispatcher(_Declared):
         return entry_point
 
 
-def inlining(function: Callable[..., Any]) -> Any:
-    """A dispatcher whose function numba copies into those that call it."""
-    return njit(nogil=True, inline="always")(function)
-
-
-def _do_nothing() -> None:
-    pass
-
-
 def _without_machine_code(flags: Any) -> Any:
     flags.no_compile = True
     return flags
@@ -231,8 +222,14 @@ class _Entry:
             return  # its code has addresses of this process
         processor = result.target_context.codegen().magic_tuple()
         # Only `inspect_types` prints the annotation, which has addresses: no two compilations would be the same bytes.
-        reduced = result._replace(type_annotation="")._reduce()  # noqa: SLF001 — as its own
-        entries.write(self._loop, serialize.dumps((processor, reduced)))
+        library, *rest = result._replace(type_annotation="")._reduce()  # noqa: SLF001 — as its own
+        # numba stores intermediate code beside the machine code, for other functions to link. No loop does (`Loop`),
+        # and to read it took three quarters of the time to load a loop, and most of the memory. The symbol of the entry
+        # for Python is looked up there.
+        name, kind, (machine_code, _) = library
+        entry = f'@"{result.fndesc.llvm_cpython_wrapper_name}" = global i8 0'
+        library = name, kind, (machine_code, parse_assembly(entry).as_bitcode())
+        entries.write(self._loop, serialize.dumps((processor, (library, *rest))))
 
 
 def _type_of(annotation: Any) -> Any:

@@ -69,6 +69,10 @@ class Loop(_Lazy):
         """Load the loop or compile it, if that has not been done."""
         self.dispatcher.prepare()
 
+    # In another loop it is a subroutine: its own intermediate code is not stored.
+    _linked = functools.cached_property(lambda self: Subroutine(self.py_func))
+    _numba_type_ = property(lambda self: self._linked._numba_type_)
+
     def _dispatcher(self) -> Any:
         from app.core.compiled.dispatchers import StoredDispatcher  # noqa: PLC0415 — see the module's docstring
 
@@ -94,6 +98,6 @@ class Inlined(_Lazy):
     """numba reads these before it asks for the type."""
 
     def _dispatcher(self) -> Any:
-        from app.core.compiled.dispatchers import inlining  # noqa: PLC0415 — see the module's docstring
+        from numba import njit  # noqa: PLC0415 — see the module's docstring
 
-        return inlining(self.py_func)
+        return njit(nogil=True, inline="always")(self.py_func)

@@ -1,11 +1,16 @@
-"""Every kind of sweep by its name in requests; the API, the workers and the results read this table."""
+"""Every kind of sweep by its name in requests; the API, the workers and the results read this table.
 
-from collections.abc import Mapping
+A worker that has just started imports none of them: they bring every planner, half of all that it would import.
+"""
 
-from app.services.sweeps import capacity, consumers, draws, groups, keys, reassignment
-from app.services.sweeps.kind import SweepKind
+from typing import TYPE_CHECKING
 
-KINDS: Mapping[str, SweepKind] = {
-    kind.name: kind for kind in (capacity.KIND, draws.KIND, groups.KIND, keys.KIND, reassignment.KIND, consumers.KIND)
-}
-"""In the order of the documentation. The name of a module is the name of its kind on every floor."""
+from app.deferred import Registry
+
+if TYPE_CHECKING:
+    from app.services.sweeps.kind import SweepKind
+
+# In the order of the documentation. The name of a module is the name of its kind on every floor, but these.
+_MODULES = {"placement_draws": "draws", "consumer_groups": "groups", "key_skew": "keys"}
+_NAMES = ("capacity", *_MODULES, "reassignment", "consumers")
+KINDS: "Registry[SweepKind]" = Registry({name: f"{__package__}.{_MODULES.get(name, name)}:KIND" for name in _NAMES})

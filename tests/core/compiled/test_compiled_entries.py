@@ -207,6 +207,24 @@ class TestAnInstallation:
         assert compiled[0] == compiled[1]
 
     @pytest.mark.long
+    def test_a_loop_that_is_loaded_can_be_part_of_another_one(self, compiled: Installation) -> None:
+        """Of a stored loop there is no intermediate code, which the other one links: it is compiled as a subroutine."""
+        compiled.replace("calling_kernel.py", "import doubled", "import doubled, total")
+        compiled.replace("calling_kernel.py", "doubled(value) + 1", "doubled(value) + total(np.arange(value))")
+        compiled.replace("calling_kernel.py", "from app.core.compiled", "import numpy as np\nfrom app.core.compiled")
+        code = """
+import numpy as np
+from numba.core import event
+from app.core.called_kernel import total
+with event.install_recorder("numba:compile") as compilations:
+    print(total(np.arange(4)), len(compilations.buffer))
+from app.core.calling_kernel import answer
+print(answer(4))
+"""
+        assert compiled.run(code).split() == ["6", "0", "14"]
+        assert compiled.answer(4) == (14, False)
+
+    @pytest.mark.long
     def test_a_change_in_what_a_loop_calls_compiles_it_again(self, installation: Installation) -> None:
         assert installation.answer(3) == (7, True)
         before = installation.stored()

@@ -1,6 +1,7 @@
 """A loop has one signature: nothing else is ever compiled, and nothing at all when a module is imported."""
 
 import ast
+import pickle
 import subprocess
 import sys
 import weakref
@@ -9,11 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import llvmlite.binding
 import numpy as np
 import pytest
 from numba.core import event
 
-from app.core.compiled import sources
+from app.core.compiled import entries, sources
 from app.core.compiled.arrays import FloatVector, Int64Vector, Offsets
 from app.core.compiled.loops import Loop, Subroutine, compiled, subroutine
 from tests.conftest import ROOT
@@ -186,6 +188,19 @@ def test_loops_have_no_text_and_no_messages(module: str) -> None:
                 assert not isinstance(inner, ast.JoinedStr | ast.Try | ast.Lambda | ast.GeneratorExp), function.name
                 assert not (isinstance(inner, ast.Constant) and isinstance(inner.value, str)), function.name
                 assert not (isinstance(inner, ast.Raise) and isinstance(inner.exc, ast.Call)), function.name
+
+
+def test_stored_loops_have_machine_code_alone() -> None:
+    """Intermediate code is needed to link a loop, which none does; reading it is most of the time to load a loop."""
+    stored = {name: entry for name in LOOPS if (entry := entries.read(name)) is not None}
+    assert len(stored) > 50
+    for name, entry in stored.items():
+        _, ((_, kind, (machine_code, symbols)), described, *_) = pickle.loads(entry)  # noqa: S301 — our own
+        module = llvmlite.binding.parse_bitcode(symbols)
+        assert kind == "object", name
+        assert machine_code.startswith(b"\x7fELF") or sys.platform != "linux", name
+        assert [symbol.name for symbol in module.global_variables] == [described.llvm_cpython_wrapper_name], name
+        assert not [*module.functions], name
 
 
 @pytest.mark.slow
