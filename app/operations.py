@@ -77,7 +77,7 @@ def application(
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
 
     @app.exception_handler(ShareLinkRejected)
-    def _rejected(_: Request, failure: ShareLinkRejected) -> Response:
+    async def _rejected(_: Request, failure: ShareLinkRejected) -> Response:
         with IMPORTING:
             from app.web import sharing  # noqa: PLC0415 — see `_pages`
 

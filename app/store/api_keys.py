@@ -128,7 +128,7 @@ class ApiKeys(Rows[ApiKey]):
 
     def all(self) -> list[ApiKey]:
         """Every key that the transaction sees, oldest first, revoked ones included."""
-        query = sa.select(*self._columns).where(*self._visible(api_keys)).order_by(api_keys.c.id)
+        query = self._selected.where(*self._visible(api_keys)).order_by(api_keys.c.id)
         return [ApiKey(*row) for row in self._reading.execute(query)]
 
     def revoke(self, name: str, *, team: str | None = None) -> ApiKey:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from multiprocessing.connection import Connection
 from secrets import token_bytes, token_urlsafe
 from typing import Any, Self
 
@@ -172,7 +173,7 @@ class Database:
         Postgres sends an idle connection nothing but its end, so that one with something to read is looked at too.
         """
         is_idle = time.monotonic() - record.info.get(_USED_AT, math.inf) > _PINGED_AFTER_S
-        if is_idle or _has_input(connection):
+        if is_idle or has_input(connection):
             try:
                 self.engine.dialect.do_ping(connection)
             except psycopg.Error as lost:
@@ -226,8 +227,8 @@ def _note_use(_: object, record: Any) -> None:
     record.info[_USED_AT] = time.monotonic()
 
 
-def _has_input(connection: psycopg.Connection[Any]) -> bool:
-    """Whether Postgres has sent something, or has closed the connection."""
+def has_input(connection: psycopg.Connection[Any] | Connection) -> bool:
+    """Whether the other end has sent something, or has closed the connection."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))

@@ -58,7 +58,7 @@ class Plans(Rows[PlanHead]):
 
     def find(self, plan_hash: str) -> PlanHead | None:
         """The plan of the team with this hash, or None."""
-        return self._first(sa.select(*self._columns).where(plans.c.hash == plan_hash, plans.c.team == self._team))
+        return self._first(self._selected.where(plans.c.hash == plan_hash, plans.c.team == self._team))
 
     def requests(self) -> Iterator[tuple[UUID, Mapping[str, Json], str]]:
         """Id, canonical request and hash of every plan, read a few at a time."""

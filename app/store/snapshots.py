@@ -75,7 +75,7 @@ class Snapshots(Rows[Snapshot]):
 
     def newest(self, cluster: str) -> Snapshot | None:
         """The snapshot of the latest known state of the cluster, or None."""
-        query = sa.select(*self._columns).where(snapshots.c.cluster == cluster, *self._visible(snapshots))
+        query = self._selected.where(snapshots.c.cluster == cluster, *self._visible(snapshots))
         return self._first(query.order_by(snapshots.c.last_seen_at.desc()).limit(1))
 
     def seen(self, cluster: str, begin: datetime, end: datetime, *, most: int) -> Page[Snapshot]:
@@ -86,7 +86,7 @@ class Snapshots(Rows[Snapshot]):
     def newest_of_all(self, *, most: int) -> list[Snapshot]:
         """The latest known state of each cluster, by name of the cluster; of `most` clusters at most."""
         c = snapshots.c
-        query = sa.select(*self._columns).where(*self._visible(snapshots)).ext(distinct_on(c.cluster))
+        query = self._selected.where(*self._visible(snapshots)).ext(distinct_on(c.cluster))
         rows = self._reading.execute(query.order_by(c.cluster, c.last_seen_at.desc()).limit(most))
         return [Snapshot(*row) for row in rows]
 

@@ -322,15 +322,17 @@ class Rows(Store, Generic[Record]):
     _missing: ClassVar[type[NotFound]]
     _path: ClassVar[FieldPath] = ()
     _columns: ClassVar[tuple[sa.Column[Any], ...]]
+    _selected: ClassVar[sa.Select[Any]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "_table" in vars(cls):
             cls._columns = columns_of(cls._table, cls._record)
+            cls._selected = sa.select(*cls._columns)
 
     def get(self, row_id: UUID, *, for_update: bool = False) -> Record:
         """The row of this id, or the failure `_missing`; `for_update` locks it, but for rows that refer to it."""
-        query = sa.select(*self._columns).where(*self._is(row_id))
+        query = self._selected.where(*self._is(row_id))
         connection = self._writing if for_update else self._reading
         found = self._one(connection.execute(query.with_for_update(key_share=True) if for_update else query))
         if found is None:

@@ -8,7 +8,7 @@ CONSOLE = "console"
 """The name of changes that pages make while the service has no API keys."""
 
 
-def _console() -> str:
+async def _console() -> str:
     return CONSOLE
 
 

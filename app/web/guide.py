@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.shipped import shipped
-from app.web.pages import page
+from app.web.pages import Pages, page
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -59,7 +59,7 @@ class Hit:
 
 def router() -> APIRouter:
     """The pages of the guide."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/guide")
     def start(q: Annotated[str, Query(max_length=200)] = "") -> Response:

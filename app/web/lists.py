@@ -19,7 +19,7 @@ from app.store.jobs import STEPS
 from app.store.records import PlanFilter
 from app.store.transaction import Page
 from app.web.access import Access
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.plans.selection import twins
 
 SIZE = 25
@@ -29,7 +29,7 @@ Text = Annotated[str, Query(max_length=300)]
 
 def router(database: Database, access: Access) -> APIRouter:
     """The lists; cancelling a job needs the right to plan."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/plans")
     def plans(

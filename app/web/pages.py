@@ -8,14 +8,18 @@ from functools import partial
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, urlencode
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from app import __version__
 from app.services import callers
+from app.slots.in_place import BlockingRoute
 from app.web import words
 from app.web.assets import ASSETS
+
+Pages = partial(APIRouter, include_in_schema=False, route_class=BlockingRoute)
+"""A router of pages, which the OpenAPI document does not list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ def headers(policy: str | None = None) -> dict[str, str]:
 _templates = Environment(
     loader=PackageLoader("app.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
+_templates.auto_reload = False
 _templates.filters.update(
     number=words.number,
     figure=words.figure,

@@ -9,7 +9,7 @@ from app.services import snapshots
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanFilter, Snapshot
 from app.web.clusters.view import ClusterView, place
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.plans.selection import twins
 
 MOST_FOUND = 10
@@ -32,7 +32,7 @@ class Found:
 
 def router(database: Database) -> APIRouter:
     """The results as a page, which the field in the rail leads to."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/search")
     def search(

@@ -1,6 +1,6 @@
 """Share links: made on pages, verified in place of an API key, and shown with the snippets that embed them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, cast, get_args
@@ -14,12 +14,13 @@ from app.errors.quotation import quoted
 from app.errors.requests import ShareLinkNotFound
 from app.services import share_links
 from app.services.share_links import Granted, Subject, SubjectKind
+from app.slots.in_place import blocking
 from app.store import transaction
 from app.store.database import Database
 from app.web.access import Access
 from app.web.clusters.view import viewed
 from app.web.lists import as_id
-from app.web.pages import page
+from app.web.pages import Pages, page
 
 
 def subject_of(request: Request) -> tuple[Subject, Granted] | None:
@@ -41,18 +42,22 @@ def subject_of(request: Request) -> tuple[Subject, Granted] | None:
     return None
 
 
-def verified(database: Database) -> Callable[[Request], None]:
+def verified(database: Database) -> Callable[[Request], Awaitable[None]]:
     """The dependency that verifies the link of a request, if it has one. Raises `ShareLinkRejected`."""
 
-    def of_request(request: Request) -> None:
+    async def of_request(request: Request) -> None:
         token = request.query_params.get(share_links.PARAMETER)
         if token is None or request.method not in ("GET", "HEAD"):
             return
         shown = subject_of(request)
         if shown is None:
             raise ShareLinkRejected("share links are for pages of plans, sweeps and clusters and for their pictures")
-        with database.begin(is_own=True) as uow:
-            request.state.shared_until = share_links.verify(uow, *shown, token)
+
+        def note_expiry() -> None:
+            with database.begin(is_own=True) as uow:
+                request.state.shared_until = share_links.verify(uow, *shown, token)
+
+        await blocking(note_expiry)
         request.state.shared_team = share_links.team_of(token)
 
     return of_request
@@ -71,7 +76,7 @@ def rejected(failure: ShareLinkRejected) -> Response:
 
 def router(database: Database, access: Access, *, ancestors: Sequence[str] = ()) -> APIRouter:
     """Making links needs the right to plan, revoking them an administrator's."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.post("/share", dependencies=[access.plan])
     def share(

@@ -15,7 +15,7 @@ from app.store import audit, transaction
 from app.store.audit import Actor
 from app.store.database import Database
 from app.web.access import Access
-from app.web.pages import page, shown_once
+from app.web.pages import Pages, page, shown_once
 
 START, BY_KEY = "/sign-in", "/use-key"
 _PENDING, _ID_TOKEN = "rackplan-sign-in", "rackplan-id-token"
@@ -26,7 +26,7 @@ _LONGEST_TO = 2_000
 
 def router(database: Database, sign_in: SignIn, access: Access) -> APIRouter:
     """The routes of signing in and out, which need no key."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get(START)
     async def start(

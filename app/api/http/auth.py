@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 from anyio import CancelScope, to_thread
 from fastapi import Depends, HTTPException, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
@@ -31,6 +30,7 @@ from app.services.callers import Caller
 from app.services.limits import Limits
 from app.services.outbound import Outbound
 from app.slots.admission import Admission
+from app.slots.in_place import blocking
 from app.store import audit, transaction
 from app.store.api_keys import ApiKey, PresentedKey
 from app.store.audit import Actor
@@ -47,11 +47,11 @@ async def _unit_of_work(request: Request) -> AsyncIterator[UnitOfWork]:
         except BaseException:
             # A client that disconnects cancels this task: the connection is returned all the same.
             with CancelScope(shield=True):
-                await run_in_threadpool(uow.rollback)
+                await blocking(uow.rollback)
             raise
         if uow.is_open:
             with CancelScope(shield=True):
-                await run_in_threadpool(uow.commit)
+                await blocking(uow.commit)
 
 
 async def _limits(request: Request) -> Limits:
@@ -131,6 +131,11 @@ async def _secret(
     return bearer.credentials if bearer else basic.password if basic else None
 
 
+async def _secret_of(request: Request) -> str | None:
+    """The same without the framework's dependencies, which document the operations of the API."""
+    return await _secret(await _BEARER(request), await _BASIC(request))
+
+
 Secret = Annotated[str | None, Depends(_secret)]
 
 
@@ -145,7 +150,7 @@ async def principal(request: Request, _admitted: Uow, needed: SecurityScopes, se
         actor = _actor_of_token(caller)
         _note(request.scope, actor)
     else:
-        presented = await run_in_threadpool(_used, state.database, secret, may_be_open=state.may_be_open)
+        presented = await blocking(_used, state.database, secret, may_be_open=state.may_be_open)
         actor = _actor_of_key(presented)
         _note(request.scope, actor)
         caller = None if presented is None else _holder(_unexpired(presented))
@@ -219,10 +224,10 @@ class NoTeamYet:
             await self._app(scope, receive, send)
 
 
-def named(if_anyone: str) -> Callable[..., str]:
+def named(if_anyone: str) -> Callable[..., Awaitable[str]]:
     """The dependency that returns the principal, or this name if the service is open."""
 
-    def of_request(name: Annotated[str, Depends(principal)]) -> str:
+    async def of_request(name: Annotated[str, Depends(principal)]) -> str:
         return if_anyone if name == ANYONE else name
 
     return of_request
@@ -236,10 +241,10 @@ def reader(shared_team: Callable[[Request], str | None]) -> Callable[..., Awaita
     shared_team : the team whose page the link of a request shows; None if it has none.
     """
 
-    async def of_request(request: Request, admitted: Uow, needed: SecurityScopes, secret: Secret) -> str:
+    async def of_request(request: Request, admitted: Uow, needed: SecurityScopes) -> str:
         team = shared_team(request)
         if team is None:
-            return await principal(request, admitted, needed, secret)
+            return await principal(request, admitted, needed, await _secret_of(request))
         request.scope.setdefault("state", {})["actor"] = Actor("link", team=team)
         transaction.become(team)
         return ANYONE
@@ -291,7 +296,7 @@ class KeyBeforeBody:
         if caller is not None:
             _note(request.scope, _actor_of_token(caller))
             return
-        secret = await _secret(await _BEARER(request), await _BASIC(request))
+        secret = await _secret_of(request)
         check = partial(_presented, self._database, secret, may_be_open=self._may_be_open)
         # A thread that waits for a silent database continues without the request.
         presented = await to_thread.run_sync(check, abandon_on_cancel=True)

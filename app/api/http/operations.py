@@ -17,13 +17,13 @@ from uuid import UUID
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 
 from app.api.http.auth import principal
 from app.api.problems.responses import responses
 from app.errors.access import InvalidPageToken, NotAcceptable
 from app.errors.quotation import quoted
 from app.formats.syntax import unique_json
+from app.slots.in_place import BlockingRoute
 from app.store.transaction import Page
 
 EndpointT = TypeVar("EndpointT", bound=Callable[..., Response])
@@ -87,7 +87,7 @@ def _needed(scope: str | None) -> list[Any]:
     return [] if scope is None else [Security(principal, scopes=[scope])]
 
 
-class _JsonRoute(APIRoute):
+class _JsonRoute(BlockingRoute):
     """A route that rejects a JSON body with a repeated member (400); the problem names the member."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

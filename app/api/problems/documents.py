@@ -124,15 +124,15 @@ def install(app: FastAPI) -> None:
     """Answer every failure of the app with a problem."""
 
     @app.exception_handler(Failure)
-    def _failure(request: Request, failure: Failure) -> Response:
+    async def _failure(request: Request, failure: Failure) -> Response:
         return of_failure(request, failure)
 
     @app.exception_handler(RequestValidationError)
-    def _validation(request: Request, invalid: RequestValidationError) -> Response:
+    async def _validation(request: Request, invalid: RequestValidationError) -> Response:
         return _of_validation(request, invalid)
 
     @app.exception_handler(HTTPException)
-    def _http(request: Request, raised: HTTPException) -> Response:
+    async def _http(request: Request, raised: HTTPException) -> Response:
         return of_http(request, raised)
 
     app.exception_handler(Exception)(_of_unexpected)

@@ -7,9 +7,10 @@ import asyncio
 import math
 import signal
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -177,30 +178,32 @@ class _Exchange:
             is_short = is_small(self._scope["method"], self._scope["path"], body)
             answering = self._in_thread(body) if is_short else self._answered(body)
             del body
-            await (answering if is_short else self._until_left(asyncio.create_task(answering)))
+            await (answering if is_short else self._until_left(answering))
         finally:
             self._dispatch.bodies.release(self)
 
-    async def _until_left(self, answering: "asyncio.Task[None]") -> None:
+    async def _until_left(self, answering: Awaitable[None]) -> None:
         """Wait for the answer. Raises `ClientDisconnect` if the client leaves before, or others need the memory."""
-        self._end = answering.cancel
-        leaving = asyncio.create_task(self._disconnected())
         try:
-            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            self._has_left = not answering.done()
-            if self._has_left:  # a nearly finished answer is not killed
-                await asyncio.wait({answering}, timeout=_DRAINED_WITHIN_S)
-        finally:
-            answering.cancel()
-            leaving.cancel()
-        if answering.done() and not answering.cancelled():
-            failure = answering.exception()  # asked in any case, or asyncio logs that nothing did
-            if not self._has_left and failure is not None:
-                raise failure
-        elif self.is_in_slot and not self.has_started:
-            count_stopped_slot("client")
-        if self._has_left or answering.cancelled():
+            async with asyncio.timeout(None) as self._patience:
+                leaving = asyncio.create_task(self._disconnected())
+                try:
+                    await answering
+                finally:
+                    leaving.cancel()
+        except Exception:
+            if not self._patience.expired() and not self._has_left:
+                raise
+            if self._patience.expired() and self.is_in_slot and not self.has_started:
+                count_stopped_slot("client")
+            raise ClientDisconnect from None
+        if self._has_left:
             raise ClientDisconnect
+
+    def _end(self, after_s: float = 0.0) -> None:
+        """Stop waiting for the answer, or sending it."""
+        if not self._patience.expired():
+            self._patience.reschedule(asyncio.get_running_loop().time() + after_s)
 
     async def _body(self) -> bytes:
         """The body. Raises `ClientDisconnect` if the client leaves."""
@@ -226,6 +229,8 @@ class _Exchange:
     async def _disconnected(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
+        self._has_left = True
+        self._end(_DRAINED_WITHIN_S)  # a nearly finished answer is not killed
 
     async def _answered(self, body: bytes) -> None:
         """Send the answer of a slot. Each step returns once the client has read nearly all of it (`Pieces`)."""
@@ -258,17 +263,19 @@ class _Exchange:
             raise self._too_slow() from None
 
     async def _in_slot(self, slot: Slot, body: bytes) -> tuple[dict[str, Any], bytes | mmap]:
-        file = body_file(server.scratch().path, slot.process.pid or 0)
+        may_be_file = True
         try:
             head, content = await slot.call(scopes.written_scope(self._scope), body)
-            if not head["is_file"]:
+            may_be_file = head["is_file"]
+            if not may_be_file:
                 return head, content
-            with file.open("rb") as opened:
+            with _file_of(slot).open("rb") as opened:
                 return head, mmap(opened.fileno(), 0, access=ACCESS_READ)
         except SlotEnded:
             raise await self._unfinished(slot) from None
         finally:
-            file.unlink(missing_ok=True)
+            if may_be_file:
+                _file_of(slot).unlink(missing_ok=True)
 
     async def _unfinished(self, slot: Slot) -> Exception:
         """The failure for the end of a process before its answer."""
@@ -294,6 +301,10 @@ class _Exchange:
             limit_name="deadline_seconds",
             limit=limit,
         )
+
+
+def _file_of(slot: Slot) -> Path:
+    return body_file(server.scratch().path, slot.process.pid or 0)
 
 
 def _length(scope: Scope) -> float:

@@ -21,9 +21,7 @@ from app.api.slots import scopes
 from app.errors.requests import LimitExceeded
 from app.services.plans.pipeline import PlanOutcome, receiving
 from app.slots import process
-
-_SENT_BYTES = 2**20
-"""Bytes of a body that crosses with its head; a longer one crosses as a file, so that no process has it in memory."""
+from app.slots.in_place import IS_ALONE
 
 
 def run(app: ASGIApp, connection: Connection, folder: Path, *, memory_mib: int) -> None:
@@ -34,6 +32,7 @@ def run(app: ASGIApp, connection: Connection, folder: Path, *, memory_mib: int) 
     folder : where long bodies are written, see `body_file`.
     """
     app = FreedMemory(app)
+    IS_ALONE.set(True)
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
 
@@ -42,7 +41,7 @@ def run(app: ASGIApp, connection: Connection, folder: Path, *, memory_mib: int) 
             # Not by `runner.run`, which replaces the handler of Ctrl-C each time: a tenth of a short answer.
             answering = loop.create_task(_answer(app, head, body), context=contextvars.copy_context())
             noted, content = loop.run_until_complete(answering)
-            if len(content) <= _SENT_BYTES:
+            if len(content) <= process.BUFFERED_BYTES:  # a longer one is a file, so that no process has it in memory
                 return noted | {"is_file": False}, content
             body_file(folder, os.getpid()).write_bytes(content)
             return noted | {"is_file": True}, b""
@@ -89,7 +88,7 @@ def answer_memory_errors(app: FastAPI, *, memory_mib: int) -> None:
     """Answer a request that reaches the limit on memory with a problem that names the limit."""
 
     @app.exception_handler(MemoryError)
-    def _(request: Request, _: MemoryError) -> Response:
+    async def _(request: Request, _: MemoryError) -> Response:
         return of_failure(request, too_large(memory_mib))
 
 

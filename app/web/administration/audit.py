@@ -16,7 +16,7 @@ from app.store.audit import LONGEST, AuditEntry, AuditFilter, Outcome
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.clusters.view import ClusterView
-from app.web.pages import page
+from app.web.pages import Pages, page
 
 SIZE = 40
 """Entries of a page, which is no longer than others on a phone."""
@@ -38,7 +38,7 @@ FIELDS = ("name", "action", "resource", "address", "request_id", "outcome", "sin
 
 def router(database: Database, access: Access) -> APIRouter:
     """The page of the audit log; it needs the right of an administrator."""
-    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
+    routes = Pages(dependencies=[access.admin])
 
     @routes.get("/audit")
     def entries(

@@ -17,7 +17,7 @@ from app.store.api_keys import ApiKey
 from app.store.database import Database, UnitOfWork
 from app.store.usage import QUOTAS
 from app.web.access import Access
-from app.web.pages import page, shown_once
+from app.web.pages import Pages, page, shown_once
 
 MOST_DAYS = 3650
 _LINKS = 100
@@ -26,7 +26,7 @@ _LINKS = 100
 
 def router(database: Database, access: Access) -> APIRouter:
     """The page of keys; every request needs the right of an administrator."""
-    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
+    routes = Pages(dependencies=[access.admin])
 
     @routes.get("/keys")
     def keys(revoked: Annotated[str, Query(max_length=20)] = "") -> Response:

@@ -14,7 +14,7 @@ from app.store.database import Database, UnitOfWork
 from app.store.webhooks import DeliveryState, EventType, Webhook
 from app.web.access import Access
 from app.web.lists import SIZE, next_page
-from app.web.pages import page, shown_once
+from app.web.pages import Pages, page, shown_once
 
 MOST_WEBHOOKS = 100
 _DELIVERIES = 5
@@ -38,7 +38,7 @@ class Subscriptions(Protocol):
 
 def router(database: Database, subscriptions: Subscriptions, access: Access) -> APIRouter:
     """The page of webhooks; every request needs the right of an administrator."""
-    routes = APIRouter(include_in_schema=False, dependencies=[access.admin])
+    routes = Pages(dependencies=[access.admin])
 
     shown = partial(_page, database, subscriptions)
 

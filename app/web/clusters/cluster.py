@@ -32,7 +32,7 @@ from app.web.clusters.health import PARTITION_WORDS, findings, plan_form
 from app.web.clusters.losses import Analysis
 from app.web.clusters.view import OPEN, ROOMS, STUDY, ClusterView, place, viewed
 from app.web.lists import id_of
-from app.web.pages import download, is_shared, page
+from app.web.pages import Pages, download, is_shared, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.plans.selection import twin_studies, twins
 from app.web.sweeps import plots
@@ -83,7 +83,7 @@ class Shown:
 
 def router(database: Database, access: Access) -> APIRouter:
     """The pages of clusters and their pictures; deleting a snapshot needs the right of an administrator."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
     recent: Analyses = Recent(MOST_BYTES)
 
     @routes.get("/clusters/{name:path}")

@@ -20,7 +20,7 @@ from app.web.access import Access
 from app.web.clusters.health import SEVERITIES, findings, severity
 from app.web.clusters.view import ClusterView
 from app.web.forms.fields import PastedTexts, texts_of
-from app.web.pages import page
+from app.web.pages import Pages, page
 
 MOST_CLUSTERS = 200
 LONGEST_NAME = 249
@@ -30,7 +30,7 @@ EXAMPLE = "example-shop"
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The home page; storing a cluster needs the right to plan."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/")
     def home() -> Response:

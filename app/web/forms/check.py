@@ -18,7 +18,7 @@ from app.web.clusters.view import ClusterView, place
 from app.web.forms import short
 from app.web.forms.fields import errors_of, joined
 from app.web.forms.values import words
-from app.web.pages import page
+from app.web.pages import Pages, page
 
 ADDRESS = "/plan/check"
 MOST_ROWS = 100
@@ -37,7 +37,7 @@ class Requests(Protocol):
 
 def router(database: Database, requests: Requests, access: Access, limits: Limits) -> APIRouter:
     """The form."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:

@@ -15,7 +15,7 @@ from app.services.limits import Limits
 from app.web.access import Access
 from app.web.forms import short
 from app.web.forms.fields import errors_of
-from app.web.pages import page
+from app.web.pages import Pages, page
 
 ADDRESS = "/plan/keys"
 MOST_ROWS = 100
@@ -35,7 +35,7 @@ class Requests(Protocol):
 
 def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
     """The form."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     async def typed_form(request: Request) -> Mapping[str, Any]:
         async with request.form(max_fields=100, max_files=0, max_part_size=limits.max_body_bytes) as form:

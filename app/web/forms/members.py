@@ -16,6 +16,7 @@ from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.web.access import Access
 from app.web.forms.fields import PastedTexts, texts_of
+from app.web.pages import Pages
 
 COMMANDS = {
     "group": "kafka-consumer-groups --describe --members --verbose",
@@ -28,7 +29,7 @@ Refused = Callable[[str, PastedTexts, str], Response]
 
 def router(database: Database, limits: Limits, refused: Refused, access: Access) -> APIRouter:
     """The route to which the form of members posts."""
-    routes = APIRouter(include_in_schema=False, dependencies=[access.plan])
+    routes = Pages(dependencies=[access.plan])
     typed = texts_of(limits.max_body_bytes)
 
     @routes.post("/plan/{kind}/members")

@@ -28,7 +28,7 @@ from app.web.forms import codecs, members, short
 from app.web.forms.fields import Mistaken, PastedTexts, errors_of, more
 from app.web.forms.suggestions import MOST_PICKED, suggested
 from app.web.lists import as_id, id_of
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.pictures import intervals
 from app.web.words import counted
 
@@ -83,7 +83,7 @@ def router(
     limits: Limits,
 ) -> APIRouter:
     """The forms; `requests` carries them out, under the name that `access` returns."""
-    routes, service = APIRouter(include_in_schema=False), Service(database, requests, limits)
+    routes, service = Pages(), Service(database, requests, limits)
 
     async def typed_form(request: Request) -> Mapping[str, str]:
         async with request.form(max_fields=1000, max_files=MOST_FILES, max_part_size=limits.max_body_bytes) as form:

@@ -17,7 +17,7 @@ from app.store.database import Database, UnitOfWork
 from app.store.records import ListedPlan, PlanFilter
 from app.web.clusters.view import ClusterView, place
 from app.web.lists import as_id
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.plans.selection import differing, twins
 from app.web.words import measured
 
@@ -105,7 +105,7 @@ Text = Annotated[str, Query(max_length=100)]
 
 def router(database: Database) -> APIRouter:
     """The page that compares plans."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/plans/compare")
     def compare(a: Text = "", b: Text = "", plan: Annotated[Sequence[str], Query()] = ()) -> Response:

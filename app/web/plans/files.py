@@ -9,12 +9,12 @@ from app.core.model import INT32_MAX
 from app.services import plans
 from app.services.plans.kinds import export
 from app.store.database import Database
-from app.web.pages import download
+from app.web.pages import Pages, download
 
 
 def router(database: Database) -> APIRouter:
     """The files."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/plans/{plan_id:uuid}/plan.json")
     def document(plan_id: UUID) -> Response:

@@ -22,7 +22,7 @@ from app.web.access import Access
 from app.web.clusters.view import ClusterView, place
 from app.web.forms.fields import PastedTexts, texts_of
 from app.web.lists import id_of
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.pictures.files import FileType, Options, picture_file
 from app.web.pictures.rendering import STYLE
 from app.web.plans import comparison, files
@@ -82,7 +82,7 @@ _ALONE: dict[str, Any] = {"place": None, "changes": None}
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The pages of plans; every change beside a plan needs the right to plan."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
     typed = texts_of(limits.max_body_bytes)
     routes.routes += comparison.router(database).routes  # before the pages of plans, whose ids it would be
     routes.routes += files.router(database).routes

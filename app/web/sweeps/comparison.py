@@ -14,7 +14,7 @@ from app.store.database import Database, UnitOfWork
 from app.store.sweeps import Sweep
 from app.web import charts
 from app.web.lists import as_id
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.plans.selection import differing
 from app.web.sweeps import plots, view
 from app.web.sweeps.plots import axes_of_all, fronts, words
@@ -26,7 +26,7 @@ Text = Annotated[str, Query(max_length=100)]
 
 def router(database: Database) -> APIRouter:
     """The page that compares sweeps, and its chart."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/sweeps/compare")
     def compare(a: Text = "", b: Text = "", x: Text = "", y: Text = "") -> Response:

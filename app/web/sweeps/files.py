@@ -12,13 +12,13 @@ from app.services.sweeps import results
 from app.services.sweeps.kinds import KINDS
 from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database
-from app.web.pages import download
+from app.web.pages import Pages, download
 from app.web.sweeps.view import SweepView
 
 
 def router(database: Database) -> APIRouter:
     """The files."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/sweeps/{sweep_id:uuid}/scenarios.{table}")
     def scenarios(request: Request, sweep_id: UUID, table: Literal[tuple(TABLES)]) -> Response:  # type: ignore[valid-type] # the formats decide

@@ -20,7 +20,7 @@ from app.web import charts
 from app.web.access import Access
 from app.web.clusters.view import STUDY, ClusterView, place
 from app.web.lists import SIZE, STATES, as_id, id_of, next_page
-from app.web.pages import page
+from app.web.pages import Pages, page
 from app.web.plans.selection import twin_studies
 from app.web.sweeps import comparison, files, plots
 from app.web.sweeps.view import TABS, SweepView, pair
@@ -31,7 +31,7 @@ Text = Annotated[str, Query(max_length=300)]
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
     """The pages of sweeps."""
-    routes = APIRouter(include_in_schema=False)
+    routes = Pages()
 
     @routes.get("/sweeps")
     def listed(kind: Text = "", state: Text = "", before: Text = "") -> Response:
