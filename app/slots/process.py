@@ -10,6 +10,7 @@ import faulthandler
 import gc
 import resource
 import signal
+import struct
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -29,8 +30,8 @@ _GROWTH_BYTES = 256 * 2**20
 
 BUFFERED_BYTES = 64 * 1024
 """Largest body that crosses with its head in one message, which the buffer of a connection holds as a whole."""
-_END = b"\n"
-"""The end of a head in such a message: JSON that is not indented has no line feed."""
+_BEGINNING = struct.Struct(">?I")
+"""Of a message: whether it has the body as well, and the bytes of the head."""
 
 Answer: TypeAlias = Callable[[bytes, bytes], tuple[dict[str, object], bytes]]
 """Answers a head and a body with a head, which crosses as JSON, and a body."""
@@ -49,18 +50,19 @@ def name_process(name: str) -> None:
 
 
 def send(connection: Connection, head: bytes, body: bytes) -> None:
-    """Send a call or an answer: a head, which is JSON, and a body."""
-    if len(body) <= BUFFERED_BYTES:
-        connection.send_bytes(head + _END + body)
-    else:
-        connection.send_bytes(head)
+    """Send a call or an answer: a head and a body."""
+    is_whole = len(body) <= BUFFERED_BYTES
+    connection.send_bytes(_BEGINNING.pack(is_whole, len(head)) + head + (body if is_whole else b""))
+    if not is_whole:
         connection.send_bytes(body)
 
 
 def receive(connection: Connection) -> tuple[bytes, bytes]:
     """The head and the body that `send` has sent."""
-    head, end, body = connection.recv_bytes().partition(_END)
-    return head, body if end else connection.recv_bytes()
+    message = connection.recv_bytes()
+    is_whole, length = _BEGINNING.unpack_from(message)
+    end = _BEGINNING.size + length
+    return message[_BEGINNING.size : end], message[end:] if is_whole else connection.recv_bytes()
 
 
 def run(answer: Answer, connection: Connection, *, memory_mib: int) -> None:

@@ -8,6 +8,8 @@ from threading import Thread
 import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from app.slots.in_place import IS_ALONE, BlockingRoute
 from app.slots.process import BUFFERED_BYTES, receive, send
@@ -50,10 +52,14 @@ def test_the_document_of_an_endpoint(app: FastAPI) -> None:
     assert [parameter["name"] for parameter in operation["parameters"]] == ["number", "more"]
 
 
-@pytest.mark.parametrize("size", [0, 1, BUFFERED_BYTES, BUFFERED_BYTES + 1, 3_000_000])
-def test_what_is_sent_is_received(size: int) -> None:
-    """Also a body of line feeds, which end a head in a message of both."""
-    head, body = b'{"a":1}', b"\n" * size
+@given(
+    head=st.binary(max_size=40),
+    body=st.binary(max_size=40) | st.sampled_from([BUFFERED_BYTES, BUFFERED_BYTES + 1, 3_000_000]).map(bytes),
+)
+@example(head=b"\n\n", body=b"\n")
+@example(head=b"", body=b"")
+def test_what_is_sent_is_received(head: bytes, body: bytes) -> None:
+    """A head is any bytes: that of a job is its id."""
     ours, theirs = Pipe()
     with ours, theirs:
         sending = Thread(target=send, args=(ours, head, body))

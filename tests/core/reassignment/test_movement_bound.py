@@ -59,7 +59,7 @@ def test_no_placement_within_the_bounds_moves_less(problem: ResourceProblem, hig
     bounds = Bounds.none(problem)
     bounds.ceiling[:, :2], bounds.floor[:, :2], bounds.unit[:, :2] = high, low, 1.0
     dual = Dual(problem, rules, bounds, found)
-    most = int((rules.cost * 2).sum()) + 1
+    most = int(rules.cost.sum() * rules.factor.max(initial=1)) + 1
     bound, prices = moved_lower_bound(dual, start, most, lambda: False)
     ceilings, floors = np.maximum(found.loads, bounds.ceiling), np.minimum(found.loads, bounds.floor)
     within = [
@@ -68,7 +68,7 @@ def test_no_placement_within_the_bounds_moves_less(problem: ResourceProblem, hig
         if (loads[:, :2] <= ceilings[:, :2]).all() and (loads[:, :2] >= floors[:, :2]).all()
     ]
     assert bound <= min(within, default=most)
-    assert dual.value(prices)[0] <= bound + 0.5
+    assert bound == most or dual.value(prices)[0] <= bound + 0.5
 
 
 def test_prices_of_all_brokers_are_shifted_together() -> None:
