@@ -10,9 +10,12 @@ from typing import Self
 
 import numpy as np
 
+from app.core.counting_kernel import grouped
 from app.core.groups.model import GroupAssignment, GroupMetadata
 from app.core.model import NO_MEMBER, Int32s, Int64s
 
+_LARGE = 2**16
+"""Entries that a loop sorts: fewer are sorted before it would be loaded."""
 NO_ROW = -1
 """The row of a partition that the metadata does not contain."""
 
@@ -169,15 +172,18 @@ def _listed_by_member(
     members: Sequence[str], topics: Sequence[str], member_of: Int32s, topic_index: Int32s, partitions: Int64s
 ) -> GroupAssignment:
     """Entries sorted by member, in their order within a member; without `NO_MEMBER`."""
-    # numpy sorts 16-bit integers in linear time, and few groups have more members.
-    keys = (member_of + 1).astype(np.uint16) if len(members) < 0xFFFF else member_of
-    order = np.argsort(keys, kind="stable")
-    order = order[np.count_nonzero(member_of == NO_MEMBER) :]
-    counts = np.bincount(member_of[order], minlength=len(members))
+    keys = member_of.astype(np.int64) + 1
+    counts = np.bincount(keys, minlength=len(members) + 1)
+    # The loop takes a third of the time, once it is loaded. numpy sorts 16-bit integers in linear time, too.
+    if len(keys) >= _LARGE:
+        _, order = grouped(np.arange(len(keys)), keys, len(counts))
+    else:
+        order = np.argsort(keys.astype(np.uint16) if len(counts) <= 0xFFFF else keys, kind="stable")
+    order = order[counts[0] :]
     return GroupAssignment(
         members=members,
         topics=topics,
-        offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)]),
+        offsets=np.cumsum(counts, dtype=np.int64) - counts[0],
         topic_index=topic_index[order],
         partitions=partitions[order].astype(np.int32),
     )

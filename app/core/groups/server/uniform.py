@@ -253,7 +253,9 @@ def _to_heterogeneous(group: ServerGroup, topics: Mapping[str, int]) -> GroupAss
     moves = kernel.balance(order[subscribers[order] >= 2], table, owners, sizes)
     # A member that came to own a shared partition, and sent it to another, does not have it any more.
     sent = moves[:, 0] * len(sizes) + moves[:, 1]
-    shared = current.select(is_shared & ~np.isin(rows * len(sizes) + current.members, sent))
+    if is_shared.any():
+        is_shared &= ~np.isin(rows * len(sizes) + current.members, sent)
+    shared = current.select(is_shared)
     named = _still_named(named_without_partitions(group.members, index_of), subscriptions, moves, table.starts)
     return _with_shared(group, table, owners, shared, named)
 
