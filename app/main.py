@@ -3,10 +3,10 @@
 `uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started the API's processes.
 """
 
-# The objects that imports create stay: a quarter of a second of collections would find none to free. The server process
-# of slots imports more after this module and collects nothing, either.
+# The objects that imports create stay: a quarter of a second of collections would find none to free.
 import gc
 
+_COLLECTS = gc.isenabled()  # not in the server process of slots, which imports more after this module
 gc.disable()
 
 import asyncio
@@ -46,6 +46,10 @@ from app.slots.admission import Admission, Capacity
 from app.slots.pool import Pool
 from app.store.database import Database
 from app.web.chart_process import ENGINE
+
+gc.freeze()
+if _COLLECTS:
+    gc.enable()
 
 _SMALL_AT_ONCE = 2
 """Small plans that threads make at the same time: they share one interpreter lock with the event loop. With 16 the loop
@@ -95,8 +99,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     ----------
     settings : if None, read from the environment; `database_url` has to be set.
     """
-    gc.freeze()
-    gc.enable()
     settings = settings or Settings()
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:

@@ -4,6 +4,7 @@ The server process from which slots are forked imports it first, so that no stop
 Nothing else may import it: a service would end with the terminal or the script that started it.
 """
 
+import gc
 import os
 import signal
 
@@ -15,3 +16,4 @@ tie_to_parent()
 name_process(SERVER_NAME)
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal
 os.nice(_NICENESS)
+gc.disable()  # what it imports stays; each slot enables it
