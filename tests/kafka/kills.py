@@ -32,7 +32,7 @@ def throttles(kafka: Cluster) -> list[str]:
 
 def lasting_throttles(kafka: Cluster) -> list[str]:
     """The throttles that stay: a broker that has just started may answer from before their removal."""
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + 30
     while (found := throttles(kafka)) and time.monotonic() < ends:
         time.sleep(0.5)
     return found
