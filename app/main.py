@@ -53,7 +53,7 @@ if _COLLECTS:
 
 _SMALL_AT_ONCE = 2
 """Small plans that threads make at the same time: they share one interpreter lock with the event loop. With 16 the loop
-waits for each of them: a fifth fewer are made, and none in 5 s if 990 connections send without a pause.
+waits for each of them: a sixth fewer are made, and none in 5 s if 990 connections send without a pause.
 """
 _FOLLOWERS = 2
 """Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""

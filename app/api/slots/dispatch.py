@@ -192,6 +192,7 @@ class _Exchange:
                 finally:
                     leaving.cancel()
         except Exception:
+            # Of an answer that no client waits for any more, a failure is not the answer either.
             if not self._patience.expired() and not self._has_left:
                 raise
             if self._patience.expired() and self.is_in_slot and not self.has_started:
