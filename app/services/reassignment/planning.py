@@ -35,7 +35,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     # Sizes in another unit are the same problem. Placements within limits of small problems are found by the model.
     # One load is a goal for one resource; the search makes many changes at once. Leaders by ingress have dual prices.
     # Replicas are copied from the leader, preferred or not.
-    engine_version = 32
+    engine_version = 33
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:

@@ -71,12 +71,13 @@ def test_no_placement_within_the_bounds_moves_less(problem: ResourceProblem, hig
     assert bound == most or dual.value(prices)[0] <= bound + 0.5
 
 
-def test_prices_of_all_brokers_are_shifted_together() -> None:
+@pytest.mark.parametrize("dead", [0, 2])
+def test_prices_of_all_brokers_are_shifted_together(dead: int) -> None:
     """Givers and takers may divide the price of a move in any way: hardly a choice depends on it, but the bound does.
 
-    The ascent of each price alone left a gap of 8 %.
+    The ascent of each price alone left a gap of 8 %; with steps of all together, that of dead brokers was 12 %.
     """
-    problem = problem_of(Shape(distribution="linear", brokers=10, topics=100, replicas=3_000))
+    problem = problem_of(Shape(distribution="linear", brokers=10, topics=100, replicas=3_000, dead=dead))
     goals = [Goal(name, Fraction(1, 10)) for name in RESOURCES[:4]]
     movement = reach_goals(problem, [goals], lambda: False).movement
     assert movement.lower_bound >= 0.99 * movement.value

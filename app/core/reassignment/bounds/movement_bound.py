@@ -6,8 +6,8 @@ The first prices are the marginal weight of the last replica that a broker has t
 best of these an ascent begins, whose steps follow the slopes of a smoothed dual with lengths by Adam, ever shorter. The
 bound is that of the dual itself. Without smoothing an ascent ends where it begins: all partitions prefer the same
 broker, and at the prices that make a move free every direction but a few leads down. A shift of all prices of a
-resource hardly changes the choices, so that the slopes of single prices do not lead to the best one: it has a step of
-its own, and a search at the end.
+resource hardly changes the choices, so that the slopes of single prices do not lead to the best one: it is searched at
+the end.
 
 Sums are floating: the bound is lowered by more than what they are rounded by, `ROUNDING` for each addition of all that
 is added at most, whatever its sign.
@@ -37,8 +37,8 @@ LENGTH = (0.05, 3e-5)
 """First and last length of a step, in shares of the weight of a broker."""
 STEADY, STEADY_SQUARES = 0.7, 0.95
 """How much of earlier slopes, and of their squares, counts in a step."""
-TOGETHER, LEAST_PRICE = 3.0, 1e-3
-"""Length of a step of all prices of a resource, in those of one; least share of the highest price that is no 0."""
+LEAST_PRICE = 1e-3
+"""Least share of the highest price of a resource that is no 0."""
 WIDE = 5e-3
 """Relative gap above which better prices are searched for."""
 CLOSE = 1e-3
@@ -75,13 +75,11 @@ def whole(bound: float) -> int:
 def _ascended(dual: "Dual", prices: Float64s, steps: int, moved: int, is_over: Deadline) -> tuple[float, Float64s]:
     """The best bound on the way from some prices, and its prices; ends near `moved`, and at the deadline.
 
-    Steps are as long for each price, and for all prices of a resource together, as its slopes were steady, and become
-    shorter; so does the spread.
+    Steps are as long for each price as its slopes were steady, and become shorter; so does the spread.
     """
     unit, largest = dual.unit, dual.weight_of_broker()
-    common = unit.sum(axis=0) / np.maximum((unit > 0).sum(axis=0), 1)
     best, best_prices = -np.inf, prices
-    first = second = np.zeros((len(unit) + 1, unit.shape[1]))
+    first, second = np.zeros_like(prices), np.zeros_like(prices)
     for step in range(steps):
         done = step / steps
         value, slope = dual.value(prices, SPREAD[0] * (SPREAD[1] / SPREAD[0]) ** done)
@@ -89,13 +87,12 @@ def _ascended(dual: "Dual", prices: Float64s, steps: int, moved: int, is_over: D
             best, best_prices = value, prices
         if is_over() or moved - best <= CLOSE * moved:
             break
-        scaled = np.vstack([slope * unit, slope.sum(axis=0) * common])
+        scaled = slope * unit
         first = STEADY * first + (1 - STEADY) * scaled
         second = STEADY_SQUARES * second + (1 - STEADY_SQUARES) * scaled * scaled
         deviation = np.sqrt(second / (1 - STEADY_SQUARES ** (step + 1))) + 1e-3
         length = largest * LENGTH[0] * (LENGTH[1] / LENGTH[0]) ** done
-        steady = length * first / (1 - STEADY ** (step + 1)) / deviation
-        prices = dual.allowed(prices, prices + steady[:-1] * unit + TOGETHER * steady[-1] * common * (unit > 0))
+        prices = dual.allowed(prices, prices + length * first / (1 - STEADY ** (step + 1)) / deviation * unit)
     # A shift takes some ten values a resource, which may not cost more than what it adds to.
     return _shifted(dual, best, best_prices, is_over) if steps >= MAX_STEPS // 2 else (best, best_prices)
 
