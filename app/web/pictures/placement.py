@@ -15,7 +15,7 @@ from app.web.pictures.rack_bars import Bars, EvenShare
 from app.web.pictures.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Rack, RackItem, lay_out
 from app.web.pictures.rendering import STYLE, Beneath, Picture, render
 from app.web.pictures.svg import element, escaped, label
-from app.web.words import counted, number, share
+from app.web.words import counted, extent, number, share
 
 MOST_ROWS = 64
 """Partitions that a matrix shows; larger plans have their bars only."""
@@ -156,8 +156,8 @@ def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
     sentences = [_rack_safety(measures)]
     leaders, replicas = measures.leaders, measures.replicas
     sentences.append(
-        f"A broker leads {_range(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
-        f"{_range(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
+        f"A broker leads {extent(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
+        f"{extent(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
     )
     if fenced := sum(broker.fenced for broker in counts.brokers):
         verb = "is" if fenced == 1 else "are"
@@ -171,17 +171,13 @@ def _rack_safety(measures: PlacementMeasures) -> str:
         return "No broker has a rack, so racks are not measured."
     if safe == 1:
         spanned = measures.racks_per_partition
-        racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"
+        racks = "" if spanned is None or not spanned.max else f": {extent(spanned.min, spanned.max)}"
         return f"Rack-safe: every partition spans as many racks as it can{racks}."
     crowded = round((1 - safe) * measures.partitions)
     return (
         f"{share(safe)} rack-safe: {crowded:,} of {counted(measures.partitions, 'partition')} "
         f"{'spans' if crowded == 1 else 'span'} fewer racks than {'it' if crowded == 1 else 'they'} could."
     )
-
-
-def _range(low: int, high: int) -> str:
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
 
 
 def _unlisted(counts: Tally) -> tuple[Broker, ...]:
