@@ -59,9 +59,6 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[scaling.Interval
     kind, reader = KIND, READER
     engine_version = 3
 
-    def check_site(self, request: ConsumersRequest) -> None:
-        """Nothing: a snapshot is optional."""
-
     def check(self, request: ConsumersRequest, _limits: Limits) -> None:
         check_consumers(request)
 

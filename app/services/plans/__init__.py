@@ -13,7 +13,7 @@ kinds.py         the registry of plan kinds; import it by its own name, since th
 
 from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, LossSelection, Write, file_name
 from app.services.plans.kind import STEPS, Allowance, Kind, Planner, PlanRequest, Site, plan_json
-from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
+from app.services.plans.pipeline import check_job, draft_plan, make_plan
 from app.services.plans.record import (
     Difference,
     Plan,

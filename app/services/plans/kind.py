@@ -150,7 +150,8 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return restored
 
     def check_site(self, _request: RequestT) -> None:
-        """Raise `ConflictingFields` unless the request names its cluster. Not called for offline plans."""
+        """Raise `ConflictingFields` unless the request names the cluster that it needs. Not called offline."""
+        return
 
     def check(self, request: RequestT, limits: Limits) -> None:
         """Validate the request by itself, before anything is looked up."""
@@ -172,10 +173,6 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         The plan has them as `kafka` if the release that it is made for is one of them.
         """
         return None
-
-    def compared_versions(self, request: RequestT) -> Sequence[str]:
-        """Other releases whose answers the request asks for, as written."""
-        return getattr(request, "compare_kafka_versions", ())
 
     def later_versions(self, _problem: ProblemT) -> Sequence[KafkaVersion]:
         """Later releases that have other code for the problem, ascending; warnings state where the answer differs."""

@@ -30,7 +30,7 @@ from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_js
 from app.services.plans.answers import PartitionDocument
 from app.services.plans.record import at, some
 from app.services.replicas import awareness
-from app.services.replicas.answers import AwareMeasures, BrokerShare, EnvelopeDocument, ReplicasAnswer, ShareDocument
+from app.services.replicas.answers import BrokerShare, EnvelopeDocument, ReplicasAnswer, ShareDocument
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.records import NewPlan, PlanHead
 
@@ -195,16 +195,8 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             return replace(answer, **_set_choice(problem, problem.options))
         if not isinstance(problem.options, Rules):
             return answer
-        report = awareness.look(
-            solution, problem.request.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
-        )
-        return replace(
-            answer,
-            measures=AwareMeasures.of(answer.measures, report.exposure),
-            unassigned=report.unassigned,
-            violations=[*answer.violations, *report.violations],
-            warnings=[*answer.warnings, *report.cautions],
-        )
+        brokers = {"listed": problem.listed, "live": problem.brokers}
+        return awareness.with_attributes(answer, solution, problem.request.topics, **brokers, rules=problem.options)
 
     def placements(self, _problem: ReplicasProblem, solution: tuple[Placement, ...]) -> Sequence[Placement]:
         return solution

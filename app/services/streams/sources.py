@@ -77,10 +77,8 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     ids, cautions = _process_ids(names, in_group=in_group)
     previous = [_previous(client, place) for place, client in enumerate(listed)]
     _require_once([active for active, _ in previous], listed)
-    state_bytes = {
-        threads.task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()
-    }
-    changelog_offsets = _changelog_offsets(request)
+    state_bytes = threads.by_task(request.state_bytes, "state_bytes")
+    changelog_offsets = threads.by_task(request.changelog_offsets, "changelog_offsets")
     lag_of_new = _lags_without_state(tasks, changelog_offsets, state_bytes)
     clients = [
         _client(client, process_id, active, standby, place, tasks, lag_of_new)
@@ -103,11 +101,6 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
         changelog_offsets=changelog_offsets,
         has_uuids=all(process_id_of(name) == process_id for name, process_id in zip(names, ids, strict=True)),
     )
-
-
-def _changelog_offsets(request: StreamsRequest) -> dict[TaskId, int]:
-    given = request.changelog_offsets or {}
-    return {threads.task_of(name, ("changelog_offsets", name)): offsets for name, offsets in given.items()}
 
 
 def _lags_without_state(
@@ -204,7 +197,7 @@ def _client(
     assumed = dict(lag_of_new) | {
         task: lag for previous, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in previous if task in stateful
     }
-    reported = {threads.task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
+    reported = threads.by_task(client.lags, "clients", place, "lags")
     return StreamsClient(
         process_id=process_id,
         capacity=client.capacity,
@@ -243,7 +236,7 @@ def _of_lags(
         if request.default_lag is None
         and {*client.previous_active, *client.previous_standby}
         & stateful
-        & there - {threads.task_of(name, ("clients", place, "lags", name)) for name in request.lags}
+        & there - threads.by_task(request.lags, "clients", place, "lags").keys()
     )
     if assumed:
         yield caution("lags_assumed", members=assumed)
