@@ -76,12 +76,7 @@ class Service:
     limits: Limits
 
 
-def router(
-    database: Database,
-    requests: Requests,
-    access: Access,
-    limits: Limits,
-) -> APIRouter:
+def router(database: Database, requests: Requests, access: Access, limits: Limits) -> APIRouter:
     """The forms; `requests` carries them out, under the name that `access` returns."""
     routes, service = Pages(), Service(database, requests, limits)
 

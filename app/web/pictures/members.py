@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_bars import Bars
 from app.web.pictures.rack_columns import LONGEST_NAME, RackItem, by_place, lay_out
 from app.web.pictures.rendering import STYLE, Picture, render
 from app.web.pictures.svg import shortened
@@ -62,7 +62,7 @@ def draw(picture: MembersPicture, *, style: str = STYLE) -> str:
         summed=partial(_summed, picture),
         named=partial(_named, picture.noun),
         highest=max([sum(member.counts) for member in picture.members], default=0),
-        even_shares=(EvenShare(mean, f"the mean of the {picture.unit}s: {number(mean)} a {picture.noun}"),),
+        even=[(mean, f"the mean of the {picture.unit}s: {number(mean)} a {picture.noun}")],
     )
     racks = by_place(
         [(member.name, member.place, member) for member in picture.members],

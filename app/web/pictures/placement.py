@@ -11,7 +11,7 @@ from app.core.measures.tally import Tally, tally
 from app.core.model import NO_REPLICA, Assignment, Broker, unpadded
 from app.deferred import IMPORTING
 from app.web.pictures import rack_bars
-from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_bars import Bars
 from app.web.pictures.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Rack, RackItem, lay_out
 from app.web.pictures.rendering import STYLE, Beneath, Picture, render
 from app.web.pictures.svg import element, escaped, label
@@ -45,9 +45,12 @@ def rows_of(tally: Tally, columns: Columns) -> list[Row]:
         return []
     rack_of = {broker.id: broker.rack for broker in tally.brokers if broker.rack is not None}
     return [
-        row
+        Row(topic, partition, replicas, len({rack_of[each] for each in replicas if each in rack_of}), bool(fault))
         for (topic, assignment), faults in zip(tally.assignments.items(), tally.faults, strict=True)
-        for row in _rows(topic, assignment, (faults & TOO_FEW_RACKS).astype(np.bool_).tolist(), rack_of)
+        for partition, replicas, fault in zip(
+            *(assignment.partition_ids.tolist(), unpadded(assignment.replicas), (faults & TOO_FEW_RACKS).tolist()),
+            strict=True,
+        )
     ]
 
 
@@ -75,21 +78,6 @@ def draw_matrix(rows: Sequence[Row], top: float, columns: Columns, *, has_racks:
         drawn.append(_row(row, y + ROW / 2, column_of, right if has_racks else None))
         y += ROW
     return drawn
-
-
-def _rows(topic: str, assignment: Assignment, crowded: Sequence[bool], rack_of: Mapping[int, str]) -> list[Row]:
-    return [
-        Row(
-            topic=topic,
-            partition=partition,
-            replicas=replicas,
-            racks=len({rack_of[broker] for broker in replicas if broker in rack_of}),
-            is_crowded=is_crowded,
-        )
-        for partition, replicas, is_crowded in zip(
-            assignment.partition_ids.tolist(), unpadded(assignment.replicas), crowded, strict=True
-        )
-    ]
 
 
 def _topics(rows: Sequence[Row]) -> dict[str, None]:
@@ -218,18 +206,18 @@ def _item(broker: Broker, leaders: int, replicas: int) -> RackItem:
 def _bars(shown: Tally) -> Bars:
     leaders, replicas = (shown.per_broker[:, column].tolist() for column in (0, 1))
     live = max(sum(not broker.fenced for broker in shown.brokers), 1)
-    even = [("leaders", sum(leaders) / live), ("replicas", sum(replicas) / live)]
+    means = {"leaders": sum(leaders) / live, "replicas": sum(replicas) / live}
     return Bars(
         noun="broker",
         looks=("leads", "follows"),
         summed=_summed,
         named=_named,
         highest=max(replicas, default=0),
-        even_shares=tuple(
-            EvenShare(value, f"the mean of the {what}: {number(value)} a broker")
-            for what, value in even
-            if what == "replicas" or value < even[1][1]
-        ),
+        even=[
+            (mean, f"the mean of the {what}: {number(mean)} a broker")
+            for what, mean in means.items()
+            if what == "replicas" or mean < means["replicas"]
+        ],
     )
 
 
@@ -248,7 +236,4 @@ def _partitions(shown: Tally, columns: Columns) -> Beneath | None:
     rows = rows_of(shown, columns)
     if not rows:
         return None
-    return Beneath(
-        height(rows),
-        lambda top: draw_matrix(rows, top, columns, has_racks=bool(shown.racks)),
-    )
+    return Beneath(height(rows), lambda top: draw_matrix(rows, top, columns, has_racks=bool(shown.racks)))
