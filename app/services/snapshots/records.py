@@ -191,12 +191,6 @@ def newest(uow: UnitOfWork, cluster: str, at: FieldPath = ()) -> Snapshot:
     return snapshot
 
 
-def is_fresh(uow: UnitOfWork, snapshot: Snapshot) -> bool:
-    """Whether the cluster was last seen in the state of this snapshot."""
-    newest = uow.snapshots.newest(snapshot.cluster)
-    return newest is not None and newest.id == snapshot.id
-
-
 def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[str]) -> None:
     """Raise `SnapshotChanged` unless the cluster was last seen in one of these states."""
     newest = uow.snapshots.newest(cluster)

@@ -14,6 +14,7 @@ from app.core.streams.model import (
     StreamsOptions,
     StreamsTasks,
     TaskPartitions,
+    name_of,
 )
 from app.errors.every import ConflictingFields, DuplicateClient, ImpossibleValue
 from app.formats.syntax.quantities import first_of
@@ -221,7 +222,7 @@ def _of_strangers(names: Sequence[str], clients: Sequence[StreamsClient], there:
         unknown = [tasks - there for tasks in named]
         if any(unknown):
             members = tuple(name for name, client in zip(names, unknown, strict=True) if client)
-            tasks = _some(sorted(set().union(*unknown)))
+            tasks = first_of([*map(name_of, sorted(set().union(*unknown)))], _NAMED_TASKS)
             detail = f"{len(members)} clients {what} tasks that are not there, which Kafka passes over: {tasks}"
             yield Caution(code, detail, members=members[:NAMED_MEMBERS])
 
@@ -249,7 +250,3 @@ def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Seque
             yield Caution("tag_nobody_has", f"no client has the tag {tag}, so that it keeps no copies apart")
         elif without:
             yield caution("clients_without_tag", of=clients, tag=tag, members=without)
-
-
-def _some(tasks: Sequence[TaskId]) -> str:
-    return first_of([f"{subtopology}_{partition}" for subtopology, partition in tasks], _NAMED_TASKS)
