@@ -15,7 +15,7 @@ from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution, caution
 from app.services.consumers import answers
 from app.services.consumers.answers import ConsumersAnswer
-from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_consumers, check_topics, rates_of
+from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_bounds, check_topics, rates_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site
 from app.services.plans.record import own_fields
@@ -60,7 +60,7 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[scaling.Interval
     engine_version = 3
 
     def check(self, request: ConsumersRequest, _limits: Limits) -> None:
-        check_consumers(request)
+        check_bounds(request.min, request.max)
 
     def resolve(self, request: ConsumersRequest, site: Site, allowance: Allowance) -> Scaling:
         rates = rates_of(request, allowance.limits)

@@ -19,7 +19,7 @@ from app.core.replicas.copyset_rounds import front_of, rounds_of_width
 from app.core.replicas.copysets import SetChoice
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.options import RackMode, require_racks
-from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
+from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS, Algorithm, place_topics
 from app.errors.every import ConflictingFields, InvalidPartitions, Json, KafkaError, SizesMissing, UnknownBroker
 from app.formats.syntax.quantities import counted, share
 from app.services.bodies import ABSENT, AnswerRecord
@@ -31,7 +31,7 @@ from app.services.plans.answers import PartitionDocument
 from app.services.plans.record import at, some
 from app.services.replicas import awareness
 from app.services.replicas.answers import BrokerShare, EnvelopeDocument, ReplicasAnswer, ShareDocument
-from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
+from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of
 from app.store.records import NewPlan, PlanHead
 
 
@@ -94,10 +94,15 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
     engine_version = 3
 
     def stored(self, request: ReplicasRequest) -> Mapping[str, Json]:
-        return stored(request)
+        """As callers write it: options beside the other fields."""
+        plain: dict[str, Json] = as_json(request)
+        options: Any = plain.pop("options")
+        return plain | dict(options)
 
     def restored(self, plain: Mapping[str, Any]) -> ReplicasRequest:
-        return restored(plain)
+        options = {name: value for name, value in plain.items() if name in PLACEMENT_OPTIONS and value is not None}
+        fields = {name: value for name, value in plain.items() if name not in PLACEMENT_OPTIONS}
+        return READER.validate_python(fields | {"options": options})
 
     def check_site(self, request: ReplicasRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None):
