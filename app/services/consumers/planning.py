@@ -226,8 +226,7 @@ def _partitions(problem: Scaling) -> Iterator[answers.PartitionsNeeded]:
 def _cautions(problem: Scaling, solution: Sequence[scaling.Interval], oversized: int) -> Iterator[Caution]:
     if grown := tuple(problem.request.series.size_growth_of or ()):
         yield caution("rates_of_size_growth", topics=grown)
-    lacking = [each for each in solution if each.consumers < each.lower_bound]
-    if lacking:
+    if lacking := [each for each in solution if each.consumers < each.lower_bound]:
         needed = max(each.lower_bound for each in lacking)
         yield caution("consumers_too_few", max=problem.request.max, lacking=lacking, needed=needed)
     if oversized:

@@ -188,8 +188,7 @@ def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> Iterat
         yield caution("subscriptions_not_recorded", what=what, of=of, taken=taken, members=without)
     if of_unknown_rack and not shares_members:
         yield caution("racks_not_recorded", of=of, members=tuple(of_unknown_rack))
-    unassigned = tuple(member.member_id for member in group.members if member.assigned is None)
-    if unassigned:
+    if unassigned := tuple(member.member_id for member in group.members if member.assigned is None):
         yield caution("assignment_not_recorded", of=of, members=unassigned)
     if group.state not in (None, "Stable"):
         yield Caution("group_not_stable", f"the group was {group.state} when it was recorded")

@@ -156,8 +156,7 @@ def _of_phases(prediction: Prediction) -> Iterator[Caution]:
 
 def of_failures(steps: Sequence[Step]) -> Iterator[Caution]:
     """The steps of a share group at which Kafka's own assignor fails."""
-    failing = [step for step in steps if step.failures]
-    if failing:
+    if failing := [step for step in steps if step.failures]:
         yield caution("assignor_fails", failing=failing)
 
 

@@ -99,8 +99,7 @@ def attempt(kind: str) -> Iterator[PlanOutcome]:
 
 def report(outcome: PlanOutcome) -> None:
     """Pass the outcome of an attempt, of this process or of another one, to the receiver of this context."""
-    receiver = _receiver.get()
-    if receiver is not None:
+    if (receiver := _receiver.get()) is not None:
         receiver(outcome)
 
 
@@ -233,8 +232,7 @@ def make_plan(
         planner.check_site(request)
         planner.check(request, limits)
         site = _site(uow, request.snapshot_id, if_match)
-        previous = planner.previous_snapshot(request)
-        if previous is not None:
+        if (previous := planner.previous_snapshot(request)) is not None:
             site = replace(site, previous=_site(uow, previous, ()))
         uow.release()  # the connection, which planning does without
         begin = on_step or _ignore

@@ -52,8 +52,7 @@ def _unassigned(
     lost = {name: _absent(values, live, name) for name, values in rules.forced.items()}
     for placement, topic in zip(placements, topics, strict=True):
         partitions, factor = placement.replicas.shape
-        missing = topic.replication_factor - factor
-        if missing:
+        if missing := topic.replication_factor - factor:
             values = {name: absent for name, absent in lost.items() if absent}
             yield UnassignedDocument(topic.name, missing, partitions, missing * partitions, values)
 
@@ -75,8 +74,7 @@ def _cautions(
         concerned = tuple(each.topic for each in unassigned)
         yield caution("replicas_unassigned", replicas=replicas, topics=concerned)
     for name, values in rules.forced.items():
-        unknown = _absent(values, listed, name)
-        if unknown:
+        if unknown := _absent(values, listed, name):
             yield caution("forced_value_without_broker", name=name, unknown=", ".join(unknown))
     layout = Layout.of(live, rules.attributes)
     name, shares = layout.attributes[0], layout.share_of(0)

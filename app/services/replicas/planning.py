@@ -311,8 +311,7 @@ def _brokers_in_play(
     if cordoned:
         named = tuple(sorted(cordoned))
         cautions.append(caution("cordoned_brokers_left_out", reason=algorithm.cordons, brokers=named))
-    left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
-    if left_out:
+    if left_out := tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced):
         cautions.append(caution("fenced_brokers_left_out.live", algorithm=algorithm.name, brokers=left_out))
     is_safe = (rack_mode or algorithm.rack_mode) is RackMode.SAFE
     cautions += _rack_cautions(brokers, listed, algorithm, is_safe=is_safe)

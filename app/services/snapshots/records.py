@@ -173,8 +173,7 @@ def load(uow: UnitOfWork, snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     snapshot = uow.snapshots.get(snapshot_id)
     cluster = RECENT.get(snapshot.content_hash)
     if cluster is None:
-        columns = uow.snapshots.columns(snapshot_id)
-        if columns is not None:
+        if (columns := uow.snapshots.columns(snapshot_id)) is not None:
             cluster = snapshot_columns.read(columns)
         else:
             cluster = snapshot_json.read(uow.snapshots.document(snapshot_id))

@@ -173,8 +173,7 @@ def require_group(clients: Sequence[ClientRequest], tasks: StreamsTasks) -> None
 
 def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request: StreamsRequest) -> Iterator[Caution]:
     """Assumptions about members, and options that brokers may not allow. listed : clients, as in the request."""
-    assumed = tuple(str(client.process_id) for client in listed if not client.members)
-    if assumed:
+    if assumed := tuple(str(client.process_id) for client in listed if not client.members):
         yield caution("member_ids_assumed", members=assumed)
     if tasks.stateful and request.num_standby_replicas > BROKERS_MOST_STANDBYS:
         stated = request.num_standby_replicas
