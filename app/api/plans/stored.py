@@ -256,9 +256,9 @@ def export_plan(
                 "from is of the whole plan, and not of one topic", path=("topic",), value=topic
             )
         plan = replace(plan, placements=placements)
-    lost = plans.LossSelection(lost_broker, lost_rack)
-    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_, lost=lost)
-    name = plans.file_name(plan_id, format, topic=topic, batch=batch, is_inverse=inverse, from_snapshot=from_)
+    part = plans.FilePart(batch, inverse, from_, plans.LossSelection(lost_broker, lost_rack))
+    written = export_of(uow, plan, format, part)
+    name = plans.file_name(plan_id, format, part, topic=topic)
     headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
     response = Response(written, headers=headers)
     return operations.with_etag(request, operations.digest_of(bytes(response.body)), response)
