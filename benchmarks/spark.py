@@ -1,4 +1,4 @@
-"""Spark beside the bare kernel: what its start costs, what a job of one key costs, keys hashed in its tasks."""
+"""Spark beside the bare kernel: what its start costs, what a job of one key costs, keys counted in its tasks."""
 
 import tempfile
 import time
@@ -6,27 +6,26 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from app.jobs.kernels import files, key_hashes
+from app.jobs.kernels import files, key_counts
 from app.jobs.kernels.loop import run_task
 from app.jobs.kernels.registry import KERNELS
 from app.jobs.sources import Files, Source
 from app.jobs.spark import Spark
-from benchmarks.keys import LENGTHS, PARTITIONS, arrow_keys
+from benchmarks.keys import LENGTHS, arrow_keys
 from benchmarks.measure import Floor, Result, Times, interleaved
 
 CORES = 2
-FILE_KEYS = 4_000_000
-REPEATS, PARQUET_REPEATS = 24, 8
+FILE_KEYS, DISTINCT_KEYS = 4_000_000, 20_000
+REPEATS = 4
 """How often a task reads its file: an answer comes after seconds, and not after what starting a job takes."""
 RUNS = 5
 EMPTY_RUNS = 15
-PAYLOAD = key_hashes.payload(["murmur2"], [PARTITIONS])
-TARGET_KEYS_PER_S_A_CORE = 40e6
-"""Over Arrow's buffers; what has to be decoded first is limited by that."""
+PAYLOAD = key_counts.payload(["key"], "utf8")
 START_TARGET_MS = 20_000
 
 
@@ -38,13 +37,9 @@ def run() -> Iterator[Result]:
         yield _nearly_empty(spark)
         with tempfile.TemporaryDirectory(prefix="rackplan-bench-") as folder:
             arrow, parquet = _written(Path(folder))
-            yield _hashed(
-                spark, "Arrow files", arrow, _in_a_task_a_core(arrow, REPEATS), REPEATS, TARGET_KEYS_PER_S_A_CORE
-            )
-            yield _hashed(
-                spark, "Parquet files", parquet, _in_a_task_a_core(parquet, PARQUET_REPEATS), PARQUET_REPEATS, None
-            )
-            yield _hashed(spark, "Parquet by Spark's reader", parquet, _read_by_spark(parquet), 1, None)
+            for name, path in (("Arrow files", arrow), ("Parquet files", parquet)):
+                yield _counted(spark, name, path, _in_a_task_a_core(path), REPEATS)
+            yield _counted(spark, "Parquet by Spark's reader", parquet, _read_by_spark(parquet), 1)
 
 
 def _once(name: str, call: Callable[[], object], *, target_ms: float | None = None) -> Result:
@@ -60,30 +55,27 @@ def _nearly_empty(spark: Spark) -> Result:
     return Result("a job of one key", {"master": f"local[{CORES}]", "tasks": 1}, times, is_in_process=False)
 
 
-def _hashed(
-    spark: Spark, name: str, path: Path, source: Source, repeats: int, target_keys_per_s: float | None
-) -> Result:
-    """As many keys on each core as the floor hashes on one, so that a core's figures compare."""
+def _counted(spark: Spark, name: str, path: Path, source: Source, repeats: int) -> Result:
+    """As many keys on each core as the floor counts on one, so that a core's figures compare."""
     keys = FILE_KEYS * repeats
 
     def alone() -> object:
         batches = (batch for _ in range(repeats) for batch in files.batches_of(str(path), ["key"]))
-        return list(run_task(KERNELS, "key_hashes", PAYLOAD, key_hashes.SCHEMA, batches))
+        return list(run_task(KERNELS, "key_counts", PAYLOAD, key_counts.SCHEMA, batches))
 
     times = interleaved({"spark": partial(_job, spark, source), "alone": alone}, runs=RUNS, warm_ups=1)
     keys_per_s = keys / times["spark"].median_ms * 1000
     return Result(
-        name=f"key_hashes on Spark, {name}",
+        name=f"key_counts on Spark, {name}",
         parameters={
             "master": f"local[{CORES}]",
             "keys": keys * CORES,
             "key_bytes": list(LENGTHS),
-            "partitions": PARTITIONS,
+            "distinct_keys": DISTINCT_KEYS,
         },
         times=times["spark"],
         floor=Floor("the kernel without Spark over one core's share of the keys, read from the file", times["alone"]),
         is_in_process=False,
-        target_ms=None if target_keys_per_s is None else keys / target_keys_per_s * 1000,
         facts={
             "keys_per_s_a_core": round(keys_per_s),
             "kernel_keys_per_s_a_core": round(keys / times["alone"].median_ms * 1000),
@@ -92,8 +84,8 @@ def _hashed(
 
 
 def _job(spark: Spark, source: Source) -> pa.Table:
-    kernel = "key_hashes_of_files" if isinstance(source, Files) else "key_hashes"
-    return spark.run(kernel, payload=PAYLOAD, over=source, schema=key_hashes.SCHEMA, group="benchmark")
+    kernel = "key_counts_of_files" if isinstance(source, Files) else "key_counts"
+    return spark.run(kernel, payload=PAYLOAD, over=source, schema=key_counts.SCHEMA, group="benchmark")
 
 
 def _numbers(tasks: int) -> Source:
@@ -103,8 +95,8 @@ def _numbers(tasks: int) -> Source:
     return source
 
 
-def _in_a_task_a_core(path: Path, repeats: int) -> Files:
-    return Files((str(path),) * repeats * CORES, ("key",), per_task=repeats)
+def _in_a_task_a_core(path: Path) -> Files:
+    return Files((str(path),) * REPEATS * CORES, ("key",), per_task=REPEATS)
 
 
 def _read_by_spark(path: Path) -> Source:
@@ -117,9 +109,10 @@ def _read_by_spark(path: Path) -> Source:
 
 def _written(folder: Path) -> tuple[Path, Path]:
     """The same keys as an Arrow and as a Parquet file, in pieces that tasks take in one go."""
-    keys = arrow_keys(FILE_KEYS)
+    keys = arrow_keys(DISTINCT_KEYS)
     buffers = [None, pa.py_buffer(keys.offsets), pa.py_buffer(keys.data)]
-    table = pa.table({"key": pa.Array.from_buffers(pa.binary(), FILE_KEYS, buffers)})
+    distinct = pa.Array.from_buffers(pa.binary(), DISTINCT_KEYS, buffers)
+    table = pa.table({"key": distinct.take(pa.array(np.arange(FILE_KEYS) % DISTINCT_KEYS))})
     arrow, parquet = folder / "keys.arrow", folder / "keys.parquet"
     with pa.ipc.new_file(arrow, table.schema) as file:
         file.write_table(table, max_chunksize=files.ROWS_AT_ONCE)

@@ -20,7 +20,7 @@ from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
 from app.api.webhooks import WebhookRequest
 from app.errors import Json
-from app.errors.requests import ConflictingFields, LimitExceeded
+from app.errors.requests import ConflictingFields, InvalidField, LimitExceeded
 from app.formats.syntax import unique_json
 from app.services import consumers, keys, reassignment, restarts, snapshots, sweeps, webhooks
 from app.services.checks import Check
@@ -38,6 +38,7 @@ MOST_ESTIMATED = 5_000
 _CHECK = TypeAdapter(CheckRequest)
 _CHANGES = TypeAdapter(ChangesRequest)
 _KEYS = TypeAdapter(keys.KeysRequest)
+_WEBHOOK = TypeAdapter(WebhookRequest)
 _MODELS: Mapping[str, TypeAdapter[Any]] = {
     "replicas": TypeAdapter(PlaceRequest),
     "reassignment": reassignment.READER,
@@ -60,7 +61,10 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 
 
 class FormRequests:
-    """Requests of forms. `limits` are the service's; `outbound`, its allowed destinations, is empty by default."""
+    """Requests of forms; each raises `InvalidField` with the errors of its fields.
+
+    `limits` are the service's; `outbound`, its allowed destinations, is empty by default.
+    """
 
     examples = EXAMPLES
 
@@ -73,13 +77,9 @@ class FormRequests:
         """Whether the operator allows webhooks."""
         return self._outbound.is_enabled
 
-    def subscribe(self, uow: UnitOfWork, url: str, events: Sequence[str]) -> Webhook | Sequence[Mapping[str, Json]]:
-        """Create a webhook, or return the errors of its fields. Raises the `Failure`s of creating it."""
-        given: Json = {"url": url, "events": list(events)}
-        try:
-            request = WebhookRequest.model_validate(given)
-        except (ValidationError, json.JSONDecodeError) as invalid:
-            return _errors(invalid, orjson.dumps(given))
+    def subscribe(self, uow: UnitOfWork, url: str, events: Sequence[str]) -> Webhook:
+        """Create a webhook. Raises the `Failure`s of creating it."""
+        request = _read(_WEBHOOK, orjson.dumps({"url": url, "events": events}))
         return webhooks.create(uow, request.service(), self._outbound, self._limits)
 
     def ping(self, uow: UnitOfWork, webhook_id: UUID) -> None:
@@ -90,19 +90,15 @@ class FormRequests:
         """Send a delivery again. Raises `WebhooksDisabled`, `WebhookNotFound`, `DeliveryNotFound`."""
         webhooks.replay(uow, webhook_id, delivery_id, self._outbound)
 
-    def submit(
-        self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str, like: UUID | None = None
-    ) -> str | Sequence[Mapping[str, Json]]:
-        """Carry out a request, and return the address of its result, or the errors of its fields.
+    def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str, like: UUID | None = None) -> str:
+        """Carry out a request, and return the address of its result.
 
         A plan that is too large to be answered at once becomes a job. `principal` is whose sweep it is: their number is
         limited. `like` is a sweep whose resolved data is used again. Raises the `Failure`s of planning.
         """
-        request, errors = _read(_MODELS[kind], body)
-        if not errors and like is not None:
-            request, errors = _read(_CHANGES, orjson.dumps(_changed(sweeps.request_of(uow.sweeps.get(like)), body)))
-        if errors:
-            return errors
+        request = _read(_MODELS[kind], body)
+        if like is not None:
+            request = _read(_CHANGES, orjson.dumps(_changed(sweeps.request_of(uow.sweeps.get(like)), body)))
         wanted = sweeps.again(uow.sweeps.get(like), request.changes()) if like else request.on_newest(uow).service()
         if kind == SWEEP:
             return f"/sweeps/{sweeps.submit(uow, wanted, self._limits, principal=principal).id}"
@@ -120,8 +116,9 @@ class FormRequests:
 
         Errors of fields have an empty summary as well. Raises the `Failure`s of planning.
         """
-        request, errors = _read(_MODELS[kind], body)
-        if errors:
+        try:
+            request = _read(_MODELS[kind], body)
+        except InvalidField:
             return ""
         wanted = request.on_newest(uow).service()
         cluster = snapshots.load(uow, wanted.snapshot_id)[1] if wanted.snapshot_id else None
@@ -131,28 +128,22 @@ class FormRequests:
         planner = KINDS[kind].planner
         return planner.summary(draft_plan(planner, wanted, cluster, self._limits))
 
-    def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
-        """Place keys, or return the errors of fields. Raises the `Failure`s of placing them."""
-        request, errors = _read(_KEYS, body)
-        if errors:
-            return errors
-        return keys.place_keys(request, self._limits)
+    def place_keys(self, body: bytes) -> KeysAnswer:
+        """Place keys. Raises the `Failure`s of placing them."""
+        return keys.place_keys(_read(_KEYS, body), self._limits)
 
-    def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
-        """Check a reassignment or a cluster, or return the errors of fields. Raises the `Failure`s of checking."""
-        request, errors = _read(_CHECK, body)
-        if errors:
-            return errors
-        return run_check(uow, request, self._limits)
+    def check(self, uow: UnitOfWork, body: bytes) -> Check:
+        """Check a reassignment or a cluster. Raises the `Failure`s of checking."""
+        return run_check(uow, _read(_CHECK, body), self._limits)
 
 
-def _read(model: TypeAdapter[Any], body: bytes) -> tuple[Any, list[Mapping[str, Json]]]:
-    """The request that a body is, or the errors of its fields."""
+def _read(model: TypeAdapter[Any], body: bytes) -> Any:
+    """The request that a body is. Raises `InvalidField` with the errors of its fields."""
     try:
         unique_json.loads(body)
-        return model.validate_json(body), []
+        return model.validate_json(body)
     except (ValidationError, json.JSONDecodeError) as invalid:
-        return None, _errors(invalid, body)
+        raise InvalidField("the form has invalid fields", errors=_errors(invalid, body)) from None
 
 
 def _changed(before: Mapping[str, Json], body: bytes) -> Mapping[str, Json]:
@@ -164,7 +155,7 @@ def _changed(before: Mapping[str, Json], body: bytes) -> Mapping[str, Json]:
     return {name: value for name, value in after.items() if name not in stays and value != before.get(name)}
 
 
-def _errors(invalid: ValidationError | json.JSONDecodeError, body: bytes) -> list[Mapping[str, Json]]:
+def _errors(invalid: ValidationError | json.JSONDecodeError, body: bytes) -> list[Json]:
     if isinstance(invalid, json.JSONDecodeError):
         return [{"pointer": "", "detail": str(invalid) if invalid.pos >= 0 else invalid.msg}]
     try:

@@ -94,7 +94,7 @@ def get_job(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -
 
     With `Prefer: wait=20` the answer comes once the job has ended, after 20 s at the latest.
     """
-    now = _of_observation(uow, _observation(uow.jobs.get(job_id)))
+    now = _of_observation(uow, observed(uow, job_id))
     return awaited(request, prefer, now, observe=partial(observed, job_id=job_id), render=_of_observation)
 
 
@@ -137,10 +137,7 @@ def accepted(job: Job, prefer: Preferences) -> Response:
 
 def observed(uow: UnitOfWork, job_id: UUID) -> Observation:
     """A look at a job."""
-    return _observation(uow.jobs.get(job_id))
-
-
-def _observation(job: Job) -> Observation:
+    job = uow.jobs.get(job_id)
     done = len(STEPS) if job.state == "succeeded" else 0 if job.step is None else STEPS.index(job.step)
     return Observation(_document(job), done, (job.state, job.step))
 

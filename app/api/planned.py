@@ -15,7 +15,6 @@ from app.api.jobs import JobDocument, accepted, observed
 from app.api.problems.documents import of_stored_failure
 from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan, plan_json
 from app.store.database import UnitOfWork
-from app.store.jobs import Job
 
 IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
@@ -70,10 +69,8 @@ class Planning:
         if not self._prefer.respond_async:
             return created(make_plan(self._uow, planner, request, self._limits, if_match=self._if_match))
         check_job(self._uow, planner, request, self._limits, if_match=self._if_match)
-        return accepted(self._enqueued(planner, request), self._prefer)
-
-    def _enqueued(self, planner: Planner[RequestT, Any, Any], request: RequestT) -> Job:
-        return self._uow.jobs.enqueue(planner.kind, planner.stored(request), deadline_s=self._prefer.deadline_s)
+        job = self._uow.jobs.enqueue(planner.kind, planner.stored(request), deadline_s=self._prefer.deadline_s)
+        return accepted(job, self._prefer)
 
 
 PlanningOnce = Annotated[Planning, Depends(scope="function")]

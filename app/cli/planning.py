@@ -33,7 +33,7 @@ from app.formats.syntax import unique_json
 from app.formats.syntax.garbage import uncollected
 from app.formats.syntax.lines import decode, rejection
 from app.services import snapshots
-from app.services.plans import BATCH, draft_plan, plan_json
+from app.services.plans import BATCH, FilePart, draft_plan, plan_json
 from app.services.plans.kinds import KINDS
 from app.settings import Settings
 
@@ -248,7 +248,7 @@ def make(kind: str, body: Json, inputs: Inputs, export: Export) -> bytes:
         plan: Plan | NewPlan = draft_plan(found.planner, request, described, Settings().limits)
         if export.name is None:
             return printed(plan_json(plan))
-        return found.write(plan, export.name, lambda: described, batch=export.batch, is_inverse=export.is_inverse)
+        return found.write(plan, export.name, lambda: described, FilePart(export.batch, export.is_inverse))
 
 
 def body_of_keys(

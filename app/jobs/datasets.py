@@ -217,8 +217,7 @@ def unreadable(failed: SparkJobFailed, path: str) -> DatasetUnreadable | None:
     if not reading:
         return None
     file = next((cause.parameters["path"] for cause in reading if "path" in cause.parameters), None)
-    records = [cause.parameters["badRecord"] for cause in reading if "badRecord" in cause.parameters]
-    if records:
+    if records := [cause.parameters["badRecord"] for cause in reading if "badRecord" in cause.parameters]:
         return _malformed(path, file, records[-1])
     return _unreadable(path, file, chain[-1].message)
 

@@ -22,7 +22,7 @@ import structlog
 
 from app.errors.access import DatabaseUnavailable, ServiceBusy, StorageFull
 from app.errors.machine import SparkJobFailed
-from app.services import jobs, sweeps
+from app.services import sweeps
 from app.services.webhooks import LONGEST_PAUSE
 from app.store.database import Database, UnitOfWork
 from app.store.jobs import RUN_JOB
@@ -54,7 +54,7 @@ def _count(uow: UnitOfWork, task: str, row_id: UUID, counted: Count, detail: str
         return True
     structlog.get_logger().error("job.given_up", task=task, id=str(row_id), detail=detail)
     if task == RUN_JOB:
-        jobs.give_up(uow, row_id, detail)
+        uow.jobs.fail(row_id, {"code": "internal_error", "detail": detail})
     else:
         sweeps.fail(uow, row_id, SparkJobFailed(detail))
     return False

@@ -19,7 +19,7 @@ from app.errors import Json
 from app.errors.machine import SparkJobFailed
 from app.errors.requests import ColumnNotFound
 from app.jobs.datasets import Dataset, unreadable
-from app.jobs.kernels import key_counts, key_hashes, keys
+from app.jobs.kernels import key_counts, keys
 from app.jobs.kernels.loop import FAILURE
 from app.jobs.sources import Step
 from app.jobs.spark import Spark
@@ -53,7 +53,7 @@ def measure(spark: Spark, definition: Mapping[str, Json], *, group: str) -> Data
     sums = _run(
         spark,
         written["path"],
-        payload=key_hashes.payload(given["partitioners"], counts(definition), heaviest=given["heaviest"]),
+        payload=keys.payload(given["partitioners"], counts(definition), heaviest=given["heaviest"]),
         over=Step(kernel.name, payload, source, key_counts.SCHEMA, _together),
         schema=keys.SCHEMA,
         group=group,
@@ -68,7 +68,7 @@ def measure_example(spark: Spark) -> None:
     """
     spark.run(
         keys.KERNEL.name,
-        payload=key_hashes.payload(["murmur2"], [1], heaviest=1),
+        payload=keys.payload(["murmur2"], [1], heaviest=1),
         over=Step(
             key_counts.KERNEL.name, key_counts.payload(["key"], "utf8"), _one_a_core, key_counts.SCHEMA, _together
         ),

@@ -16,6 +16,7 @@ import structlog
 
 from app import tracing
 from app.errors.access import DatabaseUnavailable, StorageFull
+from app.errors.quotation import document_of
 from app.errors.requests import LimitExceeded
 from app.services import jobs
 from app.services.limits import Limits
@@ -101,13 +102,13 @@ class PlanSlots:
         with self._database.begin() as uow:
             limit = uow.jobs.deadline(job_id, limit_s=self._limits.job_deadline_seconds)
             detail = f"the job takes longer than its deadline of {limit} s; ask for less at a time"
-            jobs.exceed(uow, job_id, LimitExceeded(detail, limit_name="job_deadline_seconds", limit=limit))
+            uow.jobs.fail(job_id, document_of(LimitExceeded(detail, limit_name="job_deadline_seconds", limit=limit)))
 
     def _end_large(self, job_id: UUID) -> None:
         limit = self._limits.job_memory_mib
         detail = f"the job needs more memory than the limit of {limit} MiB; ask for less at a time"
         with self._database.begin() as uow:
-            jobs.exceed(uow, job_id, LimitExceeded(detail, limit_name="job_memory_mib", limit=limit))
+            uow.jobs.fail(job_id, document_of(LimitExceeded(detail, limit_name="job_memory_mib", limit=limit)))
 
     async def _in_thread(self, function: Callable[[UUID], Any], job_id: UUID) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, job_id)

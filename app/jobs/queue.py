@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import copy_context
@@ -245,13 +245,16 @@ async def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
     dead = DeadWorkers(database, STALLED_SECONDS, _CONFIRMED_AFTER_HEARTBEATS * HEARTBEAT_SECONDS)
+    on_queue = partial(_run_queue, work, stop_requested)
+    tasks = {name: _traced(name, run_one) for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep))}
     loops = [
-        _loop(partial(_run_jobs, work, stop_requested), stop_requested),
-        _loop(partial(keep_house, database, retention, dead, pause_s=HEARTBEAT_SECONDS), stop_requested),
+        partial(on_queue, JOBS, tasks, retry=_RETRY, connections=4, concurrency=CONCURRENCY),
+        partial(keep_house, database, retention, dead, pause_s=HEARTBEAT_SECONDS),
     ]
     if sender is not None:
-        loops.append(_loop(partial(_deliver, work, stop_requested), stop_requested))
-    await asyncio.gather(*loops)
+        given = {"connections": 2, "concurrency": DELIVERY_CONCURRENCY}
+        loops.append(partial(on_queue, DELIVERIES, {DELIVER: deliver_webhook}, retry=_RETRY_DELIVERY, **given))
+    await asyncio.gather(*(_loop(each, stop_requested) for each in loops))
 
 
 async def _loop(work: Callable[[], Coroutine[Any, Any, None]], stop_requested: asyncio.Event) -> None:
@@ -271,21 +274,6 @@ async def _loop(work: Callable[[], Coroutine[Any, Any, None]], stop_requested: a
         await asyncio.wait({stopping}, timeout=RECONNECTED_AFTER_S)
 
 
-async def _run_jobs(work: _Work, stop_requested: asyncio.Event) -> None:
-    app = _app(work.database, connections=4)
-    for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
-        handed_back = _handed_back(_traced(name, run_one), stop_requested)
-        app.task(name=name, pass_context=True, retry=_RETRY)(handed_back)
-    await _run_queue(app, JOBS, work, stop_requested, concurrency=CONCURRENCY)
-
-
-async def _deliver(work: _Work, stop_requested: asyncio.Event) -> None:
-    app = _app(work.database, connections=2)
-    handed_back = _handed_back(deliver_webhook, stop_requested)
-    app.task(name=DELIVER, pass_context=True, retry=_RETRY_DELIVERY)(handed_back)
-    await _run_queue(app, DELIVERIES, work, stop_requested, concurrency=DELIVERY_CONCURRENCY)
-
-
 def _app(database: Database, *, connections: int) -> procrastinate.App:
     conninfo = make_conninfo("", **addresses.parameters(database.url))
     app = procrastinate.App(
@@ -298,8 +286,18 @@ def _app(database: Database, *, connections: int) -> procrastinate.App:
 
 
 async def _run_queue(
-    app: procrastinate.App, queue: str, work: _Work, stop_requested: asyncio.Event, *, concurrency: int
+    work: _Work,
+    stop_requested: asyncio.Event,
+    queue: str,
+    tasks: Mapping[str, Callable[..., Awaitable[None]]],
+    *,
+    retry: _Retry,
+    connections: int,
+    concurrency: int,
 ) -> None:
+    app = _app(work.database, connections=connections)
+    for name, run_one in tasks.items():
+        app.task(name=name, pass_context=True, retry=retry)(_handed_back(run_one, stop_requested))
     async with app.open_async():
         worker = Worker(
             app,

@@ -1,7 +1,6 @@
 """Score one chunk of a sweep on Spark, between two short transactions."""
 
 import time
-from collections.abc import Callable, Mapping
 from threading import Event, Thread
 from uuid import UUID
 
@@ -83,7 +82,9 @@ def _scored(database: Database, spark: Spark, chunk: Chunk, limit_s: int) -> lis
     watch = Thread(target=_cancel_with_sweep, args=(database, spark, chunk.sweep.id, limit_s, ended), daemon=True)
     watch.start()
     try:
-        return _WHOLE.get(chunk.sweep.kind, _ranges)(spark, chunk)
+        if KINDS[chunk.sweep.kind].is_measured_whole:
+            return keys.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
+        return _ranges(spark, chunk)
     finally:
         ended.set()
         watch.join()
@@ -101,14 +102,6 @@ def _ranges(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
     )
     log_traces(chunk, rows)
     return list(zip(rows.column("index").to_pylist(), rows.column("row").to_pylist(), strict=True))
-
-
-def _keys(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
-    return keys.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
-
-
-_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = {"key_skew": _keys}
-"""Functions that score a sweep that is measured whole, by kind; every other kind is scored range by range."""
 
 
 def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, limit_s: int, ended: Event) -> None:

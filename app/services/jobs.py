@@ -5,14 +5,14 @@ from uuid import UUID
 
 import structlog
 
-from app.errors.every import DatabaseUnavailable, Failure, LimitExceeded, StorageFull, document_of
+from app.errors.every import DatabaseUnavailable, Failure, StorageFull, document_of
 from app.services.limits import Limits
-from app.services.plans import run_job
+from app.services.plans import make_plan
 from app.services.plans.kinds import KINDS
 from app.store import transaction
 
 if TYPE_CHECKING:
-    from app.store.database import Database, UnitOfWork
+    from app.store.database import Database
     from app.store.jobs import StartedJob
 
 
@@ -46,7 +46,8 @@ def _run(database: "Database", job_id: UUID, job: "StartedJob", limits: Limits) 
 
     try:
         with database.begin() as uow:
-            plan = run_job(uow, KINDS[job.kind].planner, job.request, limits, on_step=begin)
+            planner = KINDS[job.kind].planner
+            plan = make_plan(uow, planner, planner.restored(job.request), limits, on_step=begin)
             if not uow.jobs.succeed(job_id, plan.head.id):
                 raise _Cancelled
     except (DatabaseUnavailable, StorageFull):
@@ -56,13 +57,3 @@ def _run(database: "Database", job_id: UUID, job: "StartedJob", limits: Limits) 
             uow.jobs.fail(job_id, document_of(failure))
     except _Cancelled:
         structlog.get_logger().info("job.cancelled", job=str(job_id))
-
-
-def give_up(uow: "UnitOfWork", job_id: UUID, detail: str) -> None:
-    """End a job that could not be run, for an internal reason."""
-    uow.jobs.fail(job_id, {"code": "internal_error", "detail": detail})
-
-
-def exceed(uow: "UnitOfWork", job_id: UUID, failure: LimitExceeded) -> None:
-    """End a job that has exceeded a limit."""
-    uow.jobs.fail(job_id, document_of(failure))

@@ -68,8 +68,7 @@ class ChartProcess:
 
     def close(self) -> None:
         """End the process, whatever it draws; the next chart starts another."""
-        process = self._process
-        if process is not None:
+        if (process := self._process) is not None:
             process.kill()
             process.wait()
 

@@ -25,12 +25,7 @@ class Requests(plan_forms.Requests, keys_form.Requests, check_form.Requests, Sub
 
 
 def router(
-    database: Database,
-    limits: Limits,
-    requests: Requests,
-    *,
-    ancestors: Sequence[str] = (),
-    access: Access = OPEN,
+    database: Database, limits: Limits, requests: Requests, *, ancestors: Sequence[str] = (), access: Access = OPEN
 ) -> APIRouter:
     """The pages.
 

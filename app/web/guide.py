@@ -49,14 +49,6 @@ class GuidePage:
     sections: Sequence[GuideSection]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A section that a search finds, and an excerpt of it."""
-
-    section: GuideSection
-    excerpt: str
-
-
 def router() -> APIRouter:
     """The pages of the guide."""
     routes = Pages()
@@ -85,8 +77,8 @@ def guide_pages() -> Mapping[str, GuidePage]:
     return {path.stem: _read(path.stem, path.read_text(encoding="utf-8")) for path in found}
 
 
-def search(query: str) -> list[Hit]:
-    """The sections that have every word of a search, those first whose headings have most of them."""
+def search(query: str) -> list[tuple[GuideSection, str]]:
+    """The sections that have every word of a search, with excerpts; those first whose headings have most of them."""
     words = [word.lower() for word in _WORD.findall(query)]
     hits = []
     for shown in guide_pages().values():
@@ -94,7 +86,7 @@ def search(query: str) -> list[Hit]:
             text, heading = section.text.lower(), f"{section.page_title} {section.heading}".lower()
             if words and all(word in text or word in heading for word in words):
                 weight = sum(20 * (word in heading) + min(text.count(word), 10) for word in words)
-                hits.append((weight, Hit(section, _excerpt(section.text, words))))
+                hits.append((weight, (section, _excerpt(section.text, words))))
     return [hit for _, hit in sorted(hits, key=lambda weighed: -weighed[0])[:MOST_HITS]]
 
 

@@ -117,6 +117,7 @@ _templates.auto_reload = False
 _templates.filters.update(
     number=words.number,
     figure=words.figure,
+    runs=words.runs,
     share=words.share,
     size=words.byte_size,
     segment=partial(quote, safe=""),

@@ -26,16 +26,9 @@ def problem_page(
     has_credentials : whether the request was sent with a key or token. If not, a 401 names a person's next step,
         where the document names the header for a program.
     """
-    errors = [{**error, "place": _place(str(error.get("pointer") or ""))} for error in document.get("errors") or ()]
-    shown = {**document, "detail": str(document["detail"]).rstrip("."), "errors": errors}
+    shown = {"errors": (), **document, "detail": str(document["detail"]).rstrip(".")}
     asks: dict[str, Any] = {"sign_in": sign_in, "no_key": status == HTTPStatus.UNAUTHORIZED and not has_credentials}
     retry_after = headers.get("Retry-After", "")
     answer = page("problem.html", status=HTTPStatus(status), problem=shown, retry_after=retry_after, **asks)
     answer.headers.update(headers)
     return answer
-
-
-def _place(pointer: str) -> str:
-    """Where an error is, as people call it: pointers to parts of an address begin with `#`."""
-    part, _, name = pointer.removeprefix("#").partition("/")
-    return {"query": f"{name} in the address", "path": f"{name} in the address"}.get(part, pointer)

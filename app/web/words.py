@@ -1,10 +1,11 @@
 """Numbers and moments in words, for pictures and pages."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from app.formats.syntax.quantities import byte_size, counted, known_size, share
 
-__all__ = ["byte_size", "counted", "figure", "known_size", "measured", "number", "share", "since"]
+__all__ = ["byte_size", "counted", "extent", "figure", "known_size", "measured", "number", "runs", "share", "since"]
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -12,6 +13,11 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 def number(value: float) -> str:
     """`1,000,000`; a fraction gets one decimal place."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def extent(low: float, high: float) -> str:
+    """From a number to another one, `1 to 3`; or the only number."""
+    return number(low) if low == high else f"{number(low)} to {number(high)}"
 
 
 def figure(value: float) -> str:
@@ -35,3 +41,14 @@ def since(moment: datetime, now: datetime) -> str:
         if seconds >= length:
             return f"{counted(seconds // length, unit)} ago"
     return "just now"
+
+
+def runs(partitions: Sequence[int]) -> Iterator[str]:
+    """Ascending partition ids, neighbours as one range."""
+    ordered = sorted(partitions)
+    begin = 0
+    for index in range(1, len(ordered) + 1):
+        if index == len(ordered) or ordered[index] != ordered[index - 1] + 1:
+            first, last = ordered[begin], ordered[index - 1]
+            yield str(first) if first == last else f"{first}–{last}"
+            begin = index

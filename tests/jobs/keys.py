@@ -5,21 +5,22 @@ from pyspark.sql import DataFrame, SparkSession
 
 from app.core.keys.partitioners import PARTITIONERS, partition
 from app.core.keys.skew import skew
-from app.jobs.kernels import key_hashes
+from app.jobs.kernels import keys as kernel
 from app.jobs.sources import Source
 from app.jobs.spark import Spark
 from tests.core.keys.serializers import string_keys
 
 NAMES = ("murmur2", "consistent_random")
 COUNTS = (4, 12)
-PAYLOAD = key_hashes.payload(NAMES, COUNTS)
+PAYLOAD = kernel.payload(NAMES, COUNTS, heaviest=1)
 
 
 def numbered(keys: int, *, tasks: int) -> Source:
-    """The numbers 0 … keys − 1 as text."""
+    """The numbers 0 … keys − 1 as text, each the key of one record without value."""
 
     def source(session: SparkSession) -> DataFrame:
-        return session.range(0, keys, 1, tasks).selectExpr("CAST(id AS string) AS key")
+        numbers = session.range(0, keys, 1, tasks)
+        return numbers.selectExpr("CAST(id AS string) AS key", "1L AS records", "0L AS value_bytes")
 
     return source
 
@@ -28,7 +29,8 @@ def counts(found: pa.Table) -> dict[tuple[str, int], list[int]]:
     """(partitioner, partitions) → records per partition, summed over tasks."""
     summed = {(name, count): [0] * count for name in NAMES for count in COUNTS}
     for row in found.to_pylist():
-        summed[row["partitioner"], row["partitions"]][row["partition"]] += row["records"]
+        if row["what"] == "load":
+            summed[row["partitioner"], row["partitions"]][row["partition"]] += row["records"]
     return summed
 
 
@@ -44,4 +46,4 @@ def expected(keys: int) -> dict[tuple[str, int], list[int]]:
 
 def hashed(spark: Spark, source: Source, *, group: str) -> pa.Table:
     """The kernel's result for a source's keys."""
-    return spark.run("key_hashes", payload=PAYLOAD, over=source, schema=key_hashes.SCHEMA, group=group)
+    return spark.run("keys", payload=PAYLOAD, over=source, schema=kernel.SCHEMA, group=group)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from app.core.keys.partitioners import PARTITIONERS, partition
 from app.errors.kafka import InvalidPartitions
-from app.errors.requests import LimitExceeded
-from app.jobs.kernels import key_hashes
+from app.errors.requests import ColumnNotFound, LimitExceeded
+from app.jobs.kernels import key_counts
+from app.jobs.kernels import keys as keys_kernel
 from app.jobs.kernels.loop import Kernel, over_ranges, results_of, run_task, with_failure
 from app.jobs.kernels.registry import KERNELS
 
@@ -95,29 +96,32 @@ def test_counts_are_the_cores_however_the_keys_are_cut_into_batches(
     names, counts = ["murmur2_adaptive", "consistent_random"], [3, 7]
     column = pa.array(keys, TYPES[kind])
     cuts = np.minimum(np.cumsum([0, *sizes, len(keys)]), len(keys)).tolist()
-    batches = [pa.RecordBatch.from_arrays([column[a:b]], ["key"]) for a, b in pairwise(cuts)]
-    payload = key_hashes.payload(names, counts)
+    ones, zeros = (pa.array([value] * len(keys), pa.int64()) for value in (1, 0))
+    of_column = [[column[a:b], ones[a:b], zeros[a:b]] for a, b in pairwise(cuts)]
+    batches = [pa.RecordBatch.from_arrays(part, key_counts.SCHEMA.names) for part in of_column]
+    payload = keys_kernel.payload(names, counts, heaviest=1)
     rows = [
         row
-        for batch in run_task(KERNELS, "key_hashes", payload, key_hashes.SCHEMA, iter(batches))
+        for batch in run_task(KERNELS, "keys", payload, keys_kernel.SCHEMA, iter(batches))
         for row in batch.to_pylist()
+        if row["what"] == "load"
     ]
     found = {(row["partitioner"], row["partitions"], row["partition"]): row for row in rows}
     assert len(found) == len(rows)
-    whole = key_hashes.keys_of_column(column)
+    whole = keys_kernel.keys_of_column(column)
     assert [whole[index] for index in range(len(whole))] == keys
     for name in names:
         for count in counts:
             placed = np.maximum(partition(PARTITIONERS[name], whole, count), -1)
             for where in range(-1, count):
-                row = found.get((name, count, where), {"records": 0, "key_bytes": 0})
+                row = found.get((name, count, where), {"records": 0, "record_bytes": 0})
                 assert row["records"] == np.count_nonzero(placed == where)
-                assert row["key_bytes"] == sum(len(keys[at] or b"") for at in np.flatnonzero(placed == where))
+                assert row["record_bytes"] == sum(len(keys[at] or b"") for at in np.flatnonzero(placed == where))
 
 
 def test_a_payload_that_no_topic_can_have_is_rejected_by_its_field() -> None:
     with pytest.raises(InvalidPartitions) as raised:
-        key_hashes.prepare(key_hashes.payload(["murmur2"], [3, 0]))
+        keys_kernel.prepare(keys_kernel.payload(["murmur2"], [3, 0], heaviest=1))
     assert raised.value.path == ("partition_counts", 1)
 
 
@@ -132,20 +136,21 @@ def test_files_say_what_their_values_say(tmp_path: Path, suffix: str) -> None:
             file.write_table(table, max_chunksize=1_000)
     else:
         pq.write_table(table, path)
-    payload = key_hashes.payload(["murmur2_adaptive", "murmur2"], [5])
+    payload = key_counts.payload(["key"], "utf8")
     rows = pa.RecordBatch.from_pydict({"path": [str(path)], "columns": [["key"]]})
     batches = iter(table.select(["key"]).to_batches())
     found = [
-        list(run_task(KERNELS, name, payload, key_hashes.SCHEMA, over))
-        for name, over in (("key_hashes_of_files", iter([rows])), ("key_hashes", batches))
+        list(run_task(KERNELS, name, payload, key_counts.SCHEMA, over))
+        for name, over in (("key_counts_of_files", iter([rows])), ("key_counts", batches))
     ]
     assert found[0] == found[1]
     assert sum(found[0][0].column("records").to_pylist()) == len(keys)
     missing = pa.RecordBatch.from_pydict({"path": [str(path)], "columns": [["kye"]]})
-    with pytest.raises(KeyError, match="kye"):
-        list(run_task(KERNELS, "key_hashes_of_files", payload, key_hashes.SCHEMA, iter([missing])))
+    failed = list(run_task(KERNELS, "key_counts_of_files", payload, key_counts.SCHEMA, iter([missing])))
+    with pytest.raises(ColumnNotFound, match="kye"):
+        results_of(pa.Table.from_batches(failed))
 
 
 def test_keys_of_another_type_are_rejected() -> None:
     with pytest.raises(TypeError, match="keys are binary or string; the column is int64"):
-        key_hashes.keys_of_column(pa.array([1, 2]))
+        keys_kernel.keys_of_column(pa.array([1, 2]))

@@ -33,7 +33,7 @@ from app.errors.requests import (
     ValueColumnOfAnotherType,
 )
 from app.jobs import keys as job
-from app.jobs.kernels import key_counts, key_hashes
+from app.jobs.kernels import key_counts
 from app.jobs.kernels import keys as keys_kernel
 from app.jobs.spark import Spark
 from app.jobs.sweeps import run_chunk
@@ -412,7 +412,7 @@ def test_a_sweep_over_an_empty_dataset_fails(spark: Spark, database: Database, t
 
 
 def test_the_second_kernel_yields_sums_alone() -> None:
-    prepared = key_hashes.prepare(key_hashes.payload(["murmur2"], [4], heaviest=1))
+    prepared = keys_kernel.prepare(keys_kernel.payload(["murmur2"], [4], heaviest=1))
     counts = [pa.array([b"a", b"b", None]), pa.array([2, 3, 5]), pa.array([0, 70, 0])]
     batch = pa.record_batch(counts, schema=key_counts.SCHEMA)
     rows = [row for actual in keys_kernel.run(prepared, iter([batch])) for row in actual.to_pylist()]

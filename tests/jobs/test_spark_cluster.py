@@ -68,11 +68,13 @@ def test_what_is_shipped_runs_in_a_python_that_has_nothing_of_ours(bare_python: 
     """As executors run it; the next test has executors."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]);"
-        "import pyarrow as pa; from app.jobs.kernels import key_hashes as kernel;"
-        "job = kernel.prepare(kernel.payload(['murmur2'], [4]));"
-        "keys = pa.record_batch({'key': pa.array([str(n) for n in range(1000)])});"
+        "import pyarrow as pa; from app.jobs.kernels import keys as kernel;"
+        "job = kernel.prepare(kernel.payload(['murmur2'], [4], heaviest=1));"
+        "columns = [pa.array([str(n) for n in range(1000)]), pa.array([1] * 1000), pa.array([0] * 1000)];"
+        "keys = pa.record_batch(columns, ['key', 'records', 'value_bytes']);"
         "rows = [row for found in kernel.run(job, iter([keys])) for row in found.to_pylist()];"
-        "print([row['records'] for row in sorted(rows, key=lambda row: row['partition'])])"
+        "loads = sorted((row['partition'], row['records']) for row in rows if row['what'] == 'load');"
+        "print([records for _, records in loads])"
     )
     with zipfile.ZipFile(shipping.write_archive(tmp_path)) as archive:
         archive.extractall(tmp_path / "unpacked")

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from app.errors.kafka import InvalidPartitions
 from app.errors.machine import SparkJobCancelled, SparkJobFailed
-from app.jobs.kernels import key_hashes, scenarios
+from app.jobs.kernels import keys as kernel
+from app.jobs.kernels import scenarios
 from app.jobs.keys import measure_example
 from app.jobs.sources import Ranges
 from app.jobs.spark import Spark
@@ -80,7 +81,7 @@ def test_ports_of_spark_are_on_loopback(spark: Spark) -> None:
 
 def test_a_job_says_what_the_core_says(spark: Spark) -> None:
     found = keys.hashed(spark, keys.numbered(10_000, tasks=3), group="a")
-    assert found.schema == key_hashes.SCHEMA
+    assert found.schema == kernel.SCHEMA
     assert keys.counts(found) == keys.expected(10_000)
 
 
@@ -128,10 +129,10 @@ def test_ranges_are_cut_into_a_task_each(spark: Spark, ranges: Ranges, cut: list
 def test_the_cores_failure_comes_back_as_itself(spark: Spark) -> None:
     with pytest.raises(InvalidPartitions) as raised:
         spark.run(
-            "key_hashes",
-            payload=key_hashes.payload(["murmur2"], [4, 0]),
+            "keys",
+            payload=kernel.payload(["murmur2"], [4, 0], heaviest=1),
             over=keys.numbered(10, tasks=1),
-            schema=key_hashes.SCHEMA,
+            schema=kernel.SCHEMA,
             group="refused",
         )
     assert (raised.value.path, raised.value.context["value"]) == (("partition_counts", 1), 0)
@@ -141,13 +142,13 @@ def test_the_cores_failure_comes_back_as_itself(spark: Spark) -> None:
 def test_other_failures_are_reported_in_one_line(spark: Spark) -> None:
     """An executor's error arrives with a hundred lines of Java around it."""
     with pytest.raises(SparkJobFailed) as raised:
-        keys.hashed(spark, lambda session: session.range(10), group="of-numbers")
+        keys.hashed(spark, lambda session: session.range(10).selectExpr("id", "1L", "0L"), group="of-numbers")
     assert raised.value.detail == "TypeError: keys are binary or string; the column is int64"
     with pytest.raises(SparkJobFailed, match=r"does not exist: file:/no-such-folder"):
         keys.hashed(spark, lambda session: session.read.parquet("/no-such-folder"), group="of-nothing")
     other = pa.schema([("records", pa.int32())])
-    with pytest.raises(SparkJobFailed, match="the kernel key_hashes yields"):
-        spark.run("key_hashes", payload=keys.PAYLOAD, over=keys.numbered(9, tasks=1), schema=other, group="of-others")
+    with pytest.raises(SparkJobFailed, match="the kernel keys yields"):
+        spark.run("keys", payload=keys.PAYLOAD, over=keys.numbered(9, tasks=1), schema=other, group="of-others")
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from app.api.models.clusters import SnapshotRequest
 from app.api.replicas.requests import PlaceRequest
 from app.errors import Failure
-from app.services.plans import draft_plan, plan_json
+from app.services.plans import FilePart, draft_plan, plan_json
 from app.services.reassignment import PLAN_KIND, READER
 from app.services.replicas import PLAN_KIND as PLACEMENT
 from app.services.restarts import PLAN_KIND as RESTART
@@ -65,9 +65,7 @@ def plan(snapshot: Document, request: Document, *, with_files: bool = False) -> 
         answer.files.extend(json.loads(PLAN_KIND.write(made, "reassignment", lambda: cluster))["partitions"])
         for number in range(1, len(document["batches"]) + 1):
             for lists, is_inverse in ((answer.batches, False), (answer.rollbacks, True)):
-                lists.append(
-                    _lists(PLAN_KIND.write(made, "batch", lambda: cluster, batch=number, is_inverse=is_inverse))
-                )
+                lists.append(_lists(PLAN_KIND.write(made, "batch", lambda: cluster, FilePart(number, is_inverse))))
     return answer
 
 

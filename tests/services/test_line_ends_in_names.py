@@ -27,7 +27,7 @@ from app.formats.snapshots.assembly import assemble
 from app.formats.snapshots.pasted import Upload
 from app.services.fields import Attributes, GroupString, Labels, LogDirPath, Name, Rack
 from app.services.limits import Limits
-from app.services.plans import BATCH, FORMATS, draft_plan
+from app.services.plans import BATCH, FORMATS, FilePart, draft_plan
 from app.services.plans.kinds import KINDS
 from app.services.reassignment import EXPORTS
 from app.services.reassignment.files import kubernetes
@@ -199,7 +199,7 @@ def planned(kind: str, name: str, path: str) -> tuple[Cluster, NewPlan]:
 def exported(kind: str, export: str, name: str, path: str) -> bytes:
     """The plan in a format; of single batches the first one."""
     cluster, plan = planned(kind, name, path)
-    return KINDS[kind].write(plan, export, lambda: cluster, batch=1 if export == BATCH else None)
+    return KINDS[kind].write(plan, export, lambda: cluster, FilePart(1 if export == BATCH else None))
 
 
 def shape(document: Any) -> Any:

@@ -18,7 +18,7 @@ from app.errors.requests import ConflictingFields, LimitExceeded, NotExportable
 from app.services.checks import HealthRequest
 from app.services.checks.health import health_of
 from app.services.limits import Limits
-from app.services.plans import Allowance, LossSelection, draft_plan
+from app.services.plans import Allowance, FilePart, LossSelection, draft_plan
 from app.services.reassignment import PLAN_KIND, PLANNER
 from app.services.reassignment.reports.losses import loss_table
 from app.services.reassignment.requests.parts import Limit, LimitsRequest
@@ -118,7 +118,7 @@ def made(**request: Any) -> NewPlan:
 
 def exported(plan: NewPlan, lost: LossSelection = ALL) -> list[Row]:
     """The rows of the file."""
-    written = PLAN_KIND.write(plan, "losses", lambda: CLUSTER, lost=lost)
+    written = PLAN_KIND.write(plan, "losses", lambda: CLUSTER, FilePart(lost=lost))
     return list(csv.DictReader(StringIO(written.decode())))
 
 
@@ -204,7 +204,7 @@ def test_a_removed_broker_cannot_be_lost() -> None:
 
 def test_losses_are_of_their_format_and_of_a_snapshot() -> None:
     with pytest.raises(ConflictingFields, match="lost_rack is of the format losses"):
-        PLAN_KIND.write(made(), "loads", lambda: CLUSTER, lost=LossSelection(racks=["a"]))
+        PLAN_KIND.write(made(), "loads", lambda: CLUSTER, FilePart(lost=LossSelection(racks=["a"])))
     with pytest.raises(NotExportable, match="no snapshot"):
         PLAN_KIND.write(made(), "losses", lambda: None)
 

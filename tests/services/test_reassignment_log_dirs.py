@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, cast
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -34,11 +34,11 @@ from app.services.plans import Allowance, draft_plan
 from app.services.reassignment import EXPORTS, PLANNER, one_batch
 from app.services.reassignment.requests.parts import LimitsRequest
 from app.store.records import NewPlan
-from app.web.plans.reassignment import certificate_words
 from tests import draws as st
 from tests.jbod import DISK_BYTES, jbod
 from tests.profiles import costly
 from tests.services.reassignments import MIB, topic
+from tests.web.browser import words_of
 
 Where = dict[tuple[str, int, int], str]
 """By topic, partition and broker, the path of a directory."""
@@ -176,7 +176,7 @@ def test_every_text_of_a_plan_of_directories_states_the_moves(log_dirs: Mapping[
         assert f"{number:02d}-execute.json  {within}, {byte_size(batch['log_dir_moved_bytes'])}" in readme
     assert made.title == "Move replicas between log directories of nine"
     assert made.summary.startswith(f"moves {moved['moved_replicas']} replicas between log directories, ")
-    proof = certificate_words(cast("Mapping[str, Any]", made.answer["certificate"]), moved)
+    proof = words_of("movement", made.answer["certificate"], moved)
     assert f"{moved['moved_replicas']} replicas, {byte_size(moved['moved_bytes'])}, between log directories" in proof
 
 

@@ -3,13 +3,21 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
 import httpx
 from fastapi import FastAPI
 
+from app.web import pages
+
 CONTROLS = ("input", "select", "textarea")
+
+
+def words_of(macro: str, *values: object) -> str:
+    """What a macro of `words.html` says."""
+    return unescape(getattr(pages._templates.get_template("words.html").module, macro)(*values))
 
 
 @dataclass

@@ -25,9 +25,9 @@ from app.services.plans.kinds import KINDS
 from app.store.database import Database
 from app.web.plans import groups as group_plans
 from app.web.plans import page as plans
-from app.web.plans.groups import change_words, event_words, facts, reads, runs, step_names
-from app.web.words import byte_size
-from tests.web.browser import Browser, Page
+from app.web.plans.groups import facts, reads
+from app.web.words import byte_size, runs
+from tests.web.browser import Browser, Page, words_of
 
 Json = dict[str, Any]
 CHANGES = {
@@ -133,9 +133,11 @@ def test_each_step_is_shown_with_its_movement_and_locality(browser: Browser, dat
     events = [*GROUP_REQUEST["events"]["value"]["events"], {"rolling_restart": True}]
     plan = keep(database, assignor="cooperative-sticky", events=events)
     answer, page = answer_of(plan), page_of(browser, plan, "/events")
-    names = step_names(answer["steps"])
     assert len(answer["steps"]) > len(events)
-    for place, (name, step) in enumerate(zip(names, answer["steps"], strict=True), start=1):
+    restarts = len(answer["steps"]) - len(events) + 1
+    for place, step in enumerate(answer["steps"], start=1):
+        name = words_of("event", step["event"])
+        name += f" ({place - len(events) + 1} of {restarts})" if place >= len(events) else ""
         [row] = [row for row in rows(page) if row.startswith(f"{place} {name} ")]
         assert row.startswith(f"{place} {name} {step['moved']} {step['revoked']} ")
         assert row.count("%") == 3
@@ -143,7 +145,7 @@ def test_each_step_is_shown_with_its_movement_and_locality(browser: Browser, dat
     assert triggered
     for step in triggered:
         for change in step["trigger"]["because"]:
-            assert change_words(change) in page.text
+            assert words_of("change", change) in page.text
 
 
 def test_traffic_is_tabled_with_each_change(browser: Browser, database: Database) -> None:
@@ -276,7 +278,7 @@ class TestWords:
         ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
     )
     def test_of_events(self, event: Json, words: str) -> None:
-        assert event_words(event) == words
+        assert words_of("event", event) == words
 
     @given(st.sets(st.integers(0, 60)), st.randoms(use_true_random=False))
     def test_ranges_are_the_partitions_and_no_two_of_them_touch(self, partitions: set[int], random: Any) -> None:
@@ -293,9 +295,9 @@ class TestWords:
 
     def test_of_what_the_leader_sees(self) -> None:
         change = {"topic": "t", "what": "racks", "partitions": [0, 1, 2], "count": 5}
-        assert change_words(change) == "t: replicas are in other racks (partitions 0–2 and 2 more)"
+        assert words_of("change", change) == "t: replicas are in other racks (partitions 0–2 and 2 more)"
         vanished = {"topic": "t", "what": "vanished", "partitions": [], "count": 0}
-        assert change_words(vanished) == "t: the topic was deleted"
+        assert words_of("change", vanished) == "t: the topic was deleted"
 
     def test_of_a_group_that_is_not_all_known(self) -> None:
         answer = {

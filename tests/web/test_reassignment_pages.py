@@ -13,11 +13,11 @@ from app.services.plans import FORMATS, draft_plan
 from app.services.reassignment import PLANNER
 from app.store.records import NewPlan
 from app.web.plans import page as plans
-from app.web.plans.reassignment import VIEW, certificate_words, tool_words
+from app.web.plans.reassignment import VIEW
 from app.web.plans.view import ViewedPlan
 from tests.jbod import jbod
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_stored, captured, kafkas_own, plan
-from tests.web.browser import Page
+from tests.web.browser import Page, words_of
 from tests.web.test_console_in_chromium import large
 
 
@@ -66,7 +66,7 @@ def test_it_says_what_moves_and_that_less_would_not_do() -> None:
     ],
 )
 def test_a_certificate_in_words(changed: dict[str, Any], words: str) -> None:
-    assert certificate_words({**CERTIFICATE, **changed}) == words
+    assert words_of("movement", {**CERTIFICATE, **changed}) == words
 
 
 def test_the_cost_of_a_lost_rack_after_the_plan_and_before_it() -> None:
@@ -197,9 +197,14 @@ def test_the_steps_that_change_cordons_are_listed_in_their_order() -> None:
 def test_what_kafkas_own_tool_would_move_is_beside_it() -> None:
     moved = {"min": 150, "median": 195, "max": 201}
     sizes = {"min": 1 << 20, "median": 2 << 20, "max": 3 << 20}
-    words = tool_words({"seeds": 20, "moved_replicas": moved, "moved_bytes": sizes})
+    tool: Json = {"seeds": 20, "moved_replicas": moved, "moved_bytes": sizes}
+    words = words_of("of_tool", tool)
     assert "would move 150 to 201 replicas (median 195), 1.0 MiB to 3.0 MiB, in 20 runs" in words
-    assert tool_words(None) == tool_words({"moved_replicas": None}) == ""
+    compared = replace(plan(), answer={**plan().answer, "kafka_generate": tool})
+    assert words in page_of(compared).text
+    for without in (None, {"moved_replicas": None}):
+        page = page_of(replace(compared, answer={**compared.answer, "kafka_generate": without}))
+        assert "--generate would move" not in page.text
 
 
 def test_loads_with_a_limit_are_a_table() -> None:

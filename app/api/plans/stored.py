@@ -164,10 +164,11 @@ def list_plan_partitions(
     Page through the partitions, of one topic if `topic` is given. Only the page is read.
     """
     head = uow.plans.get(plan_id)
-    page = plans.partitions(uow, plan_id, topic=topic, offset=operations.offset_of_token(page_token), size=page_size)
-    token = None if page.next_offset is None else operations.token_of_offset(page.next_offset)
-    items = [KINDS[head.kind].planner.listed_row(head, row) for row in page.items]
-    return operations.json_response({"items": items, "total": page.total, "next_page_token": token})
+    start = operations.offset_of_token(page_token)
+    rows, total = plans.partitions(uow, plan_id, topic=topic, offset=start, size=page_size)
+    token = operations.token_of_offset(start + page_size) if start + page_size < total else None
+    items = [KINDS[head.kind].planner.listed_row(head, row) for row in rows]
+    return operations.json_response({"items": items, "total": total, "next_page_token": token})
 
 
 @router.operation("GET /{plan_id:uuid}/diff", answer=_DIFFERENCE, scope="read")
@@ -255,9 +256,9 @@ def export_plan(
                 "from is of the whole plan, and not of one topic", path=("topic",), value=topic
             )
         plan = replace(plan, placements=placements)
-    lost = plans.LossSelection(lost_broker, lost_rack)
-    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_, lost=lost)
-    name = plans.file_name(plan_id, format, topic=topic, batch=batch, is_inverse=inverse, from_snapshot=from_)
+    part = plans.FilePart(batch, inverse, from_, plans.LossSelection(lost_broker, lost_rack))
+    written = export_of(uow, plan, format, part)
+    name = plans.file_name(plan_id, format, part, topic=topic)
     headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
     response = Response(written, headers=headers)
     return operations.with_etag(request, operations.digest_of(bytes(response.body)), response)

@@ -7,7 +7,6 @@
                      partitioner; both are tables in partitioners.json; functions from a 32-bit hash to a partition
     null_keys.py     NULL_KEY_POLICIES: where records without a key go, generation by generation
     skew.py          load per partition: max/mean, Gini, the heaviest keys
-    loads.py         records and bytes per partition, summed batch by batch; loads_kernel.py
     resize.py        keys that move with a new partition count, beside the expectation for a uniform hash
     sweep.py         the same over distinct keys with their numbers of records, as Spark counts them
 

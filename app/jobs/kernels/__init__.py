@@ -4,7 +4,6 @@
     registry.py     KERNELS: name → kernel, for the names in jobs
     scenarios.py    scenarios of a sweep of any kind that the core can read, scored
     files.py        Parquet and Arrow files that an executor opens itself
-    key_hashes.py   records and bytes per partition, under each partitioner and partition count
     key_counts.py   a dataset's distinct keys and how many records have each: the first step of a skew
     keys.py         load, moves and heaviest keys from those counts: the second
 

@@ -4,12 +4,10 @@ Data that Spark reads passes through its rows, one value at a time, and then to 
 open by its path needs neither. Spark reads object stores and other formats.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from app.jobs.kernels.loop import Prepared
 
 ROWS_AT_ONCE = 65_536
 
@@ -42,15 +40,3 @@ def _require(columns: Sequence[str], schema: pa.Schema) -> None:
     for column in columns:
         if column not in schema.names:
             raise KeyError(column)
-
-
-def over_files(
-    run: Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-) -> Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Turn a kernel's `run` over values into one over files that contain them, given as rows of `spark.Files`."""
-
-    def run_over_files(prepared: Prepared, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        named = (row for batch in batches for row in batch.to_pylist())
-        return run(prepared, (read for row in named for read in batches_of(row["path"], row["columns"])))
-
-    return run_over_files

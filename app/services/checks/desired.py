@@ -65,8 +65,7 @@ def compare(cluster: Cluster, desired: Sequence[DesiredTopic]) -> Differences:
     ------
     ConflictingFields : a topic is listed twice.
     """
-    repeated = [name for name, count in Counter(topic.name for topic in desired).items() if count > 1]
-    if repeated:
+    if repeated := [name for name, count in Counter(topic.name for topic in desired).items() if count > 1]:
         raise ConflictingFields(f"topic {repeated[0]} is listed twice", path=("desired",), value=repeated[0])
     racks = {broker.id: broker.rack for broker in cluster.brokers}
     existing = {topic.name: topic for topic in cluster.topics}

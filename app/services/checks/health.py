@@ -267,8 +267,18 @@ class Health:
                 )
 
 
-def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, version: KafkaVersion) -> Health:
+def health_of(
+    cluster: Cluster,
+    request: HealthRequest,
+    allowance: Allowance,
+    version: KafkaVersion,
+    after: Mapping[str, Assignment] | None = None,
+) -> Health:
     """Report on a cluster as it is; partitions that are being reassigned, as they will be.
+
+    Parameters
+    ----------
+    after : a reassignment: then the report is on the cluster after it, and on its disks during it.
 
     Raises
     ------
@@ -277,37 +287,24 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
     UnknownRack, LimitExceeded : see `loss_table`.
     """
     problem = _problem(cluster, request, allowance, version)
+    lists = problem.before if after is None else reassigned(problem, after)
     report = load_report(
         *(problem.brokers, problem.resources, problem.limits),
         before=problem.before,
-        after=problem.before,
+        after=lists,
         reads=problem.reads,
-        in_sync=problem.scope.in_sync,
+        in_sync=problem.scope.in_sync if after is None else None,
     )
     losses, cautions = _losses_of(report, request), _cautions(problem)
+    if after is not None:
+        found = tuple(disk_violations(problem, report, lists))
+        return Health(report, request.prices, None, cautions, losses=losses, violations=found)
     try:
         repair = LeastRepair(*least_repair(problem))
     except NotFeasible as infeasible:
         caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
         return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs, losses)
     return Health(report, request.prices, repair, cautions, problem.log_dirs, losses)
-
-
-def health_after(
-    cluster: Cluster,
-    after: Mapping[str, Assignment],
-    request: HealthRequest,
-    allowance: Allowance,
-    version: KafkaVersion,
-) -> Health:
-    """Report on a cluster after a reassignment, and on its disks during it. Raises as `health_of` does."""
-    problem = _problem(cluster, request, allowance, version)
-    lists = reassigned(problem, after)
-    loaded = problem.brokers, problem.resources, problem.limits
-    report = load_report(*loaded, before=problem.before, after=lists, reads=problem.reads)
-    found = tuple(disk_violations(problem, report, lists))
-    losses = _losses_of(report, request)
-    return Health(report, request.prices, None, _cautions(problem), losses=losses, violations=found)
 
 
 def _problem(

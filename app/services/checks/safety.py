@@ -129,8 +129,7 @@ NAMED_FAULTS = 100
 
 def require_legal(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion) -> None:
     """Raise `IllegalReassignment` if Kafka rejects all of it; `errors` in its context names the places."""
-    faults = list(_faults(reassignment, cluster, version))
-    if faults:
+    if faults := list(_faults(reassignment, cluster, version)):
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise IllegalReassignment(f"{faults[0]['detail']}{more}", count=len(faults), errors=faults[:NAMED_FAULTS])
 

@@ -31,7 +31,6 @@ from app.services.checks.health import (
     HealthRequest,
     LeastRepair,
     LogDirOverLimit,
-    health_after,
     health_of,
 )
 from app.services.checks.minimum import Minimum, minimum_for
@@ -125,7 +124,7 @@ class Check:
 
     Parameters
     ----------
-    snapshot, fresh : None if the cluster comes from no stored snapshot.
+    snapshot : None if the cluster comes from no stored snapshot.
     movement, minimum : None of a cluster as it is.
     """
 
@@ -137,7 +136,6 @@ class Check:
     """The release that it is checked for."""
     snapshot: Snapshot | None = None
     movement: Movement | None = None
-    fresh: bool | None = None
     cautions: Sequence[Caution] = ()
     minimum: Minimum | None = None
     changed: Changed | None = None
@@ -148,6 +146,11 @@ class Check:
     """Of the output of --verify."""
     health: Health | None = None
     """Of a cluster as it is, and of a reassignment if resources are stated."""
+
+    @property
+    def fresh(self) -> bool | None:
+        """Whether no newer snapshot of the cluster differs; None if the cluster comes from no stored snapshot."""
+        return None if self.snapshot is None else self.changed is None
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
@@ -204,7 +207,6 @@ def check(
     return replace(
         checked,
         snapshot=snapshot,
-        fresh=snapshots.is_fresh(uow, snapshot),
         changed=_changed(uow, snapshot, _where(cluster, assignments_of(reassignment))),
         source=source,
         progress=progress_of(printed.verified, given, cluster) if printed and source == "verify" else None,
@@ -231,7 +233,7 @@ def check_reassignment(
     health = None
     if request.has_resources:
         check_resources(request)
-        health = health_after(cluster, after, request, allowance, version)
+        health = health_of(cluster, request, allowance, version, after)
     of_disks, of_health = ((), ()) if health is None else (health.violations, health.cautions)
     return replace(
         checked,
@@ -262,9 +264,7 @@ def check_health(
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     checked = check_cluster(cluster, kafka_version, request, Allowance(limits))
     where = {topic.name: topic.destination for topic in cluster.topics}
-    return replace(
-        checked, snapshot=snapshot, fresh=snapshots.is_fresh(uow, snapshot), changed=_changed(uow, snapshot, where)
-    )
+    return replace(checked, snapshot=snapshot, changed=_changed(uow, snapshot, where))
 
 
 def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRequest, allowance: Allowance) -> Check:

@@ -15,7 +15,7 @@ from app.services.bodies import AnswerRecord
 from app.services.cautions import Caution, caution
 from app.services.consumers import answers
 from app.services.consumers.answers import ConsumersAnswer
-from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_consumers, check_topics, rates_of
+from app.services.consumers.requests import READER, ConsumersRequest, Rates, check_bounds, check_topics, rates_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site
 from app.services.plans.record import own_fields
@@ -59,11 +59,8 @@ class _ConsumersPlanner(Planner[ConsumersRequest, Scaling, list[scaling.Interval
     kind, reader = KIND, READER
     engine_version = 3
 
-    def check_site(self, request: ConsumersRequest) -> None:
-        """Nothing: a snapshot is optional."""
-
     def check(self, request: ConsumersRequest, _limits: Limits) -> None:
-        check_consumers(request)
+        check_bounds(request.min, request.max)
 
     def resolve(self, request: ConsumersRequest, site: Site, allowance: Allowance) -> Scaling:
         rates = rates_of(request, allowance.limits)
@@ -229,8 +226,7 @@ def _partitions(problem: Scaling) -> Iterator[answers.PartitionsNeeded]:
 def _cautions(problem: Scaling, solution: Sequence[scaling.Interval], oversized: int) -> Iterator[Caution]:
     if grown := tuple(problem.request.series.size_growth_of or ()):
         yield caution("rates_of_size_growth", topics=grown)
-    lacking = [each for each in solution if each.consumers < each.lower_bound]
-    if lacking:
+    if lacking := [each for each in solution if each.consumers < each.lower_bound]:
         needed = max(each.lower_bound for each in lacking)
         yield caution("consumers_too_few", max=problem.request.max, lacking=lacking, needed=needed)
     if oversized:

@@ -170,10 +170,10 @@ def _check_times(request: ConsumersRequest, start: datetime, step_s: int, interv
         raise ConflictingFields(detail, path=("start_s",), value=request.start_s, limit=step_s)
 
 
-def check_consumers(request: ConsumersRequest) -> None:
+def check_bounds(least: int, most: int | None) -> None:
     """Raise `ConflictingFields` for a maximum below the minimum."""
-    if request.max is not None and request.max < request.min:
-        raise ConflictingFields(f"max is {request.max}, and min is {request.min}", path=("max",), value=request.max)
+    if most is not None and most < least:
+        raise ConflictingFields(f"max is {most}, and min is {least}", path=("max",), value=most)
 
 
 def check_topics(rates: Rates, cluster: Cluster | None) -> None:

@@ -168,8 +168,7 @@ def _owned_by(group: StoredGroup) -> GroupAssignment:
 
 
 def _other(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan:
-    other = named_plan(uow, plan, against)
-    if other is not None:
+    if (other := named_plan(uow, plan, against)) is not None:
         return other
     try:
         uow.snapshots.get(against)

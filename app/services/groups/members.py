@@ -8,6 +8,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from app.services.groups.requests import ClientLibrary, MemberOverride, MemberRe
 from app.services.snapshots import first_repeated
 
 NO_GENERATION = -1
+ReadT = TypeVar("ReadT")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +51,13 @@ class ListedMember:
             return self._in_user_data(self.subscription, assignor.library)
         if self.member.generation_id is None and assignor.owned_in is OwnedIn.SUBSCRIPTION:
             # Before the subscription had a field for it, the generation was user data.
-            return replace(self.member, generation_id=_cooperative_generation(self.subscription.user_data))
+            data = self.subscription.user_data
+            return replace(self.member, generation_id=_read(data, assignor_user_data.read_cooperative))
         return self.member
 
     def _in_user_data(self, subscription: Subscription, library: ReplayedLibrary | None) -> Member:
-        user_data = _sticky_user_data(subscription.user_data, is_versioned=library is not None)
+        read = assignor_user_data.read_sticky if library is None else assignor_user_data.read_versioned_sticky
+        user_data = _read(subscription.user_data, read)
         if user_data is None:
             return replace(self.member, owned=(), generation_id=None)
         # The older form has no generation, which counts as one before all others.
@@ -121,18 +125,10 @@ def _subscription(text: str, path: FieldPath, version: KafkaVersion) -> Subscrip
         raise
 
 
-def _sticky_user_data(data: bytes | None, *, is_versioned: bool) -> assignor_user_data.StickyUserData | None:
-    """The user data as a sticky assignor reads it; it ignores unreadable data."""
-    read = assignor_user_data.read_versioned_sticky if is_versioned else assignor_user_data.read_sticky
+def _read(data: bytes | None, read: Callable[[bytes], ReadT]) -> ReadT | None:
+    """The user data as an assignor reads it; it ignores unreadable data."""
     try:
         return None if data is None else read(data)
-    except CorruptProtocolBytes:
-        return None
-
-
-def _cooperative_generation(data: bytes | None) -> int | None:
-    try:
-        return None if data is None else assignor_user_data.read_cooperative(data)
     except CorruptProtocolBytes:
         return None
 
@@ -192,8 +188,7 @@ def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> Iterat
         yield caution("subscriptions_not_recorded", what=what, of=of, taken=taken, members=without)
     if of_unknown_rack and not shares_members:
         yield caution("racks_not_recorded", of=of, members=tuple(of_unknown_rack))
-    unassigned = tuple(member.member_id for member in group.members if member.assigned is None)
-    if unassigned:
+    if unassigned := tuple(member.member_id for member in group.members if member.assigned is None):
         yield caution("assignment_not_recorded", of=of, members=unassigned)
     if group.state not in (None, "Stable"):
         yield Caution("group_not_stable", f"the group was {group.state} when it was recorded")

@@ -25,7 +25,7 @@ from app.services.cautions import Caution, caution
 from app.services.groups import answers, reports
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
-from app.services.groups.requests import READER, ClientLibrary, GroupRequest
+from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import NAMED_TOPICS, GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import ReadPartitionDocument, member_ids, readers_of
 from app.services.groups.traffic import traffic_report
@@ -37,24 +37,6 @@ from app.store.records import NewPlan, PlanHead
 
 _DEFAULT_CLIENT_IDS = {"sarama": "sarama", "kgo": "franz-go", "kafkajs": "KafkaJS", "rdkafka": "librdkafka"}
 """By the client id if none is set, with which member ids begin."""
-
-
-def of_client(assignor: Assignor, client: ClientLibrary | None, leader: str, *, topics: int) -> Iterator[Caution]:
-    """Whether the replay holds for the library of a group's leader.
-
-    Parameters
-    ----------
-    client : None if it is not stated: Kafka's own, unless the leader has the default client id of another.
-    topics : the number of topics that members subscribe to.
-    """
-    library: str | None = client or _DEFAULT_CLIENT_IDS.get(leader.partition("-")[0])
-    if assignor.runs_on != "leader" or library in (None, "java"):
-        return
-    if assignor.library is None:
-        of_leader = {"leader": leader, "assignor": assignor.name, "library": library}
-        yield caution("client_not_compared", **of_leader, members=(leader,))
-    elif client == "librdkafka" and topics > 1:
-        yield caution("topic_order_unknown", assignor=assignor.name, client=client)
 
 
 KIND = "group"
@@ -182,7 +164,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             loads=reports.loads_of(members, source, assignment),
             # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
             optimum=reports.optimum_of(members, source) if is_exclusive else None,
-            sharing=None if is_exclusive else reports.sharing_of(members, source, assignment, source.metadata),
+            sharing=None if is_exclusive else reports.sharing_of(members, source, assignment),
             comparison=[reports.comparison_row(solution, source), *(reports.compared(each, source) for each in others)],
             steps=steps,
             trigger=None if problem.previous is None else _trigger(problem, problem.previous),
@@ -307,11 +289,20 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[answers.
 
 
 def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
-    """Cautions about the leader's client library."""
+    """Whether the replay holds for the leader's client library: if it states none it is Kafka's own, unless the leader
+    has the default client id of another."""
     leading = leading_member(problem.source.listed, problem.leader)
-    if leading is not None:
-        topics = {topic for listed in problem.source.listed for topic in listed.member.topics}
-        yield from of_client(assignor, leading.client, leading.member.id, topics=len(topics))
+    if leading is None or assignor.runs_on != "leader":
+        return
+    client, leader = leading.client, leading.member.id
+    library: str | None = client or _DEFAULT_CLIENT_IDS.get(leader.partition("-")[0])
+    if library in (None, "java"):
+        return
+    if assignor.library is None:
+        of_leader = {"leader": leader, "assignor": assignor.name, "library": library}
+        yield caution("client_not_compared", **of_leader, members=(leader,))
+    elif client == "librdkafka" and len({topic for one in problem.source.listed for topic in one.member.topics}) > 1:
+        yield caution("topic_order_unknown", assignor=assignor.name, client=client)
 
 
 def _of_grown_topics(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
@@ -331,7 +322,8 @@ def _of_grown_topics(problem: GroupProblem, assignor: Assignor) -> Iterator[Caut
 
 
 def _trigger(problem: GroupProblem, previous: GroupMetadata) -> answers.Trigger:
-    members = [listed.member for listed in problem.source.listed]
-    leader = next((member for member in members if member.id == problem.leader), members[0] if members else None)
-    verdict = trigger(members, previous, problem.source.metadata, leader=leader)
+    listed = problem.source.listed
+    leading = leading_member(listed, problem.leader)
+    leader = None if leading is None else leading.member
+    verdict = trigger([one.member for one in listed], previous, problem.source.metadata, leader=leader)
     return answers.Trigger(**vars(reports.trigger_of(verdict)), leader=None if leader is None else leader.id)

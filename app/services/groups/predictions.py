@@ -131,7 +131,9 @@ def _of_ownership(prediction: Prediction) -> Iterator[Caution]:
 
 
 def _of_topic_ids(prediction: Prediction, source: GroupSource) -> Iterator[Caution]:
-    if not _reads_topic_ids(prediction.assignor):
+    assignor = prediction.assignor
+    # Range assigns each topic by itself, whatever the order of their ids.
+    if assignor.runs_on != "coordinator" or assignor.owned_in is not OwnedIn.TARGET:
         return
     subscribed = {topic for member in prediction.members for topic in member.topics}
     unknown = tuple(
@@ -139,12 +141,7 @@ def _of_topic_ids(prediction: Prediction, source: GroupSource) -> Iterator[Cauti
     )
     # With one topic there is no order that an id could decide.
     if unknown and len(subscribed) > 1:
-        yield caution("topic_ids_unknown", unknown=unknown, assignor=prediction.assignor.name, topics=unknown[:20])
-
-
-def _reads_topic_ids(assignor: Assignor) -> bool:
-    """Whether the order of topic ids can change the assignment: range assigns each topic by itself."""
-    return assignor.runs_on == "coordinator" and assignor.owned_in is OwnedIn.TARGET
+        yield caution("topic_ids_unknown", unknown=unknown, assignor=assignor.name, topics=unknown[:20])
 
 
 def _of_phases(prediction: Prediction) -> Iterator[Caution]:
@@ -159,8 +156,7 @@ def _of_phases(prediction: Prediction) -> Iterator[Caution]:
 
 def of_failures(steps: Sequence[Step]) -> Iterator[Caution]:
     """The steps of a share group at which Kafka's own assignor fails."""
-    failing = [step for step in steps if step.failures]
-    if failing:
+    if failing := [step for step in steps if step.failures]:
         yield caution("assignor_fails", failing=failing)
 
 

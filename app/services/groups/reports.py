@@ -1,6 +1,7 @@
 """Predictions, comparisons and events as records of the answer of a group plan: by member and topic, not by array."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol
@@ -8,7 +9,7 @@ from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
 from app.core.groups.lifecycle.steps import GroupStep, ShareStep
 from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.measures.sharing import best_sharing, coverage, restricted
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.optimal import optimum
 from app.core.groups.registry import Assignor
@@ -36,19 +37,12 @@ def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> d
     return answered
 
 
-def locality_of(
-    members: Sequence[Member],
-    source: GroupSource,
-    assignment: GroupAssignment,
-    *,
-    metadata: GroupMetadata | None = None,
-) -> answers.Locality:
+def locality_of(members: Sequence[Member], source: GroupSource, assignment: GroupAssignment) -> answers.Locality:
     """Reads in rack; by bytes/s as well, if these are known."""
-    known = source.metadata if metadata is None else metadata
     weights, weighed = source.bytes_per_s, ABSENT
     if weights is not None:
-        weighed = answers.LocalityCounts.of(locality(members, known, assignment, weights=weights))
-    return answers.Locality.of(locality(members, known, assignment), bytes_per_s=weighed)
+        weighed = answers.LocalityCounts.of(locality(members, source.metadata, assignment, weights=weights))
+    return answers.Locality.of(locality(members, source.metadata, assignment), bytes_per_s=weighed)
 
 
 def loads_of(members: Sequence[Member], source: GroupSource, assignment: GroupAssignment) -> answers.LoadsOfMembers:
@@ -74,12 +68,9 @@ def loads_of(members: Sequence[Member], source: GroupSource, assignment: GroupAs
     return answers.LoadsOfMembers(**evenness, per_member=rows)
 
 
-def optimum_of(
-    members: Sequence[Member], source: GroupSource, *, metadata: GroupMetadata | None = None
-) -> answers.Optimum:
+def optimum_of(members: Sequence[Member], source: GroupSource) -> answers.Optimum:
     """The optimal assignment of these members, from their owned partitions, with its certificate."""
-    known = source.metadata if metadata is None else metadata
-    load, largest_load = source.load, ABSENT
+    known, load, largest_load = source.metadata, source.load, ABSENT
     if load is not None:
         balanced = balance_by_load(members, known, load)
         largest = balanced.certificate
@@ -103,7 +94,7 @@ def optimum_of(
         )
         moved, assignment = best.moved, best.assignment
     return answers.Optimum(
-        **vars(locality_of(members, source, assignment, metadata=known)),
+        **vars(locality_of(members, source, assignment)),
         balance=source.balance,
         moved=moved,
         spread=member_loads(members, known, assignment).spread,
@@ -121,12 +112,13 @@ def phases_of(done: GroupRebalance) -> list[answers.Phase]:
 
 def step_of(step: GroupStep, event: dict[str, Json], source: GroupSource, protocol: Protocol) -> answers.Step:
     """One event and its outcome."""
+    source = replace(source, metadata=step.metadata)
     return answers.Step(
         **_common(step, event, source),
         moved=step.handover.moved,
         revoked=step.revoked,
         handover=step.handover,
-        optimum=optimum_of(step.starting, source, metadata=step.metadata),
+        optimum=optimum_of(step.starting, source),
         rebalances=[answers.Rebalance(done.settled, phases_of(done)) for done in step.rebalances],
         pause=pause_of(step, source, protocol),
         sharing=None,
@@ -137,13 +129,14 @@ def step_of(step: GroupStep, event: dict[str, Json], source: GroupSource, protoc
 
 def share_step_of(step: ShareStep, event: dict[str, Json], source: GroupSource) -> answers.Step:
     """One event of a share group, in which nothing is handed over."""
+    source = replace(source, metadata=step.metadata)
     none: dict[str, Any] = dict.fromkeys(("moved", "handover", "optimum", "pause"))
     return answers.Step(
         **_common(step, event, source),
         **none,
         revoked=step.removed,
         rebalances=[],
-        sharing=sharing_of(step.members, source, step.assignment, step.metadata),
+        sharing=sharing_of(step.members, source, step.assignment),
         added=step.added,
         failures=[*map(KafkaFailure.of_failure, step.failures)],
     )
@@ -155,22 +148,20 @@ def _common(step: GroupStep | ShareStep, event: dict[str, Json], source: GroupSo
         "event": event,
         "assignment": assignment_json(step.assignment, step.members),
         "locality_before": answers.LocalityCounts.of(step.locality_before),
-        "locality": locality_of(step.members, source, step.assignment, metadata=step.metadata),
+        "locality": locality_of(step.members, source, step.assignment),
         "trigger": None if step.trigger is None else trigger_of(step.trigger),
     }
 
 
-def sharing_of(
-    members: Sequence[Member], source: GroupSource, assignment: GroupAssignment, metadata: GroupMetadata
-) -> answers.Sharing:
+def sharing_of(members: Sequence[Member], source: GroupSource, assignment: GroupAssignment) -> answers.Sharing:
     """How a share group covers its partitions, beside the best possible."""
-    measured = coverage(members, metadata, assignment, source.assignable)
+    measured = coverage(members, source.metadata, assignment, source.assignable)
     return answers.Sharing.of(
         measured,
         uncovered=len(measured.uncovered),
         uncovered_partitions=[answers.UncoveredPartition(*each) for each in measured.uncovered[:NAMED_PARTITIONS]],
         members_per_partition=answers.MembersPerPartition(measured.fewest_members, measured.most_members),
-        best=answers.BestSharing.of(best_sharing(members, restricted(metadata, source.assignable)), uncovered=0),
+        best=answers.BestSharing.of(best_sharing(members, restricted(source.metadata, source.assignable)), uncovered=0),
     )
 
 

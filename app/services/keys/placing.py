@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from app.core.jvm import JavaRandom
-from app.core.kafka_versions import KafkaVersion, release_of
+from app.core.kafka_versions import release_of
 from app.core.keys.model import Keys, keys_of
 from app.core.keys.partitioners import (
     PARTITIONERS,
@@ -39,6 +39,7 @@ from app.services.bodies import ABSENT, AnswerRecord, ListOf, Read, RequestRecor
 from app.services.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, RequestedRelease, known_name
 from app.services.keys import null_keys as nulls
 from app.services.limits import Limits
+from app.services.plans.pipeline import releases_of
 from app.services.plans.record import KafkaReleases
 
 Written: TypeAlias = str | int
@@ -289,7 +290,7 @@ def _bytes_by_rack(partitions: Int32s, sender: nulls.Producer, leaders: NDArray[
 def _placed(
     partitioner: Partitioner, keys: Keys, by_key: Int32s, request: KeysRequest, sender: nulls.Producer | None
 ) -> PlacedKeys:
-    partitions = by_key
+    partitions, replays = by_key, partitioner.replays
     if sender is not None:
         random = JavaRandom(sender.seed)
         partitions = place_null_keys(partitioner, by_key, sender.record_bytes, sender.view, random=random)
@@ -298,7 +299,7 @@ def _placed(
         partition_by_key=_or_null(partitions),
         without_key=int(np.count_nonzero(by_key == WITHOUT_KEY)),
         null_keys=partitioner.null_keys,
-        kafka=_releases(partitioner, release_of(request.kafka_version, None)),
+        kafka=releases_of(None if replays is None else replays.holds, release_of(request.kafka_version, None)),
         cross_rack=None if sender is None else _cross_rack(partitioner, by_key, partitions, sender),
         skew=KeySkew.of(skew(partitions, request.partitions)),
         resizes=[
@@ -311,12 +312,6 @@ def _placed(
             for count in request.compare_partitions
         ],
     )
-
-
-def _releases(partitioner: Partitioner, version: KafkaVersion) -> KafkaReleases | None:
-    if partitioner.replays is None or version not in partitioner.replays.holds:
-        return None
-    return KafkaReleases.of(partitioner.replays.holds)
 
 
 def _or_null(partitions: Int32s) -> Int32s | list[int | None]:

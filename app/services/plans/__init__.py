@@ -11,9 +11,18 @@ kind.py          the definition of a kind of plan, and a plan as JSON and as fil
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 
-from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, LossSelection, Write, file_name
+from app.services.plans.exports import (
+    BATCH,
+    FORMATS,
+    MARKDOWN_ROWS,
+    ClusterOf,
+    FilePart,
+    LossSelection,
+    Write,
+    file_name,
+)
 from app.services.plans.kind import STEPS, Allowance, Kind, Planner, PlanRequest, Site, plan_json
-from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
+from app.services.plans.pipeline import check_job, draft_plan, make_plan
 from app.services.plans.record import (
     Difference,
     Plan,

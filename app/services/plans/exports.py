@@ -72,34 +72,43 @@ class LossSelection:
         return self.brokers is None and self.racks is None
 
 
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """The part of a plan that a file has, or the state that it starts from; by default the whole plan.
+
+    Parameters
+    ----------
+    batch, is_inverse : the number of a batch, from 1 on, and whether its inverse; for the format `BATCH` alone.
+    from_snapshot : a later snapshot, from whose state the file goes on or back.
+    lost : which losses; for the format `LOSSES` alone.
+    """
+
+    batch: int | None = None
+    is_inverse: bool = False
+    from_snapshot: UUID | None = None
+    lost: LossSelection = LossSelection()
+
+    def check_batch(self, name: str) -> None:
+        """Raise `ConflictingFields` unless a format of one batch names it, and another format names none."""
+        if name == BATCH and self.batch is None:
+            raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+        if name != BATCH and (self.batch is not None or self.is_inverse):
+            field = "inverse" if self.batch is None else "batch"
+            raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
+
+
+WHOLE = FilePart()
 ClusterOf: TypeAlias = Callable[[], Cluster | None]
 """Loads the cluster that a plan was made for, if it was made for one; few formats need it."""
 Write: TypeAlias = Callable[[Plan | NewPlan, ClusterOf], bytes]
 """Writes a plan in one format. Raises `NotExportable`."""
 
 
-def file_name(
-    plan_id: UUID,
-    name: str,
-    *,
-    topic: str | None = None,
-    batch: int | None = None,
-    is_inverse: bool = False,
-    from_snapshot: UUID | None = None,
-) -> str:
+def file_name(plan_id: UUID, name: str, part: FilePart = WHOLE, *, topic: str | None = None) -> str:
     """The name of the file of a plan in a format."""
-    tail = FORMATS[name].tail + (f"-{batch}" if batch else "") + ("-rollback" if is_inverse else "")
-    tail += f"-from-{from_snapshot}" if from_snapshot else ""
+    tail = FORMATS[name].tail + (f"-{part.batch}" if part.batch else "") + ("-rollback" if part.is_inverse else "")
+    tail += f"-from-{part.from_snapshot}" if part.from_snapshot else ""
     return f"{topic or 'plan'}-{plan_id}{tail}.{FORMATS[name].suffix}"
-
-
-def check_batch(name: str, batch: int | None, *, is_inverse: bool) -> None:
-    """Raise `ConflictingFields` unless a format of one batch names it, and another format names none."""
-    if name == BATCH and batch is None:
-        raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
-    if name != BATCH and (batch is not None or is_inverse):
-        field = "inverse" if batch is None else "batch"
-        raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
 
 
 def filled(template: Path, **values: object) -> str:

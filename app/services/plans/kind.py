@@ -22,7 +22,7 @@ from app.errors.every import ConflictingFields, FieldPath, Json, NotExportable
 from app.services.bodies import ABSENT, AnswerRecord, reader_of_stored
 from app.services.limits import Limits
 from app.services.plans.answers import PartitionDocument, PlacedTopic, PlanAnswer, WholePlan
-from app.services.plans.exports import BATCH, LOSSES, ClusterOf, LossSelection, Write, check_batch
+from app.services.plans.exports import BATCH, LOSSES, WHOLE, ClusterOf, FilePart, LossSelection, Write
 from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, as_json
 from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
@@ -150,7 +150,8 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return restored
 
     def check_site(self, _request: RequestT) -> None:
-        """Raise `ConflictingFields` unless the request names its cluster. Not called for offline plans."""
+        """Raise `ConflictingFields` unless the request names the cluster that it needs. Not called offline."""
+        return
 
     def check(self, request: RequestT, limits: Limits) -> None:
         """Validate the request by itself, before anything is looked up."""
@@ -172,10 +173,6 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         The plan has them as `kafka` if the release that it is made for is one of them.
         """
         return None
-
-    def compared_versions(self, request: RequestT) -> Sequence[str]:
-        """Other releases whose answers the request asks for, as written."""
-        return getattr(request, "compare_kafka_versions", ())
 
     def later_versions(self, _problem: ProblemT) -> Sequence[KafkaVersion]:
         """Later releases that have other code for the problem, ascending; warnings state where the answer differs."""
@@ -208,21 +205,11 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """The rows of the plan, by topic and partition."""
 
 
-_OF_ALL = LossSelection()
 STEPS = "kept_steps"
 """The field of a reassignment's answer from which its batches are exported."""
 _LAST = ("warnings", "kafka", "compared_kafka_versions")
 _NOT_SHOWN = ("prediction", "seed", *_LAST, STEPS)
 """Fields of an answer that its JSON has elsewhere, or that only exported files have."""
-
-
-class Resume(Protocol):
-    """Writes a stored plan as a file from the state that a later snapshot has."""
-
-    def __call__(
-        self, uow: UnitOfWork, plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None, is_inverse: bool
-    ) -> bytes:
-        """The file. Raises `ConflictingFields`, `NotExportable`, `SnapshotNotFound`."""
 
 
 _WITH_REPLICA_LISTS = frozenset({"replicas", "reassignment"})
@@ -282,29 +269,15 @@ class Kind:
     content: str
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
     losses: Callable[[Plan | NewPlan, ClusterOf, LossSelection], bytes] | None = None
-    resumed: Resume | None = None
+    resumed: Callable[[UnitOfWork, Plan, UUID, str, FilePart], bytes] | None = None
 
     @property
     def formats(self) -> list[str]:
         """The names of all formats that fit the kind."""
         return [*self.exports, *([BATCH] if self.batch else []), *([LOSSES] if self.losses else [])]
 
-    def write(
-        self,
-        plan: Plan | NewPlan,
-        name: str,
-        cluster_of: ClusterOf,
-        *,
-        batch: int | None = None,
-        is_inverse: bool = False,
-        lost: LossSelection = _OF_ALL,
-    ) -> bytes:
-        """The plan as a file in the format of that name.
-
-        Parameters
-        ----------
-        batch, is_inverse : which batch, and whether its inverse; for the format `BATCH` alone.
-        lost : which losses; for the format `LOSSES` alone.
+    def write(self, plan: Plan | NewPlan, name: str, cluster_of: ClusterOf, part: FilePart = WHOLE) -> bytes:
+        """The plan, or a part of it, as a file in the format of that name.
 
         Raises
         ------
@@ -318,12 +291,12 @@ class Kind:
                 f"a {self.planner.kind} plan contains {self.content}; its formats are {', '.join(formats)}, not {name}"
             )
             raise NotExportable(detail, formats=formats)
-        if not lost.is_of_all and name != LOSSES:
-            field = "lost_rack" if lost.brokers is None else "lost_broker"
+        if not part.lost.is_of_all and name != LOSSES:
+            field = "lost_rack" if part.lost.brokers is None else "lost_broker"
             raise ConflictingFields(f"{field} is of the format {LOSSES}; {name} is of the whole plan", path=(field,))
-        check_batch(name, batch, is_inverse=is_inverse)
-        if self.batch and batch is not None:
-            return self.batch(plan, batch, is_inverse)
+        part.check_batch(name)
+        if self.batch and part.batch is not None:
+            return self.batch(plan, part.batch, part.is_inverse)
         if name == LOSSES and self.losses:
-            return self.losses(plan, cluster_of, lost)
+            return self.losses(plan, cluster_of, part.lost)
         return self.exports[name](plan, cluster_of)

@@ -1,15 +1,13 @@
 """The registry of plan kinds."""
 
-from uuid import UUID
-
 from app.deferred import Registry
 from app.errors.every import ConflictingFields
 from app.services import snapshots
-from app.services.plans import Kind, LossSelection, Plan
+from app.services.plans import Kind, Plan
+from app.services.plans.exports import WHOLE, FilePart
 from app.store.records import NewPlan
 from app.store.unit import UnitOfWork
 
-_OF_ALL = LossSelection()
 KINDS = Registry[Kind](
     {
         "replicas": "app.services.replicas:PLAN_KIND",
@@ -28,34 +26,13 @@ def kind_of(plan: Plan | NewPlan) -> Kind:
     return KINDS[plan.head.kind]
 
 
-def export(
-    uow: UnitOfWork,
-    plan: Plan,
-    name: str,
-    *,
-    batch: int | None = None,
-    is_inverse: bool = False,
-    from_snapshot: UUID | None = None,
-    lost: LossSelection = _OF_ALL,
-) -> bytes:
-    """A stored plan as a file: `Kind.write`, with the cluster of its snapshot.
-
-    Parameters
-    ----------
-    from_snapshot : a later snapshot, from whose state the file goes on or back. lost : of the format of losses.
-    """
+def export(uow: UnitOfWork, plan: Plan, name: str, part: FilePart = WHOLE) -> bytes:
+    """A stored plan, or a part of it, as a file: `Kind.write`, with the cluster of its snapshot."""
     kind = kind_of(plan)
-    if from_snapshot is not None:
+    if part.from_snapshot is not None:
         if kind.resumed is None:
             detail = f"a {kind.planner.kind} plan has no progress, which `from` starts at"
-            raise ConflictingFields(detail, path=("from",), value=str(from_snapshot))
-        return kind.resumed(uow, plan, from_snapshot, name, batch=batch, is_inverse=is_inverse)
+            raise ConflictingFields(detail, path=("from",), value=str(part.from_snapshot))
+        return kind.resumed(uow, plan, part.from_snapshot, name, part)
     snapshot_id = plan.head.snapshot_id
-    return kind.write(
-        plan,
-        name,
-        lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1],
-        batch=batch,
-        is_inverse=is_inverse,
-        lost=lost,
-    )
+    return kind.write(plan, name, lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1], part)

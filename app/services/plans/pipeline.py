@@ -99,8 +99,7 @@ def attempt(kind: str) -> Iterator[PlanOutcome]:
 
 def report(outcome: PlanOutcome) -> None:
     """Pass the outcome of an attempt, of this process or of another one, to the receiver of this context."""
-    receiver = _receiver.get()
-    if receiver is not None:
+    if (receiver := _receiver.get()) is not None:
         receiver(outcome)
 
 
@@ -233,8 +232,7 @@ def make_plan(
         planner.check_site(request)
         planner.check(request, limits)
         site = _site(uow, request.snapshot_id, if_match)
-        previous = planner.previous_snapshot(request)
-        if previous is not None:
+        if (previous := planner.previous_snapshot(request)) is not None:
             site = replace(site, previous=_site(uow, previous, ()))
         uow.release()  # the connection, which planning does without
         begin = on_step or _ignore
@@ -243,18 +241,6 @@ def make_plan(
         plan = record.Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
         outcome.succeed(new, gap_of(new.answer, planner.certificate_path))
     return plan
-
-
-def run_job(
-    uow: UnitOfWork,
-    planner: Planner[Any, Any, Any],
-    stored_request: Mapping[str, Any],
-    limits: Limits,
-    *,
-    on_step: OnStep,
-) -> record.Plan:
-    """Answer a request as a job stored it. Raises as `make_plan` and `on_step` do."""
-    return make_plan(uow, planner, planner.restored(stored_request), limits, on_step=on_step)
 
 
 def draft_plan(
@@ -288,7 +274,7 @@ def check_job(
     planner.check_site(request)
     planner.check(request, limits)
     release_of(request.kafka_version, None)
-    _compared_versions(planner, request)
+    _compared_versions(request)
     if if_match and request.snapshot_id is not None:
         snapshots.require_unchanged(uow, uow.snapshots.get(request.snapshot_id).cluster, if_match)
 
@@ -307,7 +293,7 @@ def _draft(
 ) -> NewPlan:
     """resolve → canonical → hash → solve → verify → measure → compare with other releases."""
     site = replace(site, version=release_of(request.kafka_version, site.recorded_version))
-    compared = _compared_versions(planner, request)
+    compared = _compared_versions(request)
     allowance = replace(allowance, answers=1 + len(compared))
     begin("resolve")
     problem = planner.resolve(request, site, allowance)
@@ -380,9 +366,9 @@ def _with_releases(
     return replace(plan, answer=answer)
 
 
-def _compared_versions(planner: Planner[RequestT, Any, Any], request: RequestT) -> list[KafkaVersion]:
+def _compared_versions(request: object) -> list[KafkaVersion]:
     """The releases that the request compares, each once. Raises `UnsupportedKafkaVersion`, with the place."""
-    stated = planner.compared_versions(request)
+    stated: Sequence[str] = getattr(request, "compare_kafka_versions", ())
     read = [supported_version(text, path=("compare_kafka_versions", place)) for place, text in enumerate(stated)]
     return list(dict.fromkeys(read))
 

@@ -186,17 +186,13 @@ class PlannedPartition:
     row: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionsPage:
-    """Some partitions of a plan, their total number, and the offset of the next page; None on the last one."""
+def partitions(
+    uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int
+) -> tuple[Sequence[PlannedPartition], int]:
+    """A page of a plan's partitions, by topic in the plan's order and partition id, and the number of all of them.
 
-    items: Sequence[PlannedPartition]
-    total: int
-    next_offset: int | None
-
-
-def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
-    """A page of a plan's partitions, by topic in the plan's order and partition id; only the page's rows are read."""
+    Only the rows of the page are read.
+    """
     topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
     items: list[PlannedPartition] = []
     skipped = 0
@@ -208,7 +204,7 @@ def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int
             first = shape.first_partition_id + start
             items += [PlannedPartition(shape.name, first + i, row) for i, row in enumerate(rows)]
         skipped += shape.partitions
-    return PartitionsPage(items, skipped, offset + size if offset + size < skipped else None)
+    return items, skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,50 +1,42 @@
 """The additional report on replicas placed by attributes: exposure, unassigned replicas, warnings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from app.core.measures.placement import AttributeExposure, exposure_by_attribute
-from app.core.measures.violations import Violation
+from app.core.measures.placement import exposure_by_attribute
 from app.core.model import Assignment, Broker, NewTopic, Placement
 from app.core.replicas.awareness.layout import Layout
 from app.core.replicas.awareness.rules import POLICIES, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors import Json
 from app.services.cautions import Caution, caution
-from app.services.replicas.answers import UnassignedDocument
+from app.services.replicas.answers import AwareMeasures, ReplicasAnswer, UnassignedDocument
 
 
-@dataclass(frozen=True, slots=True)
-class AwareAnswer:
-    """The report on the placements of one plan."""
-
-    exposure: dict[str, AttributeExposure]
-    unassigned: list[UnassignedDocument]
-    violations: Sequence[Violation]
-    cautions: Sequence[Caution]
-
-
-def look(
+def with_attributes(
+    answer: ReplicasAnswer,
     placements: Sequence[Placement],
     topics: Sequence[NewTopic],
     *,
     listed: Sequence[Broker],
     live: Sequence[Broker],
     rules: Rules,
-) -> AwareAnswer:
-    """Report on placements by attributes; `listed` are all brokers, `live` those that replicas were placed on."""
+) -> ReplicasAnswer:
+    """An answer with the report on attributes; `listed` are all brokers, `live` those that replicas were placed on."""
     assignments: dict[str, Assignment] = {placement.topic: placement.assignment for placement in placements}
     unassigned = list(_unassigned(placements, topics, live, rules))
-    return AwareAnswer(
-        exposure=exposure_by_attribute(assignments, listed, rules.attributes),
+    of_rules = (
+        violation
+        for placement, topic in zip(placements, topics, strict=True)
+        for violation in broken(placement, live, rules, topic.replication_factor)
+    )
+    return replace(
+        answer,
+        measures=AwareMeasures.of(answer.measures, exposure_by_attribute(assignments, listed, rules.attributes)),
         unassigned=unassigned,
-        violations=[
-            violation
-            for placement, topic in zip(placements, topics, strict=True)
-            for violation in broken(placement, live, rules, topic.replication_factor)
-        ],
-        cautions=list(_cautions(unassigned, topics, listed, live, rules)),
+        violations=[*answer.violations, *of_rules],
+        warnings=[*answer.warnings, *_cautions(unassigned, topics, listed, live, rules)],
     )
 
 
@@ -60,8 +52,7 @@ def _unassigned(
     lost = {name: _absent(values, live, name) for name, values in rules.forced.items()}
     for placement, topic in zip(placements, topics, strict=True):
         partitions, factor = placement.replicas.shape
-        missing = topic.replication_factor - factor
-        if missing:
+        if missing := topic.replication_factor - factor:
             values = {name: absent for name, absent in lost.items() if absent}
             yield UnassignedDocument(topic.name, missing, partitions, missing * partitions, values)
 
@@ -83,8 +74,7 @@ def _cautions(
         concerned = tuple(each.topic for each in unassigned)
         yield caution("replicas_unassigned", replicas=replicas, topics=concerned)
     for name, values in rules.forced.items():
-        unknown = _absent(values, listed, name)
-        if unknown:
+        if unknown := _absent(values, listed, name):
             yield caution("forced_value_without_broker", name=name, unknown=", ".join(unknown))
     layout = Layout.of(live, rules.attributes)
     name, shares = layout.attributes[0], layout.share_of(0)

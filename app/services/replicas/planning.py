@@ -19,7 +19,7 @@ from app.core.replicas.copyset_rounds import front_of, rounds_of_width
 from app.core.replicas.copysets import SetChoice
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.options import RackMode, require_racks
-from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
+from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS, Algorithm, place_topics
 from app.errors.every import ConflictingFields, InvalidPartitions, Json, KafkaError, SizesMissing, UnknownBroker
 from app.formats.syntax.quantities import counted, share
 from app.services.bodies import ABSENT, AnswerRecord
@@ -30,8 +30,8 @@ from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_js
 from app.services.plans.answers import PartitionDocument
 from app.services.plans.record import at, some
 from app.services.replicas import awareness
-from app.services.replicas.answers import AwareMeasures, BrokerShare, EnvelopeDocument, ReplicasAnswer, ShareDocument
-from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
+from app.services.replicas.answers import BrokerShare, EnvelopeDocument, ReplicasAnswer, ShareDocument
+from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of
 from app.store.records import NewPlan, PlanHead
 
 
@@ -94,10 +94,15 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
     engine_version = 3
 
     def stored(self, request: ReplicasRequest) -> Mapping[str, Json]:
-        return stored(request)
+        """As callers write it: options beside the other fields."""
+        plain: dict[str, Json] = as_json(request)
+        options: Any = plain.pop("options")
+        return plain | dict(options)
 
     def restored(self, plain: Mapping[str, Any]) -> ReplicasRequest:
-        return restored(plain)
+        options = {name: value for name, value in plain.items() if name in PLACEMENT_OPTIONS and value is not None}
+        fields = {name: value for name, value in plain.items() if name not in PLACEMENT_OPTIONS}
+        return READER.validate_python(fields | {"options": options})
 
     def check_site(self, request: ReplicasRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None):
@@ -195,16 +200,8 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             return replace(answer, **_set_choice(problem, problem.options))
         if not isinstance(problem.options, Rules):
             return answer
-        report = awareness.look(
-            solution, problem.request.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
-        )
-        return replace(
-            answer,
-            measures=AwareMeasures.of(answer.measures, report.exposure),
-            unassigned=report.unassigned,
-            violations=[*answer.violations, *report.violations],
-            warnings=[*answer.warnings, *report.cautions],
-        )
+        brokers = {"listed": problem.listed, "live": problem.brokers}
+        return awareness.with_attributes(answer, solution, problem.request.topics, **brokers, rules=problem.options)
 
     def placements(self, _problem: ReplicasProblem, solution: tuple[Placement, ...]) -> Sequence[Placement]:
         return solution
@@ -314,8 +311,7 @@ def _brokers_in_play(
     if cordoned:
         named = tuple(sorted(cordoned))
         cautions.append(caution("cordoned_brokers_left_out", reason=algorithm.cordons, brokers=named))
-    left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
-    if left_out:
+    if left_out := tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced):
         cautions.append(caution("fenced_brokers_left_out.live", algorithm=algorithm.name, brokers=left_out))
     is_safe = (rack_mode or algorithm.rack_mode) is RackMode.SAFE
     cautions += _rack_cautions(brokers, listed, algorithm, is_safe=is_safe)

@@ -10,10 +10,9 @@ from pydantic import TypeAdapter
 from app.core.model import INT32_MAX, Broker, NewTopic
 from app.core.replicas.options import RackMode
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
-from app.errors.every import ConflictingFields, DuplicateBroker, DuplicateTopic, InvalidPartitions, Json, KafkaError
+from app.errors.every import ConflictingFields, DuplicateBroker, DuplicateTopic, InvalidPartitions, KafkaError
 from app.services.fields import Defaults
 from app.services.limits import Limits
-from app.services.plans import as_json
 from app.services.snapshots import check_brokers, require_distinct
 
 KIND = "replicas"
@@ -52,20 +51,6 @@ class ReplicasRequest:
     defaults: Defaults | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
-
-
-def stored(request: ReplicasRequest) -> Mapping[str, Json]:
-    """A request as a job stores it, its options beside the other fields, as callers write them."""
-    plain: dict[str, Json] = as_json(request)
-    options: Any = plain.pop("options")
-    return plain | dict(options)
-
-
-def restored(plain: Mapping[str, Any]) -> ReplicasRequest:
-    """The inverse of `stored`."""
-    options = {name: value for name, value in plain.items() if name in PLACEMENT_OPTIONS and value is not None}
-    fields = {name: value for name, value in plain.items() if name not in PLACEMENT_OPTIONS}
-    return READER.validate_python(fields | {"options": options})
 
 
 def check(request: ReplicasRequest, limits: Limits) -> None:

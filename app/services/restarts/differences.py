@@ -52,13 +52,10 @@ def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     other = other_plan(uow, plan, against)
     before, after = {} if other is None else _wave_of(other), _wave_of(plan)
     brokers = sorted({*before, *after})
-    changed = [broker for broker in brokers if before.get(broker) != after.get(broker)]
+    waves = (BrokerWave(broker, before.get(broker), after.get(broker)) for broker in brokers)
+    changed = [each for each in waves if each.before != each.after]
     counts = WaveCounts(len(brokers), len(changed), max(before.values(), default=0), max(after.values(), default=0))
-
-    def items(start: int, stop: int) -> list[BrokerWave]:
-        return [BrokerWave(broker, before.get(broker), after.get(broker)) for broker in changed[start:stop]]
-
-    return Difference(asdict(counts), len(changed), items)
+    return Difference(asdict(counts), len(changed), lambda start, stop: changed[start:stop])
 
 
 def _wave_of(plan: Plan) -> Mapping[int, int]:

@@ -22,9 +22,6 @@ _WAVES = "waves"
 class _RestartPlanner(Planner[RestartRequest, Restart, RestartWaves]):
     kind, reader = KIND, READER
 
-    def check_site(self, request: RestartRequest) -> None:
-        """Nothing: the request requires a snapshot."""
-
     def check(self, request: RestartRequest, _limits: Limits) -> None:
         check_restart(request)
 

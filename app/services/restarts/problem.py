@@ -135,8 +135,7 @@ def _voters(request: RestartRequest, table: PartitionTable, is_up: Bools) -> tup
 
 
 def _racks(table: PartitionTable, is_up: Bools) -> Int32s:
-    without = table.brokers.ids[is_up & (table.brokers.rack_of < 0)].tolist()
-    if without:
+    if without := table.brokers.ids[is_up & (table.brokers.rack_of < 0)].tolist():
         detail = f"waves are per rack, and {len(without)} brokers have no rack, {without[0]} first"
         raise ConflictingFields(detail, path=("per",), value="rack")
     return table.brokers.rack_of
@@ -205,6 +204,5 @@ def _of_rates(request: RestartRequest, ingress: Int64s | None) -> Iterator[Cauti
 
 
 def _of_brokers(table: PartitionTable, is_up: Bools) -> Iterator[Caution]:
-    down = table.brokers.ids[~is_up].tolist()
-    if down:
+    if down := table.brokers.ids[~is_up].tolist():
         yield caution("brokers_not_restarted", down=down, brokers=tuple(down[:NAMED_BROKERS]))

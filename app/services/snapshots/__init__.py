@@ -10,7 +10,6 @@ from app.services.snapshots.records import (
     NAMED_LOG_DIRS,
     check_brokers,
     first_repeated,
-    is_fresh,
     load,
     log_dir_index,
     newest,

@@ -47,8 +47,7 @@ def of_assembly(assembled: "Assembled") -> list[Caution]:
     if assembled.releases is not None:
         cautions += of_releases(assembled.releases)
     for part in ("subscription", "assignment"):
-        newer = [one for one in assembled.joined.from_the_future if one.part == part]
-        if newer:
+        if newer := [one for one in assembled.joined.from_the_future if one.part == part]:
             cautions.append(Caution(f"{part}_from_the_future", _read_as_older(newer)))
     return cautions
 
@@ -117,8 +116,7 @@ def _not_replicas(topic: Topic) -> Iterator[str]:
 
 def _of_moves(cluster: Cluster) -> Iterator[Caution]:
     moving = {topic.name: topic.partition_ids[topic.is_moving].tolist() for topic in cluster.topics}
-    partitions = [f"{topic}-{partition}" for topic, ids in moving.items() for partition in ids]
-    if partitions:
+    if partitions := [f"{topic}-{partition}" for topic, ids in moving.items() for partition in ids]:
         topics = tuple([topic for topic, ids in moving.items() if ids])
         some = _some(partitions)
         yield caution("reassignment_in_progress.snapshot", partitions=partitions, some=some, topics=topics)
@@ -138,8 +136,7 @@ def _of_log_dirs(cluster: Cluster) -> Iterator[Caution]:
         broker: [directory.path for directory in directories if directory.is_offline]
         for broker, directories in sorted(cluster.log_dirs.items())
     }
-    brokers = tuple([broker for broker, paths in offline.items() if paths])
-    if brokers:
+    if brokers := tuple([broker for broker, paths in offline.items() if paths]):
         named = [f"{quoted(path)} of broker {broker}" for broker in brokers for path in offline[broker]]
         yield caution("offline_log_dirs", named=named, some=_some(named), brokers=brokers)
     moving = {

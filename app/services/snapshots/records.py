@@ -173,8 +173,7 @@ def load(uow: UnitOfWork, snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     snapshot = uow.snapshots.get(snapshot_id)
     cluster = RECENT.get(snapshot.content_hash)
     if cluster is None:
-        columns = uow.snapshots.columns(snapshot_id)
-        if columns is not None:
+        if (columns := uow.snapshots.columns(snapshot_id)) is not None:
             cluster = snapshot_columns.read(columns)
         else:
             cluster = snapshot_json.read(uow.snapshots.document(snapshot_id))
@@ -189,12 +188,6 @@ def newest(uow: UnitOfWork, cluster: str, at: FieldPath = ()) -> Snapshot:
         detail = f"there is no snapshot of a cluster {quoted(cluster)}{suggestion(cluster, uow.snapshots.clusters())}"
         raise errors.SnapshotNotFound(detail, path=(*at, "cluster"), value=cluster)
     return snapshot
-
-
-def is_fresh(uow: UnitOfWork, snapshot: Snapshot) -> bool:
-    """Whether the cluster was last seen in the state of this snapshot."""
-    newest = uow.snapshots.newest(snapshot.cluster)
-    return newest is not None and newest.id == snapshot.id
 
 
 def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[str]) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from app.core.jvm.hashes import TaskId
 from app.core.streams.lifecycle import events as lifecycle
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
@@ -12,10 +11,10 @@ from app.core.streams.model import AssignTasks, StreamsClient, StreamThread, nam
 from app.core.streams.verdicts import task_verdicts
 from app.errors.every import ConflictingFields, DuplicateMember, FieldPath, ImpossibleValue, Json
 from app.services.streams import answers
-from app.services.streams.reports import members_of
+from app.services.streams.reports import tasks_of_clients
 from app.services.streams.requests import JoiningClient, StreamsEvent, StreamsRequest
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of
-from app.services.streams.threads import assumed_member_ids
+from app.services.streams.threads import member_ids
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,10 +148,7 @@ class _Names:
     def _threads(self, client: JoiningClient, path: FieldPath) -> tuple[StreamThread, ...]:
         if not self._in_group:
             return ()
-        ids = client.member_ids or assumed_member_ids(client.process_id, client.capacity, path)
-        if client.member_ids and client.capacity not in (1, len(ids)):
-            detail = f"the client lists {len(ids)} members and has a capacity of {client.capacity}"
-            raise ConflictingFields(detail, path=(*path, "capacity"), value=client.capacity)
+        ids = member_ids(client.member_ids, client.process_id, client.capacity, path)
         for place, member_id in enumerate(ids):
             if member_id in self._members:
                 where = (*path, "member_ids", place)
@@ -169,20 +165,11 @@ def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) ->
         event_index=step.index - 1,
         event=happening.documents[step.index - 1],
         process_id=None if step.process_id is None else names.of(step.process_id),
-        assignment={
-            names.of(process_id): answers.ClientTasks(
-                active=_named(client_tasks.active),
-                standby=_named(sorted((*client_tasks.standby, *client_tasks.warmup))),
-                warmup=_named(client_tasks.warmup),
-                members=members_of(assignment.threads.get(process_id)),
-            )
-            for place, process_id in enumerate(assignment.process_ids)
-            for client_tasks in [assignment.of_client(place)]
-        },
+        assignment=tasks_of_clients([*map(names.of, assignment.process_ids)], assignment),
         ideal=all(verdict.is_ideal for verdict in verdicts),
         active_moved=len(step.active_moved),
         interrupted=len(step.interrupted),
-        without_copy=_named(step.without_copy),
+        without_copy=[*map(name_of, step.without_copy)],
         restored_bytes=step.restored_bytes if source.state_bytes else None,
         probing_rebalances=step.probes,
         settled=step.is_settled,
@@ -197,9 +184,5 @@ def _rebalance(rebalance: StreamsRebalance) -> answers.StreamsRebalance:
         active_moved=len(rebalance.active_moved),
         restored_copies=len(rebalance.restored),
         warmups=int(rebalance.assignment.warmup.sum()),
-        not_running=_named(rebalance.not_running),
+        not_running=[*map(name_of, rebalance.not_running)],
     )
-
-
-def _named(tasks: Sequence[TaskId]) -> list[str]:
-    return [name_of(task) for task in tasks]

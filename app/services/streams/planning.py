@@ -103,9 +103,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     kind, reader = KIND, READER
     certificate_path = ("best_standbys", "certificate")
 
-    def check_site(self, request: StreamsRequest) -> None:
-        """Nothing: an application may be planned without knowing any racks."""
-
     def check(self, request: StreamsRequest, limits: Limits) -> None:
         if request.snapshot_id is not None and (request.brokers is not None or request.topics is not None):
             detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"

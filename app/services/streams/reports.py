@@ -19,7 +19,7 @@ def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, An
     verdicts = task_verdicts(assignment, source.clients, source.tasks.stateful, source.options)
     lost = losses(assignment, source.clients, source.tasks.stateful, source.options)
     return {
-        "assignment": tasks_of_clients(source, assignment),
+        "assignment": tasks_of_clients(source.names, assignment),
         "probing_rebalance": assignment.probing_rebalance,
         "ideal": all(verdict.is_ideal for verdict in verdicts),
         "tasks": _tasks(source, assignment, verdicts),
@@ -37,20 +37,20 @@ def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, An
     }
 
 
-def tasks_of_clients(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, answers.ClientTasks]:
-    """Tasks by client; `standby` has warm-ups, too, as in Kafka's message to a client."""
+def tasks_of_clients(names: Sequence[str], assignment: StreamsAssignment) -> dict[str, answers.ClientTasks]:
+    """Tasks by client, named by `names`; `standby` has warm-ups, too, as in Kafka's message to a client."""
     return {
         name: answers.ClientTasks(
             active=_named(assignment, assignment.active[place]),
             standby=_named(assignment, assignment.standby[place]),
             warmup=_named(assignment, assignment.warmup[place]),
-            members=members_of(assignment.threads.get(assignment.process_ids[place])),
+            members=_members_of(assignment.threads.get(assignment.process_ids[place])),
         )
-        for place, name in enumerate(source.names)
+        for place, name in enumerate(names)
     }
 
 
-def members_of(threads: Sequence[StreamThread] | None) -> dict[str, answers.MemberTasks] | None:
+def _members_of(threads: Sequence[StreamThread] | None) -> dict[str, answers.MemberTasks] | None:
     """The tasks of the members of a streams group; None under the classic protocol."""
     if threads is None:
         return None

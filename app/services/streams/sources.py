@@ -14,6 +14,7 @@ from app.core.streams.model import (
     StreamsOptions,
     StreamsTasks,
     TaskPartitions,
+    name_of,
 )
 from app.errors.every import ConflictingFields, DuplicateClient, ImpossibleValue
 from app.formats.syntax.quantities import first_of
@@ -77,10 +78,8 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     ids, cautions = _process_ids(names, in_group=in_group)
     previous = [_previous(client, place) for place, client in enumerate(listed)]
     _require_once([active for active, _ in previous], listed)
-    state_bytes = {
-        threads.task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()
-    }
-    changelog_offsets = _changelog_offsets(request)
+    state_bytes = threads.by_task(request.state_bytes, "state_bytes")
+    changelog_offsets = threads.by_task(request.changelog_offsets, "changelog_offsets")
     lag_of_new = _lags_without_state(tasks, changelog_offsets, state_bytes)
     clients = [
         _client(client, process_id, active, standby, place, tasks, lag_of_new)
@@ -103,11 +102,6 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
         changelog_offsets=changelog_offsets,
         has_uuids=all(process_id_of(name) == process_id for name, process_id in zip(names, ids, strict=True)),
     )
-
-
-def _changelog_offsets(request: StreamsRequest) -> dict[TaskId, int]:
-    given = request.changelog_offsets or {}
-    return {threads.task_of(name, ("changelog_offsets", name)): offsets for name, offsets in given.items()}
 
 
 def _lags_without_state(
@@ -204,7 +198,7 @@ def _client(
     assumed = dict(lag_of_new) | {
         task: lag for previous, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in previous if task in stateful
     }
-    reported = {threads.task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
+    reported = threads.by_task(client.lags, "clients", place, "lags")
     return StreamsClient(
         process_id=process_id,
         capacity=client.capacity,
@@ -228,7 +222,7 @@ def _of_strangers(names: Sequence[str], clients: Sequence[StreamsClient], there:
         unknown = [tasks - there for tasks in named]
         if any(unknown):
             members = tuple(name for name, client in zip(names, unknown, strict=True) if client)
-            tasks = _some(sorted(set().union(*unknown)))
+            tasks = first_of([*map(name_of, sorted(set().union(*unknown)))], _NAMED_TASKS)
             detail = f"{len(members)} clients {what} tasks that are not there, which Kafka passes over: {tasks}"
             yield Caution(code, detail, members=members[:NAMED_MEMBERS])
 
@@ -243,7 +237,7 @@ def _of_lags(
         if request.default_lag is None
         and {*client.previous_active, *client.previous_standby}
         & stateful
-        & there - {threads.task_of(name, ("clients", place, "lags", name)) for name in request.lags}
+        & there - threads.by_task(request.lags, "clients", place, "lags").keys()
     )
     if assumed:
         yield caution("lags_assumed", members=assumed)
@@ -256,7 +250,3 @@ def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Seque
             yield Caution("tag_nobody_has", f"no client has the tag {tag}, so that it keeps no copies apart")
         elif without:
             yield caution("clients_without_tag", of=clients, tag=tag, members=without)
-
-
-def _some(tasks: Sequence[TaskId]) -> str:
-    return first_of([f"{subtopology}_{partition}" for subtopology, partition in tasks], _NAMED_TASKS)

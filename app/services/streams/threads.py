@@ -39,6 +39,11 @@ def read_tasks(names: Sequence[str], *path: str | int) -> list[TaskId]:
     return tasks
 
 
+def by_task(stated: Mapping[str, int] | None, *path: str | int) -> dict[TaskId, int]:
+    """Numbers by task, which are stated by its name; none if nothing is stated. Raises `ImpossibleValue`."""
+    return {task_of(name, (*path, name)): number for name, number in (stated or {}).items()}
+
+
 MOST_THREADS = 10_000
 """Members that a plan makes up for a client that lists none."""
 BROKERS_MOST_STANDBYS = 2
@@ -81,15 +86,13 @@ def whole_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
         if getattr(client, name) and (client.members or client.capacity > 1):
             detail = f"{name} of a client with several threads, or with members, are those of its members"
             raise ConflictingFields(detail, path=(*path, name))
+    listed = [member.member_id for member in client.members]
+    ids = member_ids(listed, client.process_id or "", client.capacity, path)
     if not client.members:
-        ids = assumed_member_ids(client.process_id or "", client.capacity, path)
         members = [ThreadRequest(member_id) for member_id in ids]
         if client.capacity == 1:
             members = [ThreadRequest(ids[0], client.previous_active, client.previous_standby)]
         return replace(client, members=members)
-    if client.capacity not in (1, len(client.members)):
-        detail = f"the client lists {len(client.members)} members and has a capacity of {client.capacity}"
-        raise ConflictingFields(detail, path=(*path, "capacity"), value=client.capacity)
     active, standby = previous_tasks(
         (member.previous_active for member in client.members), (member.previous_standby for member in client.members)
     )
@@ -102,8 +105,16 @@ def previous_tasks(active: Iterable[Iterable[str]], copies: Iterable[Iterable[st
     return list(running), [name for name in dict.fromkeys(chain.from_iterable(copies)) if name not in running]
 
 
-def assumed_member_ids(process_id: str, threads: int, path: FieldPath) -> list[str]:
-    """Ids of the members of a client that lists none: Kafka's are random."""
+def member_ids(listed: Sequence[str], process_id: str, threads: int, path: FieldPath) -> Sequence[str]:
+    """Ids of the members of a client: those that it lists, else assumed ones, since Kafka's are random.
+
+    Raises `ConflictingFields` if the client lists another number of members, or none and has too many threads.
+    """
+    if listed:
+        if threads not in (1, len(listed)):
+            detail = f"the client lists {len(listed)} members and has a capacity of {threads}"
+            raise ConflictingFields(detail, path=(*path, "capacity"), value=threads)
+        return listed
     if threads > MOST_THREADS:
         detail = f"a client that lists no members has up to {MOST_THREADS} threads; {threads} given"
         raise ConflictingFields(detail, path=(*path, "capacity"), value=threads, maximum=MOST_THREADS)
@@ -116,12 +127,11 @@ def threads_of(client: ClientRequest, path: FieldPath) -> tuple[StreamThread, ..
 
 
 def _thread(member: ThreadRequest, path: FieldPath) -> StreamThread:
-    offsets: Mapping[str, int] = member.task_offsets
     return StreamThread(
         member.member_id,
         tuple(read_tasks(member.previous_active, *path, "previous_active")),
         tuple(read_tasks(member.previous_standby, *path, "previous_standby")),
-        {task_of(name, (*path, "task_offsets", name)): offset for name, offset in offsets.items()},
+        by_task(member.task_offsets, *path, "task_offsets"),
     )
 
 
@@ -163,8 +173,7 @@ def require_group(clients: Sequence[ClientRequest], tasks: StreamsTasks) -> None
 
 def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request: StreamsRequest) -> Iterator[Caution]:
     """Assumptions about members, and options that brokers may not allow. listed : clients, as in the request."""
-    assumed = tuple(str(client.process_id) for client in listed if not client.members)
-    if assumed:
+    if assumed := tuple(str(client.process_id) for client in listed if not client.members):
         yield caution("member_ids_assumed", members=assumed)
     if tasks.stateful and request.num_standby_replicas > BROKERS_MOST_STANDBYS:
         stated = request.num_standby_replicas

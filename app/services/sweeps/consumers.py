@@ -8,7 +8,7 @@ from app.errors.every import ConflictingFields, Failure, Json
 from app.formats.tables.scenario_tables import Column
 from app.services.bodies import stated
 from app.services.consumers import PLANNER, READER, ConsumersRequest
-from app.services.consumers.requests import rates_of
+from app.services.consumers.requests import check_bounds, rates_of
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import require_distinct
@@ -31,9 +31,7 @@ def resolve(uow: UnitOfWork, definition: Definition, limits: Limits) -> Definiti
     """
     for name in _LISTS:
         require_distinct("", definition[name], ConflictingFields, name)
-    least, most = definition["min"], definition.get("max")
-    if most is not None and most < least:
-        raise ConflictingFields(f"max is {most}, and min is {least}", path=("max",), value=most)
+    check_bounds(definition["min"], definition.get("max"))
     if "resolved" in definition:
         return definition
     found = [*_groups(uow, definition, limits)]

@@ -137,8 +137,7 @@ def _unknown_retention(chosen: Sequence[Topic], topics: Sequence[Mapping[str, An
 
 
 def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
-    unknown = [topic["name"] for topic in topics if "ingress_bytes_per_s" not in topic]
-    if unknown:
+    if unknown := [topic["name"] for topic in topics if "ingress_bytes_per_s" not in topic]:
         detail = (
             f"the ingress of {len(unknown)} of {len(topics)} topics is unknown: {first_of(unknown, 10)}; bytes_in can "
             "give it, or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
@@ -150,8 +149,7 @@ def _unused_rates(
     rates: Mapping[str, TopicIngress], by_name: Mapping[str, Topic], chosen: Sequence[Topic]
 ) -> Iterator[Caution]:
     """Warnings about rates of unknown topics and of unknown partitions."""
-    unknown = tuple(sorted(set(rates) - set(by_name)))
-    if unknown:
+    if unknown := tuple(sorted(set(rates) - set(by_name))):
         yield caution("rates_of_unknown_topics", unknown=unknown, topics=unknown[:_NAMED])
     for topic in chosen:
         known = set(topic.partition_ids.tolist())

@@ -66,7 +66,8 @@ def router(database: Database, access: Access) -> APIRouter:
             problems=problems,
             next_page=f"/audit?{urlencode(older)}" if older and not problems else None,
             exports=[
-                (name, _export(exported, file_type)) for name, file_type in (("CSV", "csv"), ("JSON lines", "jsonl"))
+                (name, f"/v1/audit/export?{urlencode({**exported, 'format': file_type})}")
+                for name, file_type in (("CSV", "csv"), ("JSON lines", "jsonl"))
             ],
         )
 
@@ -124,7 +125,3 @@ def _moment(text: str, field: str, problems: dict[str, str]) -> datetime | None:
     except (ValueError, OverflowError):
         problems[field] = f"Write a day and a time of UTC as 2026-01-31 13:00; {text[:50]!r} has another form."
         return None
-
-
-def _export(stated: Mapping[str, str], file_type: str) -> str:
-    return f"/v1/audit/export?{urlencode({**stated, 'format': file_type})}"

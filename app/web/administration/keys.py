@@ -90,14 +90,7 @@ def _require_admin_first(uow: UnitOfWork, scope: str) -> None:
         raise InvalidField(detail, path=("scope",))
 
 
-def _page(
-    database: Database,
-    access: Access,
-    *,
-    problem: str = "",
-    revoked: str = "",
-    **typed: str,
-) -> Response:
+def _page(database: Database, access: Access, *, problem: str = "", revoked: str = "", **typed: str) -> Response:
     with database.begin() as uow:
         keys: list[ApiKey] = uow.api_keys.all()
         links = uow.share_links.valid(before=None, size=_LINKS)

@@ -1,6 +1,6 @@
 """`/webhooks`: webhooks are created, tried and deleted; the newest deliveries of each, and all on a page of its own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Literal, Protocol, get_args
@@ -9,10 +9,11 @@ from uuid import UUID
 from fastapi import APIRouter, Form, Query, Response
 from fastapi.responses import RedirectResponse
 
-from app.errors import Failure, Json
+from app.errors import Failure
 from app.store.database import Database, UnitOfWork
 from app.store.webhooks import DeliveryState, EventType, Webhook
 from app.web.access import Access
+from app.web.forms.fields import errors_of
 from app.web.lists import SIZE, next_page
 from app.web.pages import Pages, page, shown_once
 
@@ -26,8 +27,8 @@ class Subscriptions(Protocol):
     @property
     def are_enabled(self) -> bool: ...
 
-    def subscribe(self, uow: UnitOfWork, url: str, events: Sequence[str]) -> Webhook | Sequence[Mapping[str, Json]]:
-        """Return the webhook, or the errors of fields. Raises the `Failure`s of creating it."""
+    def subscribe(self, uow: UnitOfWork, url: str, events: Sequence[str]) -> Webhook:
+        """Return the webhook. Raises the `Failure`s of creating it."""
 
     def ping(self, uow: UnitOfWork, webhook_id: UUID) -> None:
         """Send an event that reports nothing. Raises `WebhooksDisabled`, `WebhookNotFound`."""
@@ -109,10 +110,9 @@ def _created(database: Database, subscriptions: Subscriptions, url: str, events:
         with database.begin() as uow:
             made = subscriptions.subscribe(uow, url.strip(), events)
     except Failure as failure:
-        made = [{"detail": failure.detail}]
-    if isinstance(made, Webhook):
-        return shown_once(page("webhook.html", webhook=made))
-    return _page(database, subscriptions, url=url, events=events, problems=[str(each["detail"]) for each in made])
+        problems = [str(each["detail"]) for each in errors_of(failure)]
+        return _page(database, subscriptions, url=url, events=events, problems=problems)
+    return shown_once(page("webhook.html", webhook=made))
 
 
 def _deliveries(database: Database, subscriptions: Subscriptions) -> APIRouter:

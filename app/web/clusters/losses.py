@@ -33,7 +33,6 @@ class Analysis:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self.table = PartitionTable.of(cluster)
-        self.brokers_in_all = len(self.table.brokers.ids)
 
     @cached_property
     def loads(self) -> BrokerLoads:
@@ -75,7 +74,7 @@ class Analysis:
         """The memory of all of it, also of what has not been read yet."""
         table = self.table
         arrays = sum(getattr(getattr(table, field.name), "nbytes", 0) for field in fields(table))
-        listed = 3 * self.brokers_in_all + len(table.brokers.racks)
+        listed = 3 * len(table.brokers.ids) + len(table.brokers.racks)
         return arrays + len(table.partition_ids) + _OF_LISTED * (8 + listed)
 
 

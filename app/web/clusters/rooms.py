@@ -12,6 +12,7 @@ from app.core.recorded import RecordedGroup
 from app.store.records import Snapshot
 from app.web.clusters.broker_map import MEASURES, broker_state
 from app.web.clusters.health import PARTITION_WORDS
+from app.web.words import extent
 
 MOST_ROWS = 100
 """Partitions that a page lists."""
@@ -70,8 +71,7 @@ def topic_rows(states: Mapping[str, Mapping[str, int]], cluster: Cluster, start:
 def factors(replicas: np.ndarray[Any, Any]) -> str:
     """The number of replicas of the partitions of a topic: one number, or the smallest and the largest."""
     lengths = np.count_nonzero(replicas != NO_REPLICA, axis=1)
-    low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (0, 0)
-    return str(low) if low == high else f"{low} to {high}"
+    return extent(int(lengths.min()), int(lengths.max())) if len(lengths) else "0"
 
 
 def rows_in(table: PartitionTable, cluster: Cluster, topic: str, state: str) -> Int64s:

@@ -31,8 +31,8 @@ _FORM_BODY = ("cluster", "output", "limits")
 class Requests(Protocol):
     """Checks, by the rules of the API."""
 
-    def check(self, uow: UnitOfWork, body: bytes) -> Check | Sequence[Mapping[str, Json]]:
-        """The answer, or the errors of fields. Raises the `Failure`s of checking."""
+    def check(self, uow: UnitOfWork, body: bytes) -> Check:
+        """The answer. Raises the `Failure`s of checking."""
 
 
 def router(database: Database, requests: Requests, access: Access, limits: Limits) -> APIRouter:
@@ -54,22 +54,15 @@ def router(database: Database, requests: Requests, access: Access, limits: Limit
         if problems:
             return _page(database, typed, problems=problems)
         try:
-            return _checked(database, requests, typed, orjson.dumps(body))
+            conditions = checks.conditions(words(typed["fail_on"]))
+            with database.begin() as uow:
+                answer = requests.check(uow, orjson.dumps(body))
+            outcomes = [condition.outcome(Subject(answer)) for condition in conditions]
+            return _page(database, typed, answer=answer, outcomes=outcomes)
         except Failure as failure:
             return _rejected(database, typed, errors_of(failure))
 
     return routes
-
-
-def _checked(database: Database, requests: Requests, typed: Mapping[str, str], body: bytes) -> Response:
-    """The form with the answer, or with the errors of fields. Raises the `Failure`s of checking and of conditions."""
-    conditions = checks.conditions(words(typed["fail_on"]))
-    with database.begin() as uow:
-        answer = requests.check(uow, body)
-    if not isinstance(answer, Check):
-        return _rejected(database, typed, answer)
-    outcomes = [condition.outcome(Subject(answer)) for condition in conditions]
-    return _page(database, typed, answer=answer, outcomes=outcomes)
 
 
 def _body(typed: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
 from app.core.keys.partitioners import CLIENTS, PARTITIONERS
-from app.errors import Failure, Json
+from app.errors import Failure
 from app.services.keys import KeysAnswer
 from app.services.limits import Limits
 from app.web.access import Access
@@ -29,8 +29,8 @@ MOST_WITHOUT_KEY = 100_000
 class Requests(Protocol):
     """Places keys, by the rules of the API."""
 
-    def place_keys(self, body: bytes) -> KeysAnswer | Sequence[Mapping[str, Json]]:
-        """The answer, or the errors of fields. Raises the `Failure`s of placing keys."""
+    def place_keys(self, body: bytes) -> KeysAnswer:
+        """The answer. Raises the `Failure`s of placing keys."""
 
 
 def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
@@ -57,10 +57,8 @@ def router(requests: Requests, access: Access, limits: Limits) -> APIRouter:
         try:
             answer = requests.place_keys(orjson.dumps(body))
         except Failure as failure:
-            answer = errors_of(failure)
-        if isinstance(answer, KeysAnswer):
-            return _page(typed, keys=body["keys"], answer=answer)
-        return _page(typed, problems=short.beside("keys", answer))
+            return _page(typed, problems=short.beside("keys", errors_of(failure)))
+        return _page(typed, keys=body["keys"], answer=answer)
 
     return routes
 

@@ -55,10 +55,8 @@ class Requests(Protocol):
     @property
     def examples(self) -> Mapping[str, Mapping[str, Any]]: ...
 
-    def submit(
-        self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str, like: UUID | None = None
-    ) -> str | Sequence[Mapping[str, Json]]:
-        """Return the address of the result, or the errors of fields. Raises the `Failure`s of planning.
+    def submit(self, uow: UnitOfWork, kind: str, body: bytes, *, principal: str, like: UUID | None = None) -> str:
+        """Return the address of the result. Raises the `Failure`s of planning.
 
         `like` is a sweep whose resolved data is used again.
         """
@@ -76,12 +74,7 @@ class Service:
     limits: Limits
 
 
-def router(
-    database: Database,
-    requests: Requests,
-    access: Access,
-    limits: Limits,
-) -> APIRouter:
+def router(database: Database, requests: Requests, access: Access, limits: Limits) -> APIRouter:
     """The forms; `requests` carries them out, under the name that `access` returns."""
     routes, service = Pages(), Service(database, requests, limits)
 
@@ -153,13 +146,11 @@ def _submitted(service: Service, kind: str, typed: Mapping[str, str], person: st
             like = as_id(typed.get("like", ""))
             answer = service.requests.submit(uow, kind.partition("-")[0], body.encode(), principal=person, like=like)
     except Failure as failure:
-        answer = errors_of(failure)
-    if isinstance(answer, str):
-        before, made = typed.get("again", ""), answer.removeprefix("/plans/")
-        if "compare" in typed and made not in (answer, before):
-            answer = f"/plans/compare?{urlencode({'a': before, 'b': made})}"
-        return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
-    return _page(service, kind, body, typed, errors=answer)
+        return _page(service, kind, body, typed, errors=errors_of(failure))
+    before, made = typed.get("again", ""), answer.removeprefix("/plans/")
+    if "compare" in typed and made not in (answer, before):
+        answer = f"/plans/compare?{urlencode({'a': before, 'b': made})}"
+    return RedirectResponse(answer, HTTPStatus.SEE_OTHER)
 
 
 def _opened(service: Service, known: Mapping[str, Any], kind: str, typed: Mapping[str, str]) -> Mapping[str, str]:

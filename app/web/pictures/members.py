@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_bars import Bars
 from app.web.pictures.rack_columns import LONGEST_NAME, RackItem, by_place, lay_out
 from app.web.pictures.rendering import STYLE, Picture, render
 from app.web.pictures.svg import shortened
-from app.web.words import counted, number
+from app.web.words import counted, extent, number
 
 MOST_PLACES = 60
 """Places that have a panel of their own; the members of further ones share one."""
@@ -62,7 +62,7 @@ def draw(picture: MembersPicture, *, style: str = STYLE) -> str:
         summed=partial(_summed, picture),
         named=partial(_named, picture.noun),
         highest=max([sum(member.counts) for member in picture.members], default=0),
-        even_shares=(EvenShare(mean, f"the mean of the {picture.unit}s: {number(mean)} a {picture.noun}"),),
+        even=[(mean, f"the mean of the {picture.unit}s: {number(mean)} a {picture.noun}")],
     )
     racks = by_place(
         [(member.name, member.place, member) for member in picture.members],
@@ -90,8 +90,8 @@ def _column(picture: MembersPicture, members: Sequence[tuple[str, Member]]) -> R
         return RackItem(first_name, f"{picture.noun} {first.name}, {where}: {amount}, {split}", counts)
     loads = [sum(one.counts) for _, one in members]
     least, most = min(loads), max(loads)
-    each = f"{least:,} {picture.unit}s" if least == most else f"{least:,} to {most:,} {picture.unit}s"
-    tooltip = f"{len(members)} {picture.noun}s, {first.name} to {last.name}, {where}: {each} each, {split}"
+    each = f"{extent(least, most)} {picture.unit}s each"
+    tooltip = f"{len(members)} {picture.noun}s, {first.name} to {last.name}, {where}: {each}, {split}"
     name = shortened(f"{first_name}–{last_name}", LONGEST_NAME)
     return RackItem(name, tooltip, counts, stands_for=len(members), least=least, most=most)
 

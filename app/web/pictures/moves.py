@@ -10,7 +10,7 @@ from app.core.measures.tally import positions_of
 from app.core.measures.transfers import Transfers
 from app.core.model import Broker, Int64s
 from app.core.replica_lists import sums_by
-from app.web.pictures.rack_bars import Bars, EvenShare, brief_number
+from app.web.pictures.rack_bars import Bars, brief_number
 from app.web.pictures.rack_columns import LEFT, Columns, Rack, RackItem, lay_out, short_names
 from app.web.pictures.rendering import STYLE, Beneath, Picture, render
 from app.web.pictures.svg import element, escaped
@@ -169,10 +169,8 @@ def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
     items = [_item(unit, transfers, parts, before) for unit in units]
     columns = _columns(units, items)
     matrix = _matrix(transfers, units, by_bytes=by_bytes)
-    brief = _brief_bytes if by_bytes else brief_number
     after = [sum(one.counts) for one in items]
     even = sum(after) / max(int(np.count_nonzero(transfers.after.replicas)), 1)
-    share = EvenShare(even, f"the mean after the plan: {_amount(round(even), by_bytes)} a broker that has any")
     highest = max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in items], default=0)
     bars = Bars(
         noun="broker",
@@ -180,8 +178,8 @@ def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
         summed=lambda some: _summed(some, by_bytes),
         named=lambda some: counted(sum(one.stands_for for one in some), "broker"),
         highest=max(highest, min(max([one.most or 0 for one in items], default=0), _MOST_OF_MEAN * highest)),
-        even_shares=(share,),
-        brief=brief,
+        even=[(even, f"the mean after the plan: {_amount(round(even), by_bytes)} a broker that has any")],
+        brief=_brief_bytes if by_bytes else brief_number,
     )
     beneath = Beneath(height(matrix), lambda top: draw_matrix(matrix, top, columns))
     facts = [*picture.facts, *_largest(matrix), *(_movers(transfers) if matrix.noun == "rack" else [])]

@@ -11,11 +11,11 @@ from app.core.measures.tally import Tally, tally
 from app.core.model import NO_REPLICA, Assignment, Broker, unpadded
 from app.deferred import IMPORTING
 from app.web.pictures import rack_bars
-from app.web.pictures.rack_bars import Bars, EvenShare
+from app.web.pictures.rack_bars import Bars
 from app.web.pictures.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Rack, RackItem, lay_out
 from app.web.pictures.rendering import STYLE, Beneath, Picture, render
 from app.web.pictures.svg import element, escaped, label
-from app.web.words import counted, number, share
+from app.web.words import counted, extent, number, share
 
 MOST_ROWS = 64
 """Partitions that a matrix shows; larger plans have their bars only."""
@@ -45,9 +45,12 @@ def rows_of(tally: Tally, columns: Columns) -> list[Row]:
         return []
     rack_of = {broker.id: broker.rack for broker in tally.brokers if broker.rack is not None}
     return [
-        row
+        Row(topic, partition, replicas, len({rack_of[each] for each in replicas if each in rack_of}), bool(fault))
         for (topic, assignment), faults in zip(tally.assignments.items(), tally.faults, strict=True)
-        for row in _rows(topic, assignment, (faults & TOO_FEW_RACKS).astype(np.bool_).tolist(), rack_of)
+        for partition, replicas, fault in zip(
+            *(assignment.partition_ids.tolist(), unpadded(assignment.replicas), (faults & TOO_FEW_RACKS).tolist()),
+            strict=True,
+        )
     ]
 
 
@@ -75,21 +78,6 @@ def draw_matrix(rows: Sequence[Row], top: float, columns: Columns, *, has_racks:
         drawn.append(_row(row, y + ROW / 2, column_of, right if has_racks else None))
         y += ROW
     return drawn
-
-
-def _rows(topic: str, assignment: Assignment, crowded: Sequence[bool], rack_of: Mapping[int, str]) -> list[Row]:
-    return [
-        Row(
-            topic=topic,
-            partition=partition,
-            replicas=replicas,
-            racks=len({rack_of[broker] for broker in replicas if broker in rack_of}),
-            is_crowded=is_crowded,
-        )
-        for partition, replicas, is_crowded in zip(
-            assignment.partition_ids.tolist(), unpadded(assignment.replicas), crowded, strict=True
-        )
-    ]
 
 
 def _topics(rows: Sequence[Row]) -> dict[str, None]:
@@ -156,8 +144,8 @@ def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
     sentences = [_rack_safety(measures)]
     leaders, replicas = measures.leaders, measures.replicas
     sentences.append(
-        f"A broker leads {_range(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
-        f"{_range(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
+        f"A broker leads {extent(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
+        f"{extent(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
     )
     if fenced := sum(broker.fenced for broker in counts.brokers):
         verb = "is" if fenced == 1 else "are"
@@ -171,17 +159,13 @@ def _rack_safety(measures: PlacementMeasures) -> str:
         return "No broker has a rack, so racks are not measured."
     if safe == 1:
         spanned = measures.racks_per_partition
-        racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"
+        racks = "" if spanned is None or not spanned.max else f": {extent(spanned.min, spanned.max)}"
         return f"Rack-safe: every partition spans as many racks as it can{racks}."
     crowded = round((1 - safe) * measures.partitions)
     return (
         f"{share(safe)} rack-safe: {crowded:,} of {counted(measures.partitions, 'partition')} "
         f"{'spans' if crowded == 1 else 'span'} fewer racks than {'it' if crowded == 1 else 'they'} could."
     )
-
-
-def _range(low: int, high: int) -> str:
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
 
 
 def _unlisted(counts: Tally) -> tuple[Broker, ...]:
@@ -222,18 +206,18 @@ def _item(broker: Broker, leaders: int, replicas: int) -> RackItem:
 def _bars(shown: Tally) -> Bars:
     leaders, replicas = (shown.per_broker[:, column].tolist() for column in (0, 1))
     live = max(sum(not broker.fenced for broker in shown.brokers), 1)
-    even = [("leaders", sum(leaders) / live), ("replicas", sum(replicas) / live)]
+    means = {"leaders": sum(leaders) / live, "replicas": sum(replicas) / live}
     return Bars(
         noun="broker",
         looks=("leads", "follows"),
         summed=_summed,
         named=_named,
         highest=max(replicas, default=0),
-        even_shares=tuple(
-            EvenShare(value, f"the mean of the {what}: {number(value)} a broker")
-            for what, value in even
-            if what == "replicas" or value < even[1][1]
-        ),
+        even=[
+            (mean, f"the mean of the {what}: {number(mean)} a broker")
+            for what, mean in means.items()
+            if what == "replicas" or mean < means["replicas"]
+        ],
     )
 
 
@@ -252,7 +236,4 @@ def _partitions(shown: Tally, columns: Columns) -> Beneath | None:
     rows = rows_of(shown, columns)
     if not rows:
         return None
-    return Beneath(
-        height(rows),
-        lambda top: draw_matrix(rows, top, columns, has_racks=bool(shown.racks)),
-    )
+    return Beneath(height(rows), lambda top: draw_matrix(rows, top, columns, has_racks=bool(shown.racks)))

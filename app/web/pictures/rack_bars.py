@@ -30,14 +30,6 @@ def brief_number(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class EvenShare:
-    """The mean load, and its tooltip."""
-
-    value: float
-    tooltip: str
-
-
-@dataclass(frozen=True, slots=True)
 class Bars:
     """The bars of a picture.
 
@@ -46,7 +38,7 @@ class Bars:
     noun : the kind of item. looks : a class of the style sheet for each part of a bar, from the baseline up.
     summed : the sum of some items in words, then in fewer words if there is less space.
     named : some items in words, if there is no space for their names.
-    highest : of all bars. even_shares : lines across all of them.
+    highest : of all bars. even : mean loads, which are lines across all of them, each with its tooltip.
     brief : writes a height in as many signs as the margin has room for.
     """
 
@@ -55,13 +47,14 @@ class Bars:
     summed: Callable[[Sequence[RackItem]], tuple[str, ...]]
     named: Callable[[Sequence[RackItem]], str]
     highest: float
-    even_shares: tuple[EvenShare, ...]
+    even: Sequence[tuple[float, str]]
     brief: Callable[[float], str] = brief_number
 
 
 def line_height(columns: Columns) -> float:
     """The height of a line of racks in pixels: names, bars and the names beneath them."""
-    return _ROOM + BAR_HEIGHT + _names_height(columns) + 10
+    is_flat = _is_level(columns) or columns.pitch < _NAMED_PITCH
+    return _ROOM + BAR_HEIGHT + (16 if is_flat else columns.longest_name * _LETTER + 8) + 10
 
 
 def draw_line(panels: tuple[Panel, ...], top: float, columns: Columns, bars: Bars) -> list[str]:
@@ -75,8 +68,8 @@ def draw_line(panels: tuple[Panel, ...], top: float, columns: Columns, bars: Bar
         drawn += _names(panel, base, columns, bars)
     if panels and bars.highest:
         right = panels[-1].x + panels[-1].width
-        for share in bars.even_shares:
-            drawn += _even_line(share, base, right, bars)
+        for value, tooltip in bars.even:
+            drawn += _even_line(value, tooltip, base, right, bars)
     return drawn
 
 
@@ -138,11 +131,6 @@ def _bar_numbers(column: Column, base: float, pitch: float, scale: float, brief:
     return parts
 
 
-def _names_height(columns: Columns) -> float:
-    is_flat = _is_level(columns) or columns.pitch < _NAMED_PITCH
-    return 16 if is_flat else columns.longest_name * _LETTER + 8
-
-
 def _names(panel: Panel, base: float, columns: Columns, bars: Bars) -> list[str]:
     if columns.pitch < _NAMED_PITCH:
         written = bars.named([column.item for column in panel.columns])
@@ -165,9 +153,9 @@ def _is_level(columns: Columns) -> bool:
     return columns.longest_name * _DIGIT <= columns.pitch - 3
 
 
-def _even_line(share: EvenShare, base: float, right: float, bars: Bars) -> list[str]:
-    y = base - BAR_HEIGHT * min(share.value / bars.highest, 1)
+def _even_line(value: float, tooltip: str, base: float, right: float, bars: Bars) -> list[str]:
+    y = base - BAR_HEIGHT * min(value / bars.highest, 1)
     return [
-        element("path", element("title", escaped(share.tooltip)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
-        element("text", f"⌀ {bars.brief(share.value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
+        element("path", element("title", escaped(tooltip)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
+        element("text", f"⌀ {bars.brief(value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
     ]

@@ -1,15 +1,14 @@
 """`/plans/compare`: two plans of one kind side by side."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
 from app.errors import Failure
-from app.services import consumers, groups, plans, reassignment, replicas, restarts, streams
+from app.services import plans, reassignment
 from app.services.plans import Plan
 from app.services.plans.kinds import KINDS
 from app.services.reassignment.differences import BrokerTransfer
@@ -24,28 +23,21 @@ from app.web.words import measured
 MOST_ROWS = 100
 
 
-ComparedRow: TypeAlias = tuple[str, str | None, str | None]
-"""The name of a partition or task, and where each plan places it; None if a plan does not have it."""
+def _differences(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, Any]:
+    """Changes of the second plan against the first one: `GET /v1/plans/{second}/diff?against={first}`.
 
-
-def compared_rows(uow: UnitOfWork, first: Plan, second: Plan) -> Mapping[str, Any]:
-    """Changes of the second plan against the first one: `GET /v1/plans/{second}/diff?against={first}` in words.
-
-    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks. `unit` is a
-    row, `place` where it is, `counts` are as in the API by name without those that are 0, `rows` the first that differ,
-    of `total`. `brokers`, of reassignments, are those that the plans leave differently, the largest difference first.
+    The plans may be of different snapshots: each has the whole placement of its topics, members or tasks. `counts` are
+    as in the API by name without those that are 0, `rows` the first that differ, of `total`. `brokers`, of
+    reassignments, are those that the plans leave differently, the largest difference first.
     """
     found = KINDS[second.head.kind].difference(uow, second, first.head.id)
-    unit, place, row = _ROWS[second.head.kind]
     summary: Any = found.summary
-    brokers = summary["brokers"] if second.head.kind == reassignment.KIND else []
     counts = [(name, value) for name, value in summary.items() if isinstance(value, int) and value]
+    brokers = summary["brokers"] if second.head.kind == reassignment.KIND else []
     return {
-        "unit": unit,
-        "place": place,
         "counts": [(name.replace("_", " "), measured(name, value)) for name, value in counts],
         "total": found.total,
-        "rows": [row(item) for item in found.items(0, MOST_ROWS)],
+        "rows": found.items(0, MOST_ROWS),
         "brokers": sorted(filter(_apart, brokers), key=_apart, reverse=True),
         "most_brokers": MOST_BROKERS,
     }
@@ -58,44 +50,6 @@ def _apart(broker: BrokerTransfer) -> tuple[int, ...]:
         for figure in ("replicas", "leaders", "bytes")
     )
     return apart if any(apart) else ()
-
-
-def _joined(values: Iterable[object] | None) -> str | None:
-    return None if values is None else ", ".join(map(str, values)) or "none"
-
-
-def _of_partition(change: Any) -> ComparedRow:
-    """A row of replicas, whose items are brokers, or of a group, whose items are members."""
-    return f"{change.topic}-{change.partition}", _joined(change.before), _joined(change.after)
-
-
-def _of_task(change: Any) -> ComparedRow:
-    return change.task, _holders(change.before), _holders(change.after)
-
-
-def _of_number(name: str, change: Any) -> ComparedRow:
-    """A row of a broker with its wave, or of an interval with its consumers."""
-    before, after = (None if number is None else str(number) for number in (change.before, change.after))
-    return str(getattr(change, name)), before, after
-
-
-def _holders(holders: Any) -> str | None:
-    """`client-1; standby client-2, client-3`."""
-    if holders is None:
-        return None
-    standby = f"; standby {', '.join(holders.standby)}" if holders.standby else ""
-    return f"{holders.active or 'none'}{standby}"
-
-
-_ROWS: Mapping[str, tuple[str, str, Callable[[Any], ComparedRow]]] = {
-    replicas.KIND: ("Partition", "Replicas", _of_partition),
-    reassignment.KIND: ("Partition", "Replicas", _of_partition),
-    groups.KIND: ("Partition", "Members", _of_partition),
-    streams.KIND: ("Task", "Clients", _of_task),
-    restarts.KIND: ("Broker", "Wave", partial(_of_number, "broker")),
-    consumers.KIND: ("Interval", "Consumers", partial(_of_number, "interval")),
-}
-"""By kind, the noun of a row, its place, and how a difference of it is written."""
 
 
 MOST_PLANS = 50
@@ -177,5 +131,5 @@ def _values(uow: UnitOfWork, one: Plan, other: Plan) -> dict[str, Any]:
     return {
         "fields": differing(one.head.request, other.head.request),
         "is_same_snapshot": one.head.snapshot_id == other.head.snapshot_id,
-        "differences": compared_rows(uow, one, other),
+        "differences": _differences(uow, one, other),
     }

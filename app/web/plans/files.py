@@ -30,10 +30,9 @@ def router(database: Database) -> APIRouter:
         inverse: bool = False,
         from_: Annotated[UUID | None, Query(alias="from")] = None,
     ) -> Response:
+        part = plans.FilePart(batch, inverse, from_)
         with database.begin() as uow:
-            plan = plans.load(uow, plan_id)
-            written = export(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
-        name = plans.file_name(plan_id, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
-        return download(written, plans.FORMATS[format].media_type, name)
+            written = export(uow, plans.load(uow, plan_id), format, part)
+        return download(written, plans.FORMATS[format].media_type, plans.file_name(plan_id, format, part))
 
     return routes

@@ -1,33 +1,29 @@
 """The view of a group plan: reads of each member by rack, movement, events, comparison of assignors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any
 
 from app.core.groups.registry import ASSIGNORS
+from app.services.plans.record import some
 from app.store.records import PlanHead
 from app.web.pictures import members as members_picture
 from app.web.pictures.members import Member, MembersPicture
-from app.web.plans.view import View, ViewedPlan, topic_names
-from app.web.words import counted, number, share
+from app.web.plans.view import View, ViewedPlan
+from app.web.words import counted, extent, number, runs, share
 
 PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
 """The parts of a bar in the picture, from the baseline up, in words and as a class of the style sheet."""
 MOST_RUNS = 12
 """Ranges of partitions that are written out for one member; the rest is counted."""
 
-_CHANGES = {
-    "appeared": "the topic is new",
-    "vanished": "the topic was deleted",
-    "partitions": "the number of partitions changed",
-    "racks": "replicas are in other racks",
-}
-
 
 def facts(answer: Mapping[str, Any]) -> list[str]:
     """The facts of the picture of a group, as sentences."""
     loads, optimum = answer["loads"], answer["optimum"]
-    spread = f"a member reads {_range(loads['partitions'])} partitions (spread {number(loads['partitions']['spread'])})"
+    each = extent(loads["partitions"]["min"], loads["partitions"]["max"])
+    spread = f"a member reads {each} partitions (spread {number(loads['partitions']['spread'])})"
     if optimum is None:
         return [_in_rack(answer), f"Members share partitions: {spread}."]
     moved = f"{counted(answer['moved'] or 0, 'partition')} moved, {number(optimum['moved'])} in the optimum"
@@ -45,60 +41,6 @@ def _in_rack(answer: Mapping[str, Any]) -> str:
     return f"In rack: {number(where['in_rack'])} of {counted(known, 'partition')} ({shown}){best}{unknown}."
 
 
-def _range(evenness: Mapping[str, Any]) -> str:
-    low, high = evenness["min"], evenness["max"]
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
-
-
-def event_words(event: Mapping[str, Any]) -> str:
-    """The event of a step."""
-    match event:
-        case {"join": joined}:
-            words = f"{joined['member_id']} joins{_rack_of(joined)}"
-        case {"leave": member_id}:
-            words = f"{member_id} leaves"
-        case {"replace": {"member_id": member_id, "by": by}}:
-            words = f"{member_id} rejoins as {by['member_id']}{_rack_of(by)}"
-        case {"lose_rack": rack}:
-            words = f"Rack {rack} is lost"
-        case {"topic_grown": grown}:
-            words = f"{grown['topic']} grows to {counted(grown['partitions'], 'partition')}"
-        case {"replica_racks_changed": changed}:
-            brokers, topics = len(changed.get("brokers") or ()), len(changed.get("replicas") or ())
-            parts = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
-            words = f"The racks of {' and '.join(parts) or 'nothing'} change"
-        case _:
-            words = "A member is restarted"
-    return words
-
-
-def _rack_of(member: Mapping[str, Any]) -> str:
-    return f" in rack {member['rack_id']}" if member.get("rack_id") else ""
-
-
-def step_names(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The event of each step; steps of one event are numbered."""
-    names = []
-    for _, group in groupby(steps, key=lambda step: step["event_index"]):
-        of_event = list(group)
-        words = event_words(of_event[0]["event"])
-        if len(of_event) == 1:
-            names.append(words)
-        else:
-            names += [f"{words} ({place} of {len(of_event)})" for place in range(1, len(of_event) + 1)]
-    return names
-
-
-def change_words(change: Mapping[str, Any]) -> str:
-    """The change of a topic, and its partitions."""
-    words = f"{change['topic']}: {_CHANGES.get(change['what'], change['what'])}"
-    if not change["partitions"]:
-        return words
-    named = ", ".join(runs(change["partitions"]))
-    hidden = change["count"] - len(change["partitions"])
-    return f"{words} (partitions {named}{f' and {hidden:,} more' if hidden > 0 else ''})"
-
-
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
     """The partitions of a member, with neighbouring ones as ranges: `orders 0–2, 5; payments 1`."""
     left, written = MOST_RUNS, []
@@ -112,22 +54,11 @@ def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
     return "; ".join(written)
 
 
-def runs(partitions: Sequence[int]) -> Iterator[str]:
-    """Ascending partition ids, neighbours as one range."""
-    ordered = sorted(partitions)
-    begin = 0
-    for index in range(1, len(ordered) + 1):
-        if index == len(ordered) or ordered[index] != ordered[index - 1] + 1:
-            first, last = ordered[begin], ordered[index - 1]
-            yield str(first) if first == last else f"{first}–{last}"
-            begin = index
-
-
 SHOWN_MEMBERS, SHOWN_STEPS = 300, 100
 
 
 def _title(head: PlanHead, topics: Sequence[str]) -> str:
-    return f"{head.request.get('group') or topic_names(topics)} under {head.answer['assignor']}"
+    return f"{head.request.get('group') or some(topics, noun='topic')} under {head.answer['assignor']}"
 
 
 def _draw(viewed: ViewedPlan, style: str) -> str:
@@ -153,19 +84,13 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
 
 def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     answer: Any = viewed.head.answer
-    steps = answer["steps"]
-    members = answer["loads"]["per_member"]
+    members = answer["loads"]["per_member"][:SHOWN_MEMBERS]
+    by_event = (list(steps) for _, steps in groupby(answer["steps"], key=itemgetter("event_index")))
+    steps = ((step, place, len(of_event)) for of_event in by_event for place, step in enumerate(of_event, 1))
     return {
         "facts": facts(answer),
-        "weights": [name for name in ("lag", "bytes_per_s") if name in answer["loads"]],
-        "members": [
-            (member, reads(answer["assignment"].get(member["member_id"], {}))) for member in members[:SHOWN_MEMBERS]
-        ],
-        "members_in_all": len(members),
-        "steps": list(zip(step_names(steps), steps, strict=True))[:SHOWN_STEPS],
-        "steps_in_all": len(steps),
-        "change_words": change_words,
-        "traffic": answer.get("traffic"),
+        "members": [(member, reads(answer["assignment"].get(member["member_id"], {}))) for member in members],
+        "steps": [*islice(steps, SHOWN_STEPS)],
         "runs_on": ASSIGNORS[answer["assignor"]].runs_on,
     }
 

@@ -19,7 +19,7 @@ from app.services.plans.status import TRANSITIONS
 from app.store.database import Database, UnitOfWork
 from app.store.records import PlanHead
 from app.web.access import Access
-from app.web.clusters.view import ClusterView, place
+from app.web.clusters.view import ClusterView, Place, place
 from app.web.forms.fields import PastedTexts, texts_of
 from app.web.lists import id_of
 from app.web.pages import Pages, page
@@ -77,7 +77,6 @@ class Chosen:
 
 _NOTHING = Chosen()
 _NOT_EXECUTED = Execution(())
-_ALONE: dict[str, Any] = {"place": None, "changes": None}
 
 
 def router(database: Database, limits: Limits, access: Access) -> APIRouter:
@@ -169,11 +168,9 @@ def _page(
         if chosen.tab == "execute" and head.status in ("approved", "executing"):
             progress = progress or NEWEST
         now = execution(uow, viewed.plan, progress, problem=problem, text=text) if view.has_batches else _NOT_EXECUTED
-        around: dict[str, Any] = {
-            "changes": against(uow, viewed.plan, chosen.against) if head.kind == replicas.KIND else None,
-            "place": place(uow, ClusterView(head.cluster, "plans")) if head.cluster else None,
-        }
-    return shown(viewed, view, now=now, chosen=chosen, refused=refused, **around)
+        changes = against(uow, viewed.plan, chosen.against) if head.kind == replicas.KIND else None
+        where = place(uow, ClusterView(head.cluster, "plans")) if head.cluster else None
+    return shown(viewed, view, now=now, chosen=chosen, refused=refused, changes=changes, where=where)
 
 
 def tabs_of(view: View) -> Mapping[str, str]:
@@ -219,18 +216,18 @@ def shown(
     now: Execution = _NOT_EXECUTED,
     chosen: Chosen = _NOTHING,
     refused: Refused | None = None,
-    **around: Any,
+    changes: Mapping[str, Any] | None = None,
+    where: Place | None = None,
 ) -> Response:
     """The page of a plan over its cluster.
 
     Parameters
     ----------
     now : the execution, of a kind that has batches. refused : why the form of the status changed nothing.
-    around : its cluster, and the differences from a snapshot.
+    changes : the differences from a snapshot. where : its cluster.
     """
     plan, head = viewed.plan, viewed.head
     picture, selection = _drawn(viewed, view, chosen)
-    after = states_after(head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None
     topics = [placement.topic for placement in plan.placements]
     return page(
         view.template,
@@ -250,9 +247,10 @@ def shown(
         selection=selection,
         total=sum(map(len, (placement.replicas for placement in plan.placements))),
         batch=chosen.batch,
-        states=after,
+        states=states_after(head, viewed.transfers, chosen.batch) if chosen.tab == "brokers" else None,
         **view.values(viewed),
-        **_ALONE | around,
+        changes=changes,
+        place=where,
     )
 
 

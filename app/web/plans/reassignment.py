@@ -13,48 +13,9 @@ from app.store.records import PlanHead
 from app.web.pictures import moves as moves_picture
 from app.web.pictures.moves import MovesPicture
 from app.web.plans.view import View, ViewedPlan
-from app.web.words import byte_size, counted, known_size, share
+from app.web.words import counted
 
 SHOWN_BATCHES, SHOWN_BROKERS = 100, 300
-
-
-def certificate_words(certificate: Mapping[str, Any], log_dirs: Mapping[str, Any] | None = None) -> str:
-    """The movement and its lower bound. `log_dirs`: the moves between log directories, if the plan chooses them."""
-    replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
-    if not replicas and log_dirs is not None and log_dirs["moved_replicas"]:
-        within = f"{counted(log_dirs['moved_replicas'], 'replica')}, {byte_size(log_dirs['moved_bytes'])}"
-        return f"No replica moves to another broker; {within}, between log directories of a broker."
-    if not replicas:
-        return "No replica moves: the current placement satisfies all constraints."
-    size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=unknown)
-    moves = f"{counted(replicas, 'replica')}, {size}, {'moves' if replicas == 1 else 'move'}"
-    per_replica = ""
-    if certificate["minimised"] == "cost":
-        per_replica = f", at {byte_size(certificate['bytes_per_replica'])} a replica beside its bytes"
-    if certificate["optimal"]:
-        least = {"replicas": "moves fewer", "bytes": "moves less", "cost": f"costs less{per_replica}"}
-        return f"{moves}; no plan that satisfies these constraints {least[certificate['minimised']]}."
-    bound = bound_words(certificate)
-    return f"{moves}; the lower bound is {bound}{per_replica}, an optimality gap of {share(certificate['gap'])}."
-
-
-def bound_words(certificate: Mapping[str, Any]) -> str:
-    """The lower bound of the objective, with its unit."""
-    of = certificate["minimised"]
-    bound = certificate[f"lower_bound_{of}"]
-    return counted(bound, "replica") if of == "replicas" else byte_size(bound)
-
-
-def tool_words(generated: Mapping[str, Any] | None) -> str:
-    """Movement by Kafka's own tool; empty if it was not compared."""
-    if generated is None or generated["moved_replicas"] is None:
-        return ""
-    replicas, size = generated["moved_replicas"], generated["moved_bytes"]
-    return (
-        f"Kafka’s own kafka-reassign-partitions --generate would move {replicas['min']:,} to "
-        f"{counted(replicas['max'], 'replica')} (median {replicas['median']:,}), {byte_size(size['min'])} to "
-        f"{byte_size(size['max'])}, in {counted(generated['seeds'], 'run')}: it makes a new placement at random."
-    )
 
 
 def _title(head: PlanHead, _: Sequence[str]) -> str:
@@ -92,20 +53,12 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
     answer: Any = viewed.head.answer
     request: Any = viewed.head.request
     return {
-        "proof": certificate_words(answer["certificate"], answer.get("log_dirs")),
-        "tool": tool_words(answer.get("kafka_generate")),
-        "batches_in_all": len(answer["batches"]),
-        "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
         "loads": load_tables.cells(answer.get("loads") or {})[:SHOWN_BROKERS],
-        "per_topic": answer.get("balance", {}).get("replicas", {}).get("per_topic"),
-        "log_dirs": answer.get("log_dirs"),
         "most_brokers": SHOWN_BROKERS,
-        "cross_rack": answer.get("cross_rack"),
-        "excess": (answer.get("excess") or {}).get("brokers", [])[:SHOWN_BROKERS],
+        "most_batches": SHOWN_BATCHES,
         "cordons": _cordon_steps(answer.get("execution")),
         "cordons_since": CORDONS_SINCE,
         "lacks_cordons": bool(stated := request.get("kafka_version")) and KafkaVersion.of(stated) < CORDONS_SINCE,
-        "throttle": request["batches"]["throttle_bytes_per_s"],
         "viewed": viewed,
         "broker_rows": lambda: broker_transfers(viewed.transfers),
     }

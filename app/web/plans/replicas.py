@@ -7,14 +7,14 @@ from itertools import islice
 from typing import Any
 
 from app.core.model import Broker, unpadded
-from app.errors import Json
 from app.formats.kafka_files import reassignment
 from app.formats.kafka_files.topic_script import config_options
 from app.services.plans import Plan, PlannedPartition
+from app.services.plans.record import some
 from app.store.records import PlanHead
 from app.web.pictures import placement as placement_picture
 from app.web.pictures.placement import PlacementPicture
-from app.web.plans.view import View, ViewedPlan, topic_names
+from app.web.plans.view import View, ViewedPlan
 from app.web.words import counted
 
 SHOWN_PARTITIONS, SHOWN_BROKERS = 50, 300
@@ -29,7 +29,7 @@ def _values(viewed: ViewedPlan) -> Mapping[str, object]:
         "moves_existing": all(placement.topic in known for placement in plan.placements),
         "partitions": _first_partitions(plan),
         "create_command": _create_command(plan),
-        "envelopes": _envelopes(plan),
+        "most_envelopes": SHOWN_PARTITIONS,
         "most_brokers": SHOWN_BROKERS,
     }
 
@@ -39,7 +39,7 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     factors = {placement.replicas.shape[1] for placement in plan.placements}
     partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
     size = f"{partitions} × {counted(factors.pop(), 'replica')}" if len(factors) == 1 else partitions
-    names = topic_names([placement.topic for placement in plan.placements])
+    names = some([placement.topic for placement in plan.placements], noun="topic")
     title = f"{names}: {size} on {counted(len(brokers), 'broker')}"
     assignments = {placement.topic: placement.assignment for placement in plan.placements}
     return placement_picture.draw(PlacementPicture(title, _in_domains(plan.head, brokers), assignments), style=style)
@@ -62,14 +62,6 @@ def _first_partitions(plan: Plan) -> list[PlannedPartition]:
     return list(islice(rows, SHOWN_PARTITIONS))
 
 
-def _envelopes(plan: Plan) -> list[tuple[str, Json]]:
-    """Bounds over all draws, by topic; empty if nothing is random."""
-    envelopes = plan.head.answer.get("envelope")
-    if not isinstance(envelopes, list):
-        return []
-    return list(zip([placement.topic for placement in plan.placements[:SHOWN_PARTITIONS]], envelopes, strict=False))
-
-
 def _create_command(plan: Plan) -> str | None:
     """The command that creates the plan's one topic as planned, where there is one and it is short enough to copy."""
     if len(plan.placements) != 1 or plan.placements[0].first_partition_id > 0:
@@ -87,7 +79,7 @@ def _create_command(plan: Plan) -> str | None:
 
 
 VIEW = View(
-    title=lambda _, topics: topic_names(topics),
+    title=lambda _, topics: some(topics, noun="topic"),
     draw=_draw,
     template="replica_plan.html",
     values=_values,

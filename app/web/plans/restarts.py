@@ -1,12 +1,11 @@
 """The view of a restart: its waves, the proof of their number, and the blockers in any schedule."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.web.pictures import waves
 from app.web.pictures.waves import Wave
 from app.web.plans.view import View, ViewedPlan
-from app.web.words import counted, number
+from app.web.words import counted
 
 SHOWN_WAVES, SHOWN_BLOCKED, SHOWN_BROKERS = 300, 100, 60
 
@@ -25,27 +24,10 @@ def _draw(viewed: ViewedPlan, style: str) -> str:
     return waves.draw(viewed.head.title, facts, listed, racks, style=style)
 
 
-def _values(viewed: ViewedPlan) -> Mapping[str, object]:
-    answer: Any = viewed.head.answer
-    listed, blocked = answer["waves"], answer["blocked"]
-    return {
-        "waves": [(wave, _named(wave["brokers"])) for wave in listed[:SHOWN_WAVES]],
-        "waves_in_all": len(listed),
-        "resources": list(listed[0]["largest_load"]) if listed else [],
-        "proofs": [(bound, _named(bound["brokers"])) for bound in answer["certificate"]["conflict"]],
-        "blocked": blocked[:SHOWN_BLOCKED],
-    }
-
-
-def _named(brokers: Sequence[int]) -> str:
-    more = f" and {number(len(brokers) - SHOWN_BROKERS)} more" if len(brokers) > SHOWN_BROKERS else ""
-    return ", ".join(map(str, brokers[:SHOWN_BROKERS])) + more
-
-
 VIEW = View(
     title=lambda head, _: head.title,
     draw=_draw,
     template="restart_plan.html",
-    values=_values,
+    values=lambda _: {"most_waves": SHOWN_WAVES, "most_blocked": SHOWN_BLOCKED, "most_brokers": SHOWN_BROKERS},
 )
 """How restarts are shown."""

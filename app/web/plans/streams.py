@@ -7,7 +7,7 @@ from app.store.records import PlanHead
 from app.web.pictures import members
 from app.web.pictures.members import Member, MembersPicture
 from app.web.plans.view import View, ViewedPlan
-from app.web.words import counted, number
+from app.web.words import counted, extent, number
 
 _PARTS = (("active", "leads"), ("standby", "follows"), ("warm-up", "cross-rack"))
 SHOWN_CLIENTS, SHOWN_ROWS = 300, 100
@@ -40,8 +40,7 @@ def _facts(answer: Mapping[str, Any]) -> list[str]:
     judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
     ideal = f"{number(sum(judged))} of {counted(len(judged), 'stateful task')} ideal"
     loads, moved = answer["loads"]["active"], answer["movement"]
-    least, most = number(loads["min"]), number(loads["max"])
-    each = least if least == most else f"{least} to {most}"
+    each = extent(loads["min"], loads["max"])
     sentences = [f"{ideal}; a client runs {each} tasks; {number(moved['active_moved'])} moved."]
     if answer["probing_rebalance"]:
         warmups = counted(answer["loads"]["warmup"]["total"], "warm-up")

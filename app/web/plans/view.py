@@ -53,12 +53,3 @@ class View:
     values: Callable[[ViewedPlan], Mapping[str, Any]]
     tabs: Mapping[str, str] = field(default_factory=dict)
     has_batches: bool = False
-
-
-def topic_names(names: Sequence[str]) -> str:
-    """The topics of a plan in a few words."""
-    if not names:
-        return "no topic"
-    if len(names) <= 3:
-        return ", ".join(names)
-    return f"{', '.join(names[:2])} and {len(names) - 2} more topics"

@@ -135,12 +135,11 @@ def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
     rows = results.scenarios(
         uow, sweep.id, selection, sort=view.sort, descending=view.descending, after=view.place, size=ROWS
     )
-    axes = list(results.axes_of(kind, sweep))
     done = uow.sweeps.progress(sweep.id).done
     is_sized = "first_breaking_month" in kind.numbers
     return {
-        "axes": axes,
-        "figures": list(kind.numbers),
+        "kind": kind,
+        "axes": list(results.axes_of(kind, sweep)),
         "rows": [row for _, row in rows.items],
         "more": _after(rows.items[-1], view) if rows.has_more else None,
         "done": done,
@@ -148,9 +147,7 @@ def _values(uow: UnitOfWork, sweep: Sweep, view: SweepView) -> dict[str, Any]:
         "sizes": plots.sizes(uow, sweep) if is_sized and done and not view.tab else [],
         "horizon": plots.horizon_of(sweep) if is_sized else None,
         "choices": [] if kind.ranking or not done or view.tab else plots.choices(uow, sweep, view),
-        "is_ranked": kind.ranking is not None,
         "best": results.best(uow, sweep.id) if kind.ranking is not None and done else None,
-        "sampled": sweep.scenarios > plots.MOST_POINTS,
         "most_points": plots.MOST_POINTS,
     }
 

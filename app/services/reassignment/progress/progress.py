@@ -41,7 +41,7 @@ from app.services.bodies import AnswerRecord, ListOf, Read
 from app.services.cautions import Caution, caution
 from app.services.fields import Id, rfc3339
 from app.services.plans import BATCH, Plan, as_json
-from app.services.plans.exports import check_batch
+from app.services.plans.exports import FilePart
 from app.services.reassignment.exports import require_batch
 from app.services.reassignment.files.stored_steps import batches_of
 from app.services.reassignment.progress.drift import Drift, DriftReport, LocatedPlan, drift_of, locate
@@ -452,25 +452,24 @@ _ID_BITS = 32
 """Of broker ids, for two of them in one number."""
 
 
-def resumed(
-    uow: UnitOfWork, plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None = None, is_inverse: bool = False
-) -> bytes:
+def resumed(uow: UnitOfWork, plan: Plan, snapshot_id: UUID, name: str, part: FilePart) -> bytes:
     """The file that goes on with a batch, undoes its begun part, or restores all previous lists.
 
     Partitions that something else has changed are in none of them, nor are those that need nothing.
 
     Parameters
     ----------
-    snapshot_id : of a later snapshot. name : `BATCH` or `ROLLBACK`. batch, is_inverse : of `BATCH`, as in `Kind.write`.
+    snapshot_id : of a later snapshot. name : `BATCH` or `ROLLBACK`. part : of `BATCH`, its number.
 
     Raises
     ------
     ConflictingFields : another format. NotExportable : there is nothing to execute. As `progress`.
     """
+    batch = part.batch
     if name not in (BATCH, ROLLBACK):
         detail = f"from is of the formats {BATCH} and {ROLLBACK}; {name} is of the whole plan"
         raise errors.ConflictingFields(detail, path=("from",), value=str(snapshot_id))
-    check_batch(name, batch, is_inverse=is_inverse)
+    part.check_batch(name)
     progress = progress_of(uow, plan, snapshot_id, path=("from",))
     located, steps = progress.located, progress.located.steps
     if batch is None:
@@ -479,8 +478,8 @@ def resumed(
         keys = {located.name(row) for row in np.flatnonzero(is_restored).tolist()}
         return _file([one for one in steps.at_once(is_inverse=True) if (one.topic, one.partition) in keys], name)
     require_batch(steps, batch)
-    chosen = progress.begun(batch - 1) if is_inverse else progress.left(batch - 1)
-    requested = list(steps.requested(batch - 1, is_inverse=is_inverse))
+    chosen = progress.begun(batch - 1) if part.is_inverse else progress.left(batch - 1)
+    requested = list(steps.requested(batch - 1, is_inverse=part.is_inverse))
     return _file([requested[step] for step in (chosen - steps.batch(batch - 1).start).tolist()], name)
 
 
