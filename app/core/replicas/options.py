@@ -69,20 +69,20 @@ def applied(mode: RackMode, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
     return tuple(brokers)
 
 
-def require_racks(mode: RackMode | None, brokers: Sequence[Broker]) -> None:
+_ADMIN_UTILS = "Not all brokers have rack information for replica rack aware assignment."
+
+
+def require_racks(mode: RackMode | None, brokers: Sequence[Broker], message: str = _ADMIN_UTILS) -> None:
     """Raise `BrokersWithoutRack`, which names them, if racks are enforced and only some brokers have one.
 
     To be called after the algorithm, since AdminUtils validates partitions and factor before racks.
     """
     if mode is RackMode.ENFORCED and _is_partial(brokers):
-        raise brokers_without_rack(brokers, "AdminOperationException")
+        raise brokers_without_rack(brokers, "AdminOperationException", message)
 
 
 def _is_partial(brokers: Sequence[Broker]) -> bool:
     return 0 < sum(broker.rack is None for broker in brokers) < len(brokers)
-
-
-_ADMIN_UTILS = "Not all brokers have rack information for replica rack aware assignment."
 
 
 def brokers_without_rack(brokers: Sequence[Broker], exception: str, message: str = _ADMIN_UTILS) -> BrokersWithoutRack:

@@ -10,7 +10,7 @@ ways as the two tallies can be matched.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import factorial
 from typing import TypeAlias
 
@@ -21,17 +21,13 @@ from app.core.model import Broker, Int64s, NewTopic
 from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.envelope import Envelope, ObservedRange, bounded_and_sampled, enumerated
 from app.core.replicas.striped import Racks, check, fill
-from app.core.replicas.striped_bounds import Carried, Epoch, bound_outcomes, nothing_carried, run_epoch
+from app.core.replicas.striped_bounds import Carried, Epoch, TooMany, bound_outcomes, nothing_carried, run_epoch
 
 Shares: TypeAlias = tuple[int, int]
 """How often a broker leads, and how often it is a replica at all."""
 Tally: TypeAlias = tuple[tuple[Shares, int], ...]
 """How many brokers of a list have which shares, sorted."""
 State: TypeAlias = tuple[Carried, tuple[Tally, ...]]
-
-
-class _TooMany(Exception):
-    """There are more outcomes than the caller wants looked at."""
 
 
 def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> ObservedRange | None:
@@ -50,7 +46,7 @@ def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int
     try:
         for begin in range(length, partitions, length):
             states = walk.later(states, min(length, partitions - begin))
-    except _TooMany:
+    except TooMany:
         return None
     return _seen(racks, states)
 
@@ -93,7 +89,7 @@ class _Walk:
     def _step(self, steps: int = 1) -> None:
         self._steps_left -= steps
         if self._steps_left < 0:
-            raise _TooMany
+            raise TooMany
 
     def _epoch(self, order: tuple[int, ...], carried: Carried, partitions: int) -> State:
         key = order, carried, partitions
@@ -106,7 +102,7 @@ class _Walk:
 
     def _state(self, epoch: Epoch) -> State:
         tallies = []
-        for begin, end in zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True):
+        for begin, end in pairwise(self._racks.bounds.tolist()):
             shares = Counter(zip(*epoch.counts[:, begin:end].tolist(), strict=True))
             tallies.append(tuple(sorted(shares.items())))
         return epoch.carried, tuple(tallies)
@@ -152,7 +148,7 @@ def _seen(racks: Racks, states: set[State]) -> ObservedRange:
         shares = [share for tally in tallies for share, brokers in tally for _ in range(brokers)]
         counts: Int64s = np.array(shares, np.int64).T
         observed.add(counts[np.newaxis])
-    for begin, end in zip(racks.bounds[:-1], racks.bounds[1:], strict=True):
+    for begin, end in pairwise(racks.bounds.tolist()):
         if begin < end:
             observed.lowest[:, begin:end] = observed.lowest[:, begin:end].min(axis=1, keepdims=True)
             observed.highest[:, begin:end] = observed.highest[:, begin:end].max(axis=1, keepdims=True)

@@ -59,9 +59,7 @@ class Layout:
 
     def share_of(self, attribute: int) -> NDArray[np.float64]:
         """(values,) float64: the sum of the weights of each value's brokers."""
-        return np.asarray(
-            np.bincount(self.value_of[attribute], self.weights, minlength=len(self.values[attribute])), np.float64
-        )
+        return np.bincount(self.value_of[attribute], self.weights, len(self.values[attribute])).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
