@@ -6,10 +6,9 @@ from typing import Self
 
 import numpy as np
 
-from app.core.measures import exposure_kernel as kernel
 from app.core.measures.copysets import Copysets, copysets
 from app.core.measures.losses import Losses, ReplicaStates
-from app.core.measures.tally import BrokerArrays, Tally, positions_of, tally_over
+from app.core.measures.tally import BrokerArrays, Tally, tally_over
 from app.core.measures.tally_kernel import TOO_FEW_RACKS
 from app.core.model import Assignment, Broker, Int64s
 from app.core.replica_lists import stacked, widened
@@ -190,9 +189,14 @@ def exposure_by_attribute(
 
 def _exposure(assignments: Mapping[str, Assignment], table: BrokerArrays) -> AttributeExposure:
     counts = tally_over(table, assignments)
-    down_to_one = np.zeros(len(table.racks), np.int64)
-    for assignment in assignments.values():
-        kernel.count_down_to_one(positions_of(assignment.replicas, table.ids), table.rack_of, down_to_one)
+    columns = np.ascontiguousarray(stacked(counts.positions).T)
+    values = np.append(table.rack_of, np.full(2, -1, np.int32))[columns]  # of unknown brokers, and of padding
+    replicas, down_to_one = np.count_nonzero(columns >= 0, axis=0), np.zeros(len(table.racks), np.int64)
+    for place, value in enumerate(values):
+        is_there = values == value
+        is_first = (value >= 0) & ~is_there[:place].any(axis=0)
+        leaves_one = is_first & (replicas - np.count_nonzero(is_there, axis=0) == 1)
+        down_to_one += np.bincount(value[leaves_one], minlength=len(table.racks))
     losses = zip(counts.per_rack.tolist(), down_to_one.tolist(), strict=True)
     return AttributeExposure(
         values_per_partition=RacksPerPartition.of(counts),
