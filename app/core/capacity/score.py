@@ -77,11 +77,7 @@ class Headroom:
 
 def headroom(scenario: Scenario, loads: BrokerLoads) -> Headroom:
     """The first limit to break as traffic grows; of several the first resource, and before any failure first."""
-    smallest = Headroom(inf, None)
-    for candidate in _candidates(scenario, loads):
-        if candidate.factor < smallest.factor:
-            smallest = candidate
-    return smallest
+    return min([Headroom(inf, None), *_candidates(scenario, loads)], key=lambda each: each.factor)
 
 
 def in_unit(scenario: Scenario, resource: str, value: float) -> float:

@@ -64,11 +64,6 @@ def read_topology(value: Json) -> Topology:
     return Topology({rack: as_integer(counts[rack], (*path, rack), minimum=1) for rack in names})
 
 
-def read_profile(value: Json) -> BrokerProfile:
-    """One broker; only `disk_bytes` is required."""
-    return read_record(BrokerProfile, value, ("broker_profile",))
-
-
 def read_multiplier(value: Json) -> int:
     """The factor by which every topic's partitions are multiplied."""
     return 1 if value is None else as_integer(value, ("partitions_multiplier",), minimum=1)
@@ -88,11 +83,6 @@ def read_targets(value: Json) -> Mapping[str, float]:
     """The share of each resource that may be used."""
     fields = Fields({} if value is None else value, ("targets",), known=RESOURCES)
     return {name: fields.number(name, above=0, maximum=1.0) for name in RESOURCES if fields.raw(name) is not None}
-
-
-def read_rereplication(value: Json) -> Rereplication:
-    """The throttle of re-replication."""
-    return read_record(Rereplication, {"throttle_bytes_per_s": 0.0} if value is None else value, ("rereplication",))
 
 
 def read_restart(value: Json) -> RestartRules | None:
@@ -165,23 +155,23 @@ class _Section:
     read: Callable[[Json], Any]
 
     @classmethod
-    def of(cls, name: str, record: type[Record]) -> "_Section":
-        """A section that is a record of fields with defaults, so that it may be absent."""
-        return cls(field_names(record), lambda value: read_record(record, {} if value is None else value, (name,)))
+    def of(cls, name: str, record: type[Record], absent: Mapping[str, Json] | None = None) -> "_Section":
+        """A section that is a record of fields; `absent` is its value if a scenario omits it, None if it must not."""
+        return cls(field_names(record), lambda value: read_record(record, absent if value is None else value, (name,)))
 
 
 _SECTIONS = {
     "topology": _Section(_TOPOLOGY_FIELDS, read_topology),
-    "broker_profile": _Section(field_names(BrokerProfile), read_profile),
+    "broker_profile": _Section.of("broker_profile", BrokerProfile),
     "topics": _Section((), read_topics),
     "partitions_multiplier": _Section((), read_multiplier),
-    "placement": _Section.of("placement", PlacementPolicy),
-    "clients": _Section.of("clients", Clients),
-    "traffic": _Section.of("traffic", TrafficGrowth),
+    "placement": _Section.of("placement", PlacementPolicy, {}),
+    "clients": _Section.of("clients", Clients, {}),
+    "traffic": _Section.of("traffic", TrafficGrowth, {}),
     "failures": _Section((), read_failures),
     "targets": _Section(RESOURCES, read_targets),
-    "prices": _Section.of("prices", Prices),
-    "rereplication": _Section(field_names(Rereplication), read_rereplication),
+    "prices": _Section.of("prices", Prices, {}),
+    "rereplication": _Section.of("rereplication", Rereplication, {"throttle_bytes_per_s": 0.0}),
     "restart": _Section(field_names(RestartRules), read_restart),
 }
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = {name: each.fields for name, each in _SECTIONS.items()}
