@@ -159,14 +159,10 @@ class Transfers:
         """The partitions that differ, by topic name and partition id: start … stop − 1 of all."""
         moved = self.movement
         rows = moved.rows[start:stop]
-        counts = [len(topic.partition_ids) for topic in moved.topics]
-        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
-        topic_of = np.searchsorted(starts, rows, side="right") - 1
-        ids = np.concatenate([np.empty(0, np.int32), *(topic.partition_ids[topic.rows] for topic in moved.topics)])
         before, after = moved.before[rows], moved.after[rows]
         spans = [_racks_spanned(side, self._table) for side in (before, after)]
         names = tuple([topic.topic for topic in moved.topics])
-        return ChangedRows(names, topic_of, ids[start:stop], before, after, self._sizes[rows], *spans)
+        return ChangedRows(names, *moved.located(start, stop), before, after, self._sizes[rows], *spans)
 
     def changed(self) -> Iterator[ChangedRows]:
         """All of these, topic by topic."""
