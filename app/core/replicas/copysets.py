@@ -22,10 +22,7 @@ from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas.awareness import leaders_kernel
 from app.core.replicas.awareness.placing import check
 from app.core.replicas.copyset_rounds import SetRounds, rounds_of_width
-from app.core.replicas.options import Option, OptionSet
-
-WIDEST = 64
-"""Largest scatter width of a request: after a loss, other brokers then lead 1/64 more."""
+from app.core.replicas.options import OptionSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,8 @@ class SetChoice:
 
     Parameters
     ----------
-    scatter_width : of every broker, at least; None chooses it. front : whether a plan lists the choices.
+    scatter_width : of every broker, at least; None chooses it. Requests have up to 64: after a loss, other brokers then
+        lead 1/64 more. front : whether a plan lists the choices.
     """
 
     scatter_width: int | None = None
@@ -153,16 +151,6 @@ def _orders(factor: int) -> Int64s:
 
 
 OPTIONS = OptionSet(
-    fields=(
-        Option(
-            "scatter_width",
-            "integer",
-            "Least number of other brokers with which every broker shares partitions, at least the replication factor "
-            "− 1. By default the smallest at which no broker leads more than 1.25 times as much after any one loss.",
-            bounds=(0, WIDEST),
-        ),
-        Option("front", "flag", "Whether to list, for every scatter width, the odds and the load after a loss."),
-    ),
     read=lambda values: SetChoice(values.get("scatter_width"), values.get("front") or False),
     canonical=asdict,
     follow=OnSets,

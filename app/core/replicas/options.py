@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from app.core.model import Broker, Placement
 from app.errors import Json
@@ -28,23 +28,29 @@ class Option:
     form: Literal["choice", "names", "values_by_name", "integer", "flag"]
     description: str
     choices: tuple[str, ...] = ()
-    bounds: tuple[int, int] = (0, 0)
+    bounds: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The field of a row of `placements.json`."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+        }
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
 class OptionSet:
-    """The options of one algorithm.
+    """How one algorithm reads its options.
 
     Parameters
     ----------
-    fields : of a request.
     read : values → the record of options, with defaults; raises `Failure`s if they are invalid.
     canonical : the record as complete JSON, for the hash of a plan.
     follow : the record → the placement, a `registry.Place`.
     rack_mode_conflict : the reason why these options exclude a rack mode; None if they do not.
     """
 
-    fields: Sequence[Option]
     read: Callable[[OptionValues], Any]
     canonical: Callable[[Any], dict[str, Json]]
     follow: Callable[[Any], Callable[..., Placement]]

@@ -28,7 +28,7 @@ from app.core.model import Broker, Int32s, NewTopic, Placement
 from app.core.replicas.awareness.layout import Layout
 from app.core.replicas.awareness.rules import POLICIES, Policy, Rules
 from app.core.replicas.awareness.tables import Dealer, dealer, table
-from app.core.replicas.options import Option, OptionSet, OptionValues, factor_rejected, partitions_rejected
+from app.core.replicas.options import OptionSet, OptionValues, factor_rejected, partitions_rejected
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 
@@ -97,7 +97,7 @@ class Aware:
         self.rules.check()
         self.rules.require_attributes(brokers)
         layout = Layout.of(brokers, self.rules.attributes)
-        demands = POLICIES[self.rules.policy].demands(layout, self.rules, topic.replication_factor)
+        demands = POLICIES[self.rules.policy](layout, self.rules, topic.replication_factor)
         rows = self._rows(dealer(layout, demands), topic.partitions, random)
         return Placement(topic.name, topic.start_partition_id, rows)
 
@@ -159,31 +159,6 @@ def _canonical(rules: Rules) -> dict[str, Json]:
 
 
 OPTIONS = OptionSet(
-    fields=(
-        Option(
-            "policy",
-            "choice",
-            "The placement policy; `spread` by default. "
-            + "; ".join(f"`{policy.value}`: {rule.summary} ({rule.source})" for policy, rule in POLICIES.items()),
-            choices=tuple(policy.value for policy in Policy),
-        ),
-        Option(
-            "attributes", "names", "The broker attributes to spread over, the most important first; `rack` by default."
-        ),
-        Option(
-            "forced",
-            "values_by_name",
-            "By attribute, the values that are expected: the share of a value without a live broker is not assigned. "
-            "For the policy `forced` alone.",
-        ),
-        Option(
-            "load",
-            "choice",
-            "What brokers have in the snapshot and is balanced with the new replicas, each of which counts as much as "
-            "the mean of those; by default nothing, as in Kafka: each broker gets as many new replicas.",
-            choices=("replicas", "bytes"),
-        ),
-    ),
     read=_read,
     canonical=_canonical,
     follow=Aware,

@@ -123,15 +123,6 @@ Demands: TypeAlias = Callable[[Layout, Rules, int], tuple[RowDemand, ...]]
 """The demands of a policy, one for each value that may lead, or one for all partitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyRule:
-    """A policy as the API and the documentation describe it, and its demands."""
-
-    summary: str
-    source: str
-    demands: Demands
-
-
 def _even(most: int) -> tuple[int, ...]:
     """Costs with which replicas are balanced: the sum of the first c is c²."""
     return tuple(2 * count + 1 for count in range(most))
@@ -206,13 +197,11 @@ def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
     return (RowDemand(factor, tuple(costs)),)
 
 
-POLICIES: Mapping[Policy, PolicyRule] = {
-    Policy.SPREAD: PolicyRule("balanced over each attribute in turn", "Elasticsearch", _spread),
-    Policy.FORCED: PolicyRule(
-        "as `spread`, but the share of a forced value without live brokers is not assigned", "Elasticsearch", _forced
-    ),
-    Policy.HDFS: PolicyRule("the first two replicas in one rack, the third in another", "HDFS", _hdfs),
-    Policy.REDIS: PolicyRule("no follower in the zone of the leader", "Redis Enterprise", _redis),
-    Policy.KAFKA: PolicyRule("as many racks as possible, without balance between them", "KIP-36", _kafka),
+POLICIES: Mapping[Policy, Demands] = {
+    Policy.SPREAD: _spread,
+    Policy.FORCED: _forced,
+    Policy.HDFS: _hdfs,
+    Policy.REDIS: _redis,
+    Policy.KAFKA: _kafka,
 }
-"""Every policy. To add one: its demands, a name in `Policy`, an entry here and its tests."""
+"""Every policy. To add one: its demands, a name in `Policy` and in `placements.json`, an entry here and its tests."""
