@@ -99,19 +99,15 @@ def _candidates(scenario: Scenario, loads: BrokerLoads) -> Iterator[Headroom]:
             continue
         load = loads.resources[resource]
         if resource == "disk":
-            yield _disk(loads, limit)
+            factor, broker = loads.storage.first_full(limit)
+            stored = float(loads.storage.stored_bytes[broker])
+            yield Headroom(factor, Limit(resource, FIRST_BROKER_ID + broker, "none", stored, limit))
         elif resource == "partitions":
             factor = inf if load.before.max <= limit * (1 + ROUNDING) else 0.0
             yield Headroom(factor, Limit(resource, load.before.broker, "none", load.before.max, limit))
         else:
             yield _rate(scenario, resource, load.before, "none", limit)
             yield _rate(scenario, resource, load.worst, load.worst_failure, limit)
-
-
-def _disk(loads: BrokerLoads, limit: float) -> Headroom:
-    factor, broker = loads.storage.first_full(limit)
-    value = float(loads.storage.stored_bytes[broker])
-    return Headroom(factor, Limit("disk", FIRST_BROKER_ID + broker, "none", value, limit))
 
 
 def _rate(scenario: Scenario, resource: str, spread: LoadSpread, failure: str, limit: float) -> Headroom:

@@ -12,6 +12,7 @@ from app.core.consumers.model import NO_CONSUMER, ConsumersProblem, Interval, Pa
 from app.core.consumers.packing_kernel import Rows, fill, give_back
 from app.core.flow import Network, cheapest_amounts, largest_cost
 from app.core.model import Bools, Int32s, Int64s
+from app.core.replica_lists import sums_by
 
 _LARGEST_PARTS = 20
 
@@ -175,8 +176,7 @@ def _refilled(
     for threshold in _THRESHOLDS:
         is_kept = stays & (kept_by != NO_CONSUMER) & (weights >= np.quantile(weights, threshold) * (threshold > 0))
         owners = np.where(is_kept, kept_by, 0).astype(np.int32)
-        loads = np.zeros(consumers, np.int64)
-        np.add.at(loads, owners[is_kept], weights[is_kept])
+        loads = sums_by(owners[is_kept], weights[is_kept], consumers)
         others = np.flatnonzero(~is_kept)
         order = others[np.argsort(-weights[others], kind="stable")]
         if fill(order, weights, capacity, loads, owners) == len(order):
@@ -195,8 +195,7 @@ def relabeled(owners: Int32s, costs: Int64s, previous: Int32s, consumers: int) -
     size = max(before, consumers)
     had = previous != NO_CONSUMER
     pairs, pair_of = np.unique(positions[had].astype(np.int64) * size + previous[had], return_inverse=True)
-    gains = np.zeros(len(pairs), np.int64)
-    np.add.at(gains, pair_of, costs[had])
+    gains = sums_by(pair_of, costs[had], len(pairs))
     rows, columns = np.divmod(pairs, size)
     nodes, sink = np.arange(2 * size), np.full(2 * size, 2 * size)
     network = Network(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.measures import tally_kernel as kernel
+from app.core.measures.partition_table import min_isr_of_rows
 from app.core.measures.tally import BrokerArrays, Tally, tally, tally_over
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Bools, Cluster, Int64s, Topic
 from app.core.replica_lists import factors_of, stacked
@@ -93,11 +94,7 @@ def _as_one_topic(cluster: Cluster) -> Topic:
 
 
 def _states(cluster: Cluster, every: Topic, counts: Tally) -> dict[str, Bools]:
-    (faults,), in_sync = counts.faults, factors_of(every.isr)
-    least = np.repeat(
-        np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int64),
-        [len(topic.partition_ids) for topic in cluster.topics],
-    )
+    (faults,), in_sync, least = counts.faults, factors_of(every.isr), min_isr_of_rows(cluster)
     return {
         "offline": np.asarray(every.leaders == NO_LEADER, np.bool_),
         "under_replicated": in_sync < factors_of(every.replicas),
