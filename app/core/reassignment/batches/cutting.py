@@ -173,7 +173,7 @@ def cut_batches(
         np.repeat([True, False, True, False], stage_sizes),
         int(stage_sizes[2:].sum()),
         *_batch_figures(reassigned, chains, batch[n_moves:n_packed], n_batches, limits, moves),
-        lower_bound=batches_lower_bound(reassigned, chains, packed, reordered, limits),
+        lower_bound=batches_lower_bound(chains, packed, reordered, limits),
         log_dir_moves=moves,
     )
 
@@ -202,13 +202,7 @@ def _by_batch(moves: LogDirMoves) -> LogDirMoves:
     return LogDirMoves(*(getattr(moves, each.name)[order] for each in fields(moves)))
 
 
-def batches_lower_bound(
-    reassigned: ReassignedPartitions,
-    chains: StepChains,
-    packed: StepChains,
-    reordered: FinalOrders,
-    limits: BatchLimits,
-) -> int:
+def batches_lower_bound(chains: StepChains, packed: StepChains, reordered: FinalOrders, limits: BatchLimits) -> int:
     """Lower bound on the number of batches; may not be attainable.
 
     For batches that move replicas, the largest requirement of any limit alone, ⌈replicas that a broker receives in
@@ -219,12 +213,10 @@ def batches_lower_bound(
     ----------
     chains : of the partitions. packed : with the moves between log directories, one of which may be listed with a step.
     """
-    brokers = len(reassigned.broker_ids)
     n_adds = np.diff(packed.adds_from)
     chain_of_add = np.repeat(packed.chain_of, n_adds)
-    moves_in = np.bincount(packed.adds, minlength=brokers)
-    moves_out = np.bincount(np.repeat(packed.source, n_adds), minlength=brokers)
-    bytes_in = sums_by(packed.adds, packed.size[chain_of_add], brokers)
+    moves_in, moves_out = np.bincount(packed.adds), np.bincount(np.repeat(packed.source, n_adds))
+    bytes_in = sums_by(packed.adds, packed.size[chain_of_add], len(moves_in))
     listed = len(chains.before) + len(np.setdiff1d(packed.rows, chains.rows))
     at_once = limits.max_partitions or NO_LIMIT
     moving = max(

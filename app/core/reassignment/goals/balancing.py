@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
@@ -99,6 +100,10 @@ def _is_hardly_wider(aim: BrokerBounds, reached: BrokerBounds, wider: BrokerBoun
     return not np.any(is_above | is_below)
 
 
+_Reached: TypeAlias = tuple[SearchedPlacement, list[GoalRange]]
+"""A placement, and what it reaches of each goal."""
+
+
 class _Aims:
     """Searches for goals, by their ceilings and floors.
 
@@ -117,7 +122,7 @@ class _Aims:
         self._shares = share_bounds(problem, totals)
         self._counts = topic_counts(problem, start)
 
-    def reach(self, ends: Deadline) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def reach(self, ends: Deadline) -> _Reached:
         """A placement with little movement, and what it reaches of each goal."""
         if self._is_of_one_load:
             wanted = [self.range_of_one_load(self._goals[0])]
@@ -133,9 +138,7 @@ class _Aims:
             best, reached = self.with_less_movement(best, reached, ends, is_from_start=is_from_start)
         return best, reached
 
-    def settled(
-        self, best: SearchedPlacement, reached: list[GoalRange], ends: Deadline
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def settled(self, best: SearchedPlacement, reached: list[GoalRange], ends: Deadline) -> _Reached:
         """A placement from which the same goals move nothing, if some searches find it."""
         problem = self._problem
         for _ in range(MOST_SETTLED):
@@ -150,9 +153,7 @@ class _Aims:
             best, reached = self.with_less_movement(again, narrower, ends, is_from_start=False)
         return best, reached
 
-    def nearer(
-        self, best: SearchedPlacement, reached: list[GoalRange], at: Int32s, ends: Deadline
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def nearer(self, best: SearchedPlacement, reached: list[GoalRange], at: Int32s, ends: Deadline) -> _Reached:
         """The placement of a model that is not proven, with little movement, if it is nearer to the goals."""
         found = search(self._problem, self._rules, at, self.bounds([], []), lambda: True)
         if not self._is_of_resources or self._distances(found) >= self._distances(best):
@@ -223,7 +224,7 @@ class _Aims:
         # A goal may be listed twice: the bounds are those of the last one.
         return best if best.penalty == 0 and all(self.is_within(each, best) for each in wanted) else None
 
-    def one_by_one(self, is_over: Deadline) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def one_by_one(self, is_over: Deadline) -> _Reached:
         """A placement that reaches goals in order of priority, and what it reached."""
         reached: list[GoalRange] = []
         best: SearchedPlacement | None = None
@@ -240,7 +241,7 @@ class _Aims:
 
     def with_less_movement(
         self, best: SearchedPlacement, reached: list[GoalRange], is_over: Deadline, *, is_from_start: bool
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    ) -> _Reached:
         """Search again within what was reached: from the best placement, and from the start if it is not."""
         for _ in range(MAX_RERUNS):
             if is_over():
