@@ -31,13 +31,8 @@ def required_moves(reassigned: ReassignedPartitions, log_dirs: ReplicaLogDirs) -
     is_same &= (reassigned.before != NO_REPLICA)[:, :, None]
     is_same &= log_dirs.before[:, :, None] != log_dirs.after[:, None, :]
     row, old, new = np.nonzero(is_same)
-    return LogDirMoves(
-        np.zeros(len(row), np.int64),
-        row,
-        reassigned.before[row, old],
-        log_dirs.before[row, old],
-        log_dirs.after[row, new],
-    )
+    source, target = log_dirs.before[row, old], log_dirs.after[row, new]
+    return LogDirMoves(np.zeros(len(row), np.int64), row, reassigned.before[row, old], source, target)
 
 
 def on_disks(chains: StepChains, reassigned: ReassignedPartitions, log_dirs: ReplicaLogDirs) -> StepChains:
@@ -62,11 +57,9 @@ def with_moves(chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPar
     """The chains, and before them one of a single step for each move, so that moves come early."""
     n_moves, width = len(moves.row), chains.before.shape[1]
     each = np.arange(n_moves + 1)
-    lists = np.full((n_moves, width), NO_REPLICA, np.int32)
+    lists, broker = np.full((n_moves, width), NO_REPLICA, np.int32), moves.broker
     size = reassigned.on_disk[moves.row]
-    of_moves = StepChains(
-        moves.row, each, lists, lists, moves.broker, moves.target, each, moves.source, each, moves.broker, size
-    )
+    of_moves = StepChains(moves.row, each, lists, lists, broker, moves.target, each, moves.source, each, broker, size)
     columns: dict[str, Any] = {
         column.name: _joined(getattr(of_moves, column.name), getattr(chains, column.name), column.name in _STARTS)
         for column in fields(chains)

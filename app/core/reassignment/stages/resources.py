@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s, padded
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
@@ -48,7 +48,7 @@ from app.core.reassignment.solvers.search.search import rules_of
 from app.core.reassignment.stages.known_sets import resources_on_known_sets
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.reassignment.verifier import resource_violations
-from app.core.replica_lists import with_leader_first
+from app.core.replica_lists import widened, with_leader_first
 
 MOST_SOLVES = 3
 """The number of placements after which no partition keeps a leader that is out of sync."""
@@ -90,10 +90,8 @@ class ResourceSolution:
     @property
     def free(self) -> Bools:
         """(rows,) bool, rows that are not pinned."""
-        free = np.ones(len(self.placement.leaders), np.bool_)
-        if self.pinned is not None:
-            free[self.pinned[0]] = False
-        return free
+        pinned = np.zeros(0, np.int64) if self.pinned is None else self.pinned[0]
+        return ~np.isin(np.arange(len(self.placement.leaders)), pinned)
 
     @property
     def lists(self) -> Int32s:
@@ -313,10 +311,8 @@ def _pinned(problem: Problem) -> Pinned | None:
     rows = np.array(sorted(problem.pins), np.int64)
     movement = part_of(problem.movement, rows, np.zeros_like(problem.movement.target))
     placement = least_movement(movement, KEEP)
-    lists = np.full_like(placement.replicas, NO_REPLICA)
-    for place, row in enumerate(rows.tolist()):
-        lists[place, : len(problem.pins[row])] = problem.pins[row]
-    return rows, replace(placement, replicas=lists)
+    lists = padded([problem.pins[row] for row in rows.tolist()])
+    return rows, replace(placement, replicas=widened(lists, placement.replicas.shape[1]))
 
 
 def _with_pinned(problem: Problem, resources: ResourceProblem, pinned: Pinned) -> ResourceLoads:
