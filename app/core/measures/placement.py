@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import Self
 
 import numpy as np
@@ -109,8 +110,8 @@ def measure(counts: Tally, min_isr: Mapping[str, int] | None = None) -> Placemen
         racks_per_partition=RacksPerPartition.of(counts) if counts.racks else None,
         rack_safe_share=rack_safe_share(counts),
         exposure=Exposure(
-            racks=dict(zip(counts.racks, _losses(counts.per_rack), strict=True)),
-            brokers=dict(zip(ids, _losses(counts.per_broker), strict=True)),
+            racks=dict(zip(counts.racks, starmap(Loss, counts.per_rack.tolist()), strict=True)),
+            brokers=dict(zip(ids, starmap(Loss, counts.per_broker.tolist()), strict=True)),
         ),
         losses=losses,
         copysets=sets,
@@ -139,10 +140,6 @@ def _per_broker(ids: list[int], numbers: Int64s) -> PerBroker:
     of_brokers = numbers.tolist()
     low, high = min(of_brokers, default=0), max(of_brokers, default=0)
     return PerBroker(low, high, high - low, dict(zip(ids, of_brokers, strict=True)))
-
-
-def _losses(counts: Int64s) -> list[Loss]:
-    return [Loss(leaders, reduced, offline) for leaders, reduced, offline in counts.tolist()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,12 +124,8 @@ def _outcome(rows_of_shift: Int32s, whole: Int64s, blocks: _Blocks, *, start: in
     shifts, n, _ = rows_of_shift.shape
     head = (start + blocks.first + np.arange(blocks.head)) % n
     tail = (start + np.arange(blocks.tail)) % n
-    replicas = np.concatenate(
-        [
-            rows_of_shift[shift % shifts][head].ravel(),
-            rows_of_shift[(shift + blocks.steps + blocks.whole) % shifts][tail].ravel(),
-        ]
-    )
+    after = (shift + blocks.steps + blocks.whole) % shifts
+    replicas = np.concatenate([rows_of_shift[shift % shifts][head], rows_of_shift[after][tail]]).ravel()
     leaders = blocks.whole + np.bincount(np.concatenate([head, tail]), minlength=n)
     return np.stack([leaders, whole[shift] + np.bincount(replicas, minlength=n)])[None]
 

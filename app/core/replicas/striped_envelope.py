@@ -21,7 +21,7 @@ from app.core.model import Broker, Int64s, NewTopic
 from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.envelope import Envelope, ObservedRange, bounded_and_sampled, enumerated
 from app.core.replicas.striped import Racks, check, fill
-from app.core.replicas.striped_bounds import Carried, Epoch, TooMany, bound_outcomes, nothing_carried, run_epoch
+from app.core.replicas.striped_bounds import Carried, TooMany, bound_outcomes, nothing_carried, run_epoch
 
 Shares: TypeAlias = tuple[int, int]
 """How often a broker leads, and how often it is a replica at all."""
@@ -63,16 +63,8 @@ class _Walk:
 
     def first(self, partitions: int) -> set[State]:
         """The outcomes of the first epoch: the racks are sorted and have any offset."""
-        racks = self._racks
-        order, carried = range(racks.count), nothing_carried(racks)
-        return {
-            self._state(
-                run_epoch(
-                    racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
-                )
-            )
-            for offset in order
-        }
+        order, carried = tuple(range(self._racks.count)), nothing_carried(self._racks)
+        return {self._run(order, carried, partitions, offset) for offset in order}
 
     def later(self, states: set[State], partitions: int) -> set[State]:
         """The outcomes after one more epoch: the racks and the lists have any order."""
@@ -95,12 +87,13 @@ class _Walk:
         key = order, carried, partitions
         if key not in self._epochs:
             self._step(4)
-            self._epochs[key] = self._state(
-                run_epoch(self._racks, factor=self._factor, partitions=partitions, order=order, carried=carried)
-            )
+            self._epochs[key] = self._run(*key)
         return self._epochs[key]
 
-    def _state(self, epoch: Epoch) -> State:
+    def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int = 0) -> State:
+        epoch = run_epoch(
+            self._racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
+        )
         tallies = []
         for begin, end in pairwise(self._racks.bounds.tolist()):
             shares = Counter(zip(*epoch.counts[:, begin:end].tolist(), strict=True))

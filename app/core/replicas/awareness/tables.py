@@ -14,7 +14,7 @@ import numpy as np
 
 from app.core.integer import integer_solver
 from app.core.jvm import JavaRandom
-from app.core.model import Bools, Int32s, Int64s
+from app.core.model import Int32s, Int64s
 from app.core.replicas.awareness import crossed_kernel, leaders_kernel, rows_kernel
 from app.core.replicas.awareness.layout import FORBIDDEN, Layout, RowDemand
 from app.core.replicas.awareness.tree import Block, NodeBounds, Tree, bounds, quotas
@@ -136,10 +136,10 @@ class Nested:
 
     def deal(self, parts: Sequence[Int32s], load: Int64s, rank: Int64s, state: np.uint64) -> np.uint64:
         """Fill the rows of each demand with brokers by position, in any order; returns the new random state."""
-        leaves = self.tree.brokers
+        leaves, led = self.tree.brokers, load[LEADERS, self.tree.brokers]
         blocks = [
             # If two replicas may lead, one is chosen later; a single one counts as a leader from the start.
-            Block(len(part), bound, self._is_leading(demand), load[LEADERS, leaves] * (demand.leading == 1))
+            Block(len(part), bound, self.tree.leaves_of(demand.leading_value), led * (demand.leading == 1))
             for part, demand, bound in zip(parts, self.demands, self.bounds, strict=True)
         ]
         counts = quotas(
@@ -163,11 +163,6 @@ class Nested:
             rows_of_nodes, ends, state = rows_kernel.deal(parents, level, rows_of_nodes, ends, len(part), state)
         rows_kernel.collect(rows_of_nodes, ends, self.tree.brokers, part)
         return state
-
-    def _is_leading(self, demand: RowDemand) -> Bools:
-        if demand.leading_value is None:
-            return np.zeros(len(self.tree.brokers), np.bool_)
-        return self.tree.leaves_of(demand.leading_value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,8 +60,8 @@ class Tree:
         """By level from 1 on, the first child of each node of the level above."""
         return tuple(np.flatnonzero(np.diff(parents, prepend=-1)) for parents in self.parents)
 
-    def leaves_of(self, value: int) -> Bools:
-        """(brokers,) bool: whether each leaf has that value of the first attribute."""
+    def leaves_of(self, value: int | None) -> Bools:
+        """(brokers,) bool: whether each leaf has that value of the first attribute; none has None."""
         node = np.arange(len(self.brokers))
         for parents in self.parents[:0:-1]:
             node = parents[node]
