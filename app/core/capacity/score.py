@@ -25,7 +25,7 @@ from app.core.capacity.scenario import (
     TrafficGrowth,
 )
 from app.core.jvm import JavaRandom
-from app.core.model import Int32s, Placement
+from app.core.model import Int32s, NewTopic, Placement
 from app.core.replicas.admin_utils import rack_alternated
 from app.core.replicas.registry import PLACEMENTS, place_topics
 from app.core.restarts import RestartProblem, RestartWaves, restart_waves
@@ -187,12 +187,8 @@ def place(
     ------
     InvalidReplicationFactor, ArithmeticOverflow … : the algorithm rejects a topic.
     """
-    return place_topics(
-        PLACEMENTS[placement.algorithm],
-        topology.brokers,
-        [topic.new_topic for topic in topics],
-        random=JavaRandom(seed),
-    )
+    new = [NewTopic(topic.name, topic.partitions, topic.replication_factor) for topic in topics]
+    return place_topics(PLACEMENTS[placement.algorithm], topology.brokers, new, random=JavaRandom(seed))
 
 
 def restart(rows: Int32s, work: loads.Workload, scenario: Scenario) -> RestartWaves:

@@ -218,12 +218,9 @@ class ReplicaStates:
             unwritable_pairs=int(np.count_nonzero(unwritable)) if is_known else None,
             offline_pairs=int(np.count_nonzero(offline)),
             worst=[
-                WorstPair(
-                    (ids[pair // len(live)], ids[pair % len(live)]),
-                    int(unwritable[pair]) if is_known else None,
-                    int(offline[pair]),
-                )
+                WorstPair((ids[one], ids[other]), int(unwritable[pair]) if is_known else None, int(offline[pair]))
                 for pair in worst
+                for one, other in [divmod(pair, len(live))]
             ],
         )
 
