@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from app.core.replicas.awareness.rules import POLICIES
+from app.core.replicas.registry import PLACEMENT_OPTIONS
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
 
@@ -17,8 +18,12 @@ def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
 
 
 def test_the_policies_are_the_registrys() -> None:
-    rows = [(code(policy.value), rule.summary, rule.source) for policy, rule in POLICIES.items()]
-    assert DOC.table("policy", "what it does", "source") == rows
+    rows = DOC.table("policy", "what it does", "source")
+    assert [policy for policy, _, _ in rows] == [code(policy.value) for policy in POLICIES]
+    option, _ = PLACEMENT_OPTIONS["policy"]
+    described = "; ".join(f"{policy}: {what} ({source})" for policy, what, source in rows)
+    assert option.description == f"The placement policy; `spread` by default. {described}"
+    assert list(option.choices) == list(POLICIES)
 
 
 def test_each_policy_is_documented() -> None:

@@ -62,6 +62,11 @@ def distinct_values(lists: NDArray[np.integer]) -> Int64s:
     return np.asarray((is_first & (ordered >= 0)).sum(axis=1), np.int64)
 
 
+def factors_of(lists: Int32s) -> Int64s:
+    """(rows,) int64: the number of replicas of each row."""
+    return np.asarray(np.count_nonzero(lists != NO_REPLICA, axis=1), np.int64)
+
+
 def sums_by(index: NDArray[np.integer], amounts: NDArray[np.integer] | int, size: int) -> Int64s:
     """(size,) int64: the amounts of each index, added exactly."""
     sums = np.zeros(size, np.int64)

@@ -429,7 +429,7 @@ class _FailureSets:
         rack_of = self._topology.rack_of
         live_in_rack = np.bincount(rack_of[~base.dead], minlength=len(self._topology.racks))
         is_last = live_in_rack[rack_of] == 1
-        racks_left = (base.live_racks - is_last).astype(np.int32)
+        racks_left = (np.count_nonzero(live_in_rack) - is_last).astype(np.int32)
         block = max(1, _BLOCK_NUMBERS // carried.size)
         for first in range(0, brokers, block):
             lost = min(block, brokers - first)

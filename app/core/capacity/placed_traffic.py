@@ -84,11 +84,6 @@ class PlacedTraffic:
         shares[: self.racks] = 1 / max(self.racks, 1)
         return shares
 
-    @property
-    def of_brokers(self) -> Int32s:
-        """(brokers,) int32, a group for each broker."""
-        return np.arange(len(self.rack_of), dtype=np.int32)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorstLosses:
@@ -147,7 +142,8 @@ def cross_rack(traffic: PlacedTraffic) -> CrossRack:
 
 def broker_losses(traffic: PlacedTraffic) -> Losses:
     """The worst loss of one other broker, for each broker; the lowest position of equal ones."""
-    return _worst(traffic, changes_by_loss(traffic, traffic.of_brokers, len(traffic.rack_of)))
+    brokers = len(traffic.rack_of)
+    return _worst(traffic, changes_by_loss(traffic, np.arange(brokers, dtype=np.int32), brokers))
 
 
 def rack_losses(traffic: PlacedTraffic) -> Losses:

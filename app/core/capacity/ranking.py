@@ -40,26 +40,15 @@ _WITHOUT_LIMIT = ("headroom", "first_breaking_month")
 """Null in a document means unlimited."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """A lower or an upper bound on a column."""
-
-    column: str
-    is_minimum: bool = False
-
-    def holds(self, numbers: NDArray[np.float64], bound: float) -> Bools:
-        """(scenarios,) bool; NaN is within no bound."""
-        return np.greater_equal(numbers, bound) if self.is_minimum else np.less_equal(numbers, bound)
-
-
 OBJECTIVES: Mapping[str, int] = {column: sign for column, (sign, _) in _COLUMNS.items() if sign}
 """The columns that can be optimised: 1 if the smallest value is the best, −1 if the largest is."""
-CONSTRAINTS: Mapping[str, Constraint] = {
-    f"{kind}_{column}": Constraint(column, is_minimum=kind == "min")
-    for kind in ("min", "max")
+CONSTRAINTS: Mapping[str, tuple[str, np.ufunc]] = {
+    f"{kind}_{column}": (column, holds)
+    for kind, holds in (("min", np.greater_equal), ("max", np.less_equal))
     for column, (_, bound) in _COLUMNS.items()
     if bound == kind
 }
+"""The column of each constraint, and how its numbers compare with the bound; NaN is within none."""
 
 
 def columns(documents: Sequence[Mapping[str, Json]]) -> Columns:
@@ -81,8 +70,8 @@ def acceptable(scored: Columns, constraints: Mapping[str, float]) -> Bools:
     """(scenarios,) bool: feasible, and within every constraint."""
     accepted = np.equal(scored["feasible"], 1)
     for name, bound in constraints.items():
-        constraint = CONSTRAINTS[name]
-        accepted &= constraint.holds(scored[constraint.column], bound)
+        column, holds = CONSTRAINTS[name]
+        accepted &= holds(scored[column], bound)
     return np.asarray(accepted, np.bool_)
 
 
@@ -218,7 +207,8 @@ def _broken(scored: Mapping[str, Json], constraints: Mapping[str, float]) -> Seq
         return ()
     numbers = columns([scored])
     return [
-        (name, scored.get(CONSTRAINTS[name].column), bound)
+        (name, scored.get(column), bound)
         for name, bound in constraints.items()
-        if not CONSTRAINTS[name].holds(numbers[CONSTRAINTS[name].column], bound)[0]
+        for column, holds in [CONSTRAINTS[name]]
+        if not holds(numbers[column], bound)[0]
     ]

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import DEFAULT_SEGMENT_BYTES, Bools, Broker, Int32s, NewTopic
+from app.core.model import DEFAULT_SEGMENT_BYTES, Bools, Broker, Int32s
 from app.core.replicas.registry import PLACEMENTS
 from app.core.sweeps.fields import (
     as_list,
@@ -201,11 +201,6 @@ class TopicLoad:
     lagging_share: float = number(0.0, maximum=1, description="The share of reads that are served from disk.")
     partition_weights: "float | Float64s" = declared(_as_weights, 0.0)
 
-    @property
-    def new_topic(self) -> NewTopic:
-        """The topic as a placement algorithm takes it."""
-        return NewTopic(self.name, self.partitions, self.replication_factor)
-
     def multiplied(self, by: int) -> Self:
         """The same topic and traffic over `by` times as many partitions.
 
@@ -315,13 +310,12 @@ class BaseFailure:
 
     Parameters
     ----------
-    rack : the rack that is lost; None for none. dead : (brokers,) bool. live_racks : racks that have a live broker.
+    rack : the rack that is lost; None for none. dead : (brokers,) bool.
     own_class : the failure class of this set. plus_one_class : the failure class of this set and one more broker.
     """
 
     rack: str | None
     dead: Bools
-    live_racks: int
     own_class: str
     plus_one_class: str
 
@@ -341,7 +335,6 @@ def base_failures(topology: Topology) -> Iterator[BaseFailure]:
     Every failure set is one of these, or one of these and one more live broker: each broker by ascending id; each rack
     and one broker outside of it, by rack and then by id.
     """
-    racks = len(topology.racks)
-    yield BaseFailure(None, np.zeros(len(topology.brokers), np.bool_), racks, "none", "broker")
+    yield BaseFailure(None, np.zeros(len(topology.brokers), np.bool_), "none", "broker")
     for index, rack in enumerate(topology.racks):
-        yield BaseFailure(rack, topology.rack_of == index, racks - 1, "rack", "rack_and_broker")
+        yield BaseFailure(rack, topology.rack_of == index, "rack", "rack_and_broker")

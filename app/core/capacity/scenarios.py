@@ -10,15 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
+from app.core.capacity import sections
 from app.core.capacity.scenario import Scenario, TopicLoad
-from app.core.capacity.sections import (
-    CONTRADICTING,
-    LOCAL_RETENTION_FIELDS,
-    READERS,
-    SECTION_FIELDS,
-    TOPIC_FIELDS,
-    require_consistent,
-)
 from app.core.sweeps.axes import Grid, scenario_seed
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields, UnknownAxis
@@ -48,11 +41,10 @@ class ScenarioReader:
         self._sections = lru_cache(_SECTIONS_CACHED)(self._read)
         self._topics = lru_cache(_TOPICS_CACHED)(self._read_multiplied)
 
-    def relevant(self, sections: Sequence[str], digits: Digits) -> Digits:
+    def relevant(self, names: Sequence[str], digits: Digits) -> Digits:
         """The digits, with 0 for axes outside of these sections: equal for two scenarios if the sections are equal."""
-        return tuple(
-            digit if axis.section in sections else 0 for axis, digit in zip(self._grid.axes, digits, strict=True)
-        )
+        of_axes = zip(self._grid.axes, digits, strict=True)
+        return tuple(digit if axis.section in names else 0 for axis, digit in of_axes)
 
     def section(self, name: str, digits: Digits) -> Any:
         """A section with the values of its axes, as its reader in `READERS` returns it. Raises as the reader does."""
@@ -65,19 +57,18 @@ class ScenarioReader:
     def scenario(self, grid_index: int) -> Scenario:
         """The scenario at a grid index. Raises a `Failure` if it is not possible."""
         digits = self._grid.digits(grid_index)
-        sections = {name: self.section(name, digits) for name in READERS}
-        multiplier, seed = sections.pop("partitions_multiplier"), sections["placement"].seed
-        clients, rules = sections["clients"], sections["restart"]
-        require_consistent(sections["topology"], sections["topics"], clients, rules, multiplier)
-        sections["topics"] = self.topics(digits)
-        return Scenario(**sections, seed=scenario_seed(self._seed, grid_index) if seed is None else seed)
+        read = {name: self.section(name, digits) for name in sections.READERS}
+        multiplier, seed = read.pop("partitions_multiplier"), read["placement"].seed
+        sections.require_consistent(read["topology"], read["topics"], read["clients"], read["restart"], multiplier)
+        read["topics"] = self.topics(digits)
+        return Scenario(**read, seed=scenario_seed(self._seed, grid_index) if seed is None else seed)
 
     def _read(self, name: str, digits: Digits) -> Any:
         value = self._base.get(name)
         for axis, digit in zip(self._grid.axes, digits, strict=True):
             if axis.section == name:
                 value = written(value, axis.path, axis.values[digit], self._base)
-        return READERS[name](value)
+        return sections.READERS[name](value)
 
     def _read_multiplied(self, digits: Digits) -> tuple[TopicLoad, ...]:
         multiplier = self.section("partitions_multiplier", digits)
@@ -111,9 +102,9 @@ def require_axes(base: Base, grid: Grid, *, topics_at: FieldPath = ("base",)) ->
             digits = (*first[:position], digit, *first[position + 1 :])
             _require(partial(reader.section, axis.section, digits), ("axes", axis.path), may_conflict=True)
     varied = {axis.section for axis in grid.axes}
-    for section in SECTION_FIELDS:
+    for section in sections.SECTION_FIELDS:
         _require(partial(reader.section, section, first), topics_at, may_conflict=section in varied)
-    if varied.isdisjoint(CONTRADICTING):
+    if varied.isdisjoint(sections.CONTRADICTING):
         _require(partial(reader.scenario, 0), topics_at, may_conflict=False)
 
 
@@ -135,10 +126,10 @@ def _require(read: Callable[[], object], where: FieldPath, *, may_conflict: bool
 
 def axis_paths(base: Base) -> list[str]:
     """Every path that an axis may name, sections first."""
-    paths = list(SECTION_FIELDS)
-    paths += [f"{section}.{field}" for section, fields in SECTION_FIELDS.items() for field in fields]
-    paths += [f"topics.{EVERY_TOPIC}.{field}" for field in TOPIC_FIELDS if field != "name"]
-    paths += [f"topics.{name}.{field}" for name in _topic_names(base) for field in TOPIC_FIELDS if field != "name"]
+    paths = list(sections.SECTION_FIELDS)
+    paths += [f"{section}.{field}" for section, fields in sections.SECTION_FIELDS.items() for field in fields]
+    fields_of_topics = [field for field in sections.TOPIC_FIELDS if field != "name"]
+    paths += [f"topics.{name}.{field}" for name in (EVERY_TOPIC, *_topic_names(base)) for field in fields_of_topics]
     topology = base.get("topology")
     counts = topology.get("brokers_per_rack") if isinstance(topology, Mapping) else None
     return paths + ([f"{_PER_RACK}{rack}" for rack in counts] if isinstance(counts, Mapping) else [])
@@ -154,11 +145,11 @@ def _topic_names(base: Base) -> list[str]:
 def unknown_axis(path: str, base: Base) -> UnknownAxis:
     """The failure that lists the paths that exist; of topics the paths for all, since there may be thousands."""
     names = _topic_names(base)
-    offered = [known for known in axis_paths({**base, "topics": []}) if known not in SECTION_FIELDS]
+    offered = [known for known in axis_paths({**base, "topics": []}) if known not in sections.SECTION_FIELDS]
     topics = f"; topics: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}" if names else ""
     return UnknownAxis(
         f"axis {path} is unknown; a scenario has {', '.join(offered)}, and whole sections: "
-        f"{', '.join(SECTION_FIELDS)}{topics}",
+        f"{', '.join(sections.SECTION_FIELDS)}{topics}",
         path=("axes", path),
         value=path,
         known=offered,
@@ -196,7 +187,7 @@ def _written_topics(section: Json, path: str, value: Json, base: Base) -> Json:
     topics: list[Json] = []
     is_known = False
     is_tiered = [isinstance(topic, Mapping) and bool(topic.get("remote_storage")) for topic in section]
-    is_written = is_tiered if field in LOCAL_RETENTION_FIELDS and any(is_tiered) else [True] * len(section)
+    is_written = is_tiered if field in sections.LOCAL_RETENTION_FIELDS and any(is_tiered) else [True] * len(section)
     for topic, is_one_of_all in zip(section, is_written, strict=True):
         if not isinstance(topic, Mapping):
             raise _not_an_object(path)

@@ -13,17 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.capacity.loads import (
-    BrokerLoads,
-    ClassCounts,
-    CountRange,
-    CrossRack,
-    LoadSpread,
-    MonthlyCost,
-    Workload,
-    leading,
-    monthly_cost,
-)
+from app.core.capacity import loads
 from app.core.capacity.scenario import (
     FIRST_BROKER_ID,
     RESOURCES,
@@ -35,7 +25,7 @@ from app.core.capacity.scenario import (
     TrafficGrowth,
 )
 from app.core.jvm import JavaRandom
-from app.core.model import Int32s, Placement
+from app.core.model import Int32s, NewTopic, Placement
 from app.core.replicas.admin_utils import rack_alternated
 from app.core.replicas.registry import PLACEMENTS, place_topics
 from app.core.restarts import RestartProblem, RestartWaves, restart_waves
@@ -75,13 +65,9 @@ class Headroom:
         return self.factor >= 1 - ROUNDING
 
 
-def headroom(scenario: Scenario, loads: BrokerLoads) -> Headroom:
+def headroom(scenario: Scenario, carried: loads.BrokerLoads) -> Headroom:
     """The first limit to break as traffic grows; of several the first resource, and before any failure first."""
-    smallest = Headroom(inf, None)
-    for candidate in _candidates(scenario, loads):
-        if candidate.factor < smallest.factor:
-            smallest = candidate
-    return smallest
+    return min([Headroom(inf, None), *_candidates(scenario, carried)], key=lambda each: each.factor)
 
 
 def in_unit(scenario: Scenario, resource: str, value: float) -> float:
@@ -96,14 +82,16 @@ def copying(scenario: Scenario, resource: str, failure: str) -> float:
     return in_unit(scenario, resource, scenario.rereplication.throttle_bytes_per_s * _COPIES.get(resource, 0))
 
 
-def _candidates(scenario: Scenario, loads: BrokerLoads) -> Iterator[Headroom]:
+def _candidates(scenario: Scenario, carried: loads.BrokerLoads) -> Iterator[Headroom]:
     for resource in RESOURCES:
         limit = scenario.limit(resource)
         if limit is None:
             continue
-        load = loads.resources[resource]
+        load = carried.resources[resource]
         if resource == "disk":
-            yield _disk(loads, limit)
+            factor, broker = carried.storage.first_full(limit)
+            stored = float(carried.storage.stored_bytes[broker])
+            yield Headroom(factor, Limit(resource, FIRST_BROKER_ID + broker, "none", stored, limit))
         elif resource == "partitions":
             factor = inf if load.before.max <= limit * (1 + ROUNDING) else 0.0
             yield Headroom(factor, Limit(resource, load.before.broker, "none", load.before.max, limit))
@@ -112,13 +100,7 @@ def _candidates(scenario: Scenario, loads: BrokerLoads) -> Iterator[Headroom]:
             yield _rate(scenario, resource, load.worst, load.worst_failure, limit)
 
 
-def _disk(loads: BrokerLoads, limit: float) -> Headroom:
-    factor, broker = loads.storage.first_full(limit)
-    value = float(loads.storage.stored_bytes[broker])
-    return Headroom(factor, Limit("disk", FIRST_BROKER_ID + broker, "none", value, limit))
-
-
-def _rate(scenario: Scenario, resource: str, spread: LoadSpread, failure: str, limit: float) -> Headroom:
+def _rate(scenario: Scenario, resource: str, spread: loads.LoadSpread, failure: str, limit: float) -> Headroom:
     growing = in_unit(scenario, resource, spread.max)
     fixed = copying(scenario, resource, failure)
     without_traffic = inf if fixed <= limit * (1 + ROUNDING) else 0.0
@@ -151,8 +133,8 @@ class ResourceFigures:
 
     capacity: float | None
     limit: float | None
-    before: LoadSpread
-    worst: LoadSpread
+    before: loads.LoadSpread
+    worst: loads.LoadSpread
     worst_failure: str
 
 
@@ -181,19 +163,19 @@ class Score:
     headroom: float | None
     first_breaking_month: int | None
     monthly_cost: float
-    monthly_cost_parts: MonthlyCost
+    monthly_cost_parts: loads.MonthlyCost
     remote_bytes: float
     cross_rack_bytes_per_s: float
-    cross_rack_parts: CrossRack
+    cross_rack_parts: loads.CrossRack
     partitions_offline: int
     partitions_under_min_isr: int
     partitions_not_rack_safe: int
     restart_waves: int | None
     restart_waves_lower_bound: int | None
-    leaders_per_broker: CountRange
-    replicas_per_broker: CountRange
+    leaders_per_broker: loads.CountRange
+    replicas_per_broker: loads.CountRange
     resources: Mapping[str, ResourceFigures]
-    failures: Mapping[str, ClassCounts]
+    failures: Mapping[str, loads.ClassCounts]
 
 
 def place(
@@ -205,15 +187,11 @@ def place(
     ------
     InvalidReplicationFactor, ArithmeticOverflow … : the algorithm rejects a topic.
     """
-    return place_topics(
-        PLACEMENTS[placement.algorithm],
-        topology.brokers,
-        [topic.new_topic for topic in topics],
-        random=JavaRandom(seed),
-    )
+    new = [NewTopic(topic.name, topic.partitions, topic.replication_factor) for topic in topics]
+    return place_topics(PLACEMENTS[placement.algorithm], topology.brokers, new, random=JavaRandom(seed))
 
 
-def restart(rows: Int32s, work: Workload, scenario: Scenario) -> RestartWaves:
+def restart(rows: Int32s, work: loads.Workload, scenario: Scenario) -> RestartWaves:
     """The fewest waves of a restart of all brokers while all replicas are in sync, within the limits of resources that
     leaders use; without these limits if consumers fetch from followers, since their reads then depend on the wave.
 
@@ -223,11 +201,11 @@ def restart(rows: Int32s, work: Workload, scenario: Scenario) -> RestartWaves:
     """
     topology, rules = scenario.topology, scenario.restart or RestartRules()
     brokers, voters = len(topology.brokers), rules.controllers or 0
-    loads = {} if scenario.clients.follower_fetching else leading(rows, work, brokers)
-    limits = {name: limit for name in loads if (limit := scenario.limit(name)) is not None}
+    led = {} if scenario.clients.follower_fetching else loads.leading(rows, work, brokers)
+    limits = {name: limit for name in led if (limit := scenario.limit(name)) is not None}
     slack, gain = np.zeros((brokers, len(limits)), np.int64), np.zeros((len(rows), len(limits)), np.int64)
     for column, (name, limit) in enumerate(limits.items()):
-        share, added = (in_unit(scenario, name, 1.0) / limit * each for each in loads[name])
+        share, added = (in_unit(scenario, name, 1.0) / limit * each for each in led[name])
         slack[:, column] = np.clip(1 + ROUNDING - share, -1, 1) * _LIMIT
         gain[:, column] = np.rint(np.minimum(added, 2) * _LIMIT)
     return restart_waves(
@@ -246,11 +224,11 @@ def restart(rows: Int32s, work: Workload, scenario: Scenario) -> RestartWaves:
     )
 
 
-def judge(scenario: Scenario, carried: BrokerLoads, waves: RestartWaves | None = None) -> Score:
+def judge(scenario: Scenario, carried: loads.BrokerLoads, waves: RestartWaves | None = None) -> Score:
     """Compare the loads of a scenario's brokers with its limits, and price them."""
     margin = headroom(scenario, carried)
     remote_bytes = carried.storage.workload.remote_bytes
-    cost = monthly_cost(scenario, carried.cross_rack, remote_bytes)
+    cost = loads.monthly_cost(scenario, carried.cross_rack, remote_bytes)
     classes = carried.failures.values()
     return Score(
         seed=scenario.seed,
@@ -278,7 +256,7 @@ def judge(scenario: Scenario, carried: BrokerLoads, waves: RestartWaves | None =
     )
 
 
-def _figures(scenario: Scenario, carried: BrokerLoads, resource: str) -> ResourceFigures:
+def _figures(scenario: Scenario, carried: loads.BrokerLoads, resource: str) -> ResourceFigures:
     load = carried.resources[resource]
     return ResourceFigures(
         capacity=scenario.broker_profile.capacity(resource),
@@ -289,9 +267,9 @@ def _figures(scenario: Scenario, carried: BrokerLoads, resource: str) -> Resourc
     )
 
 
-def _in_unit(scenario: Scenario, resource: str, spread: LoadSpread, more: float) -> LoadSpread:
+def _in_unit(scenario: Scenario, resource: str, spread: loads.LoadSpread, more: float) -> loads.LoadSpread:
     most, p95, mean = (in_unit(scenario, resource, value) + more for value in (spread.max, spread.p95, spread.mean))
-    return LoadSpread(most, p95, mean, spread.broker)
+    return loads.LoadSpread(most, p95, mean, spread.broker)
 
 
 def document(record: Any) -> Any:

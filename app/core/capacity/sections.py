@@ -11,26 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from app.core.capacity.scenario import (
-    FAILURE_CLASSES,
-    RESOURCES,
-    BrokerProfile,
-    Clients,
-    Float64s,
-    PlacementPolicy,
-    Prices,
-    Rereplication,
-    RestartRules,
-    TopicLoad,
-    Topology,
-    TrafficGrowth,
-)
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
+from app.core.capacity import scenario
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Float64s, Topic
 from app.core.sweeps.fields import Fields, Record, as_integer, as_list, field_names, impossible, read_record
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, LimitExceeded
 
-TOPIC_FIELDS = field_names(TopicLoad)
+TOPIC_FIELDS = field_names(scenario.TopicLoad)
 CURRENT_RETENTION_FIELDS = ("retained_bytes", "retained_bytes_per_partition", "retention_s")
 """The fields that state a topic's current retention; a topic has at most one of them."""
 LOCAL_RETENTION_FIELDS = ("local_retention_s", "local_retention_bytes")
@@ -46,7 +33,7 @@ _CONFIGS = {
 _TOPOLOGY_FIELDS = ("racks", "brokers_per_rack")
 
 
-def read_topology(value: Json) -> Topology:
+def read_topology(value: Json) -> scenario.Topology:
     """Racks, and the number of brokers in each or by rack."""
     fields = Fields(value, ("topology",), known=_TOPOLOGY_FIELDS)
     path = fields.at("racks")
@@ -57,16 +44,11 @@ def read_topology(value: Json) -> Topology:
             raise ConflictingFields(f"rack {rack} is listed twice", path=(*path, index), value=rack)
     counts, path = fields.raw("brokers_per_rack"), fields.at("brokers_per_rack")
     if not isinstance(counts, Mapping):
-        return Topology(dict.fromkeys(names, as_integer(counts, path, minimum=1)))
+        return scenario.Topology(dict.fromkeys(names, as_integer(counts, path, minimum=1)))
     if set(counts) != set(names):
         detail = f"brokers_per_rack counts the brokers of {', '.join(counts)}; the racks are {', '.join(names)}"
         raise ConflictingFields(detail, path=path)
-    return Topology({rack: as_integer(counts[rack], (*path, rack), minimum=1) for rack in names})
-
-
-def read_profile(value: Json) -> BrokerProfile:
-    """One broker; only `disk_bytes` is required."""
-    return read_record(BrokerProfile, value, ("broker_profile",))
+    return scenario.Topology({rack: as_integer(counts[rack], (*path, rack), minimum=1) for rack in names})
 
 
 def read_multiplier(value: Json) -> int:
@@ -76,31 +58,27 @@ def read_multiplier(value: Json) -> int:
 
 def read_failures(value: Json) -> tuple[str, ...]:
     """Of `FAILURE_CLASSES`, in that order; `none` is always included."""
-    named = set[str]()
+    named, known = set[str](), scenario.FAILURE_CLASSES
     for index, name in enumerate([] if value is None or value == [] else as_list(value, ("failures",))):
-        if not isinstance(name, str) or name not in FAILURE_CLASSES:
-            raise impossible(f"a failure class is needed, of {', '.join(FAILURE_CLASSES)}", name, ("failures", index))
+        if not isinstance(name, str) or name not in known:
+            raise impossible(f"a failure class is needed, of {', '.join(known)}", name, ("failures", index))
         named.add(name)
-    return tuple(name for name in FAILURE_CLASSES if name in named or name == "none")
+    return tuple(name for name in known if name in named or name == "none")
 
 
 def read_targets(value: Json) -> Mapping[str, float]:
     """The share of each resource that may be used."""
-    fields = Fields({} if value is None else value, ("targets",), known=RESOURCES)
-    return {name: fields.number(name, above=0, maximum=1.0) for name in RESOURCES if fields.raw(name) is not None}
+    fields = Fields({} if value is None else value, ("targets",), known=scenario.RESOURCES)
+    given = [name for name in scenario.RESOURCES if fields.raw(name) is not None]
+    return {name: fields.number(name, above=0, maximum=1.0) for name in given}
 
 
-def read_rereplication(value: Json) -> Rereplication:
-    """The throttle of re-replication."""
-    return read_record(Rereplication, {"throttle_bytes_per_s": 0.0} if value is None else value, ("rereplication",))
-
-
-def read_restart(value: Json) -> RestartRules | None:
+def read_restart(value: Json) -> scenario.RestartRules | None:
     """The rules of a rolling restart; None if the scenario has none."""
-    return None if value is None else read_record(RestartRules, value, ("restart",))
+    return None if value is None else read_record(scenario.RestartRules, value, ("restart",))
 
 
-def read_topics(value: Json) -> tuple[TopicLoad, ...]:
+def read_topics(value: Json) -> tuple[scenario.TopicLoad, ...]:
     """The topics, before their partitions are multiplied."""
     topics = tuple(_read_topic(entry, ("topics", index)) for index, entry in enumerate(as_list(value, ("topics",))))
     seen: set[str] = set()
@@ -112,15 +90,15 @@ def read_topics(value: Json) -> tuple[TopicLoad, ...]:
     return topics
 
 
-def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
+def _read_topic(value: Json, path: FieldPath) -> scenario.TopicLoad:
     if isinstance(value, Mapping) and value.get("peak_ingress_bytes_per_s") is None:
         value = {**value, "peak_ingress_bytes_per_s": value.get("ingress_bytes_per_s")}
-    topic = read_record(TopicLoad, value, path)
+    topic = read_record(scenario.TopicLoad, value, path)
     _require_topic(topic, path)
     return topic
 
 
-def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
+def _require_topic(topic: scenario.TopicLoad, path: FieldPath) -> None:
     for name in LOCAL_RETENTION_FIELDS:
         local, retained = getattr(topic, name), getattr(topic, name.removeprefix("local_"))
         if local is not None and not topic.remote_storage:
@@ -148,7 +126,7 @@ def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
     _require_lengths(topic, path)
 
 
-def _require_lengths(topic: TopicLoad, path: FieldPath) -> None:
+def _require_lengths(topic: scenario.TopicLoad, path: FieldPath) -> None:
     for name, what in (("partition_weights", "weights"), ("retained_bytes_per_partition",) * 2):
         numbers = getattr(topic, name)
         if isinstance(numbers, np.ndarray) and numbers.ndim and len(numbers) != topic.partitions:
@@ -165,24 +143,24 @@ class _Section:
     read: Callable[[Json], Any]
 
     @classmethod
-    def of(cls, name: str, record: type[Record]) -> "_Section":
-        """A section that is a record of fields with defaults, so that it may be absent."""
-        return cls(field_names(record), lambda value: read_record(record, {} if value is None else value, (name,)))
+    def of(cls, name: str, record: type[Record], absent: Mapping[str, Json] | None = None) -> "_Section":
+        """A section that is a record of fields; `absent` is its value if a scenario omits it, None if it must not."""
+        return cls(field_names(record), lambda value: read_record(record, absent if value is None else value, (name,)))
 
 
 _SECTIONS = {
     "topology": _Section(_TOPOLOGY_FIELDS, read_topology),
-    "broker_profile": _Section(field_names(BrokerProfile), read_profile),
+    "broker_profile": _Section.of("broker_profile", scenario.BrokerProfile),
     "topics": _Section((), read_topics),
     "partitions_multiplier": _Section((), read_multiplier),
-    "placement": _Section.of("placement", PlacementPolicy),
-    "clients": _Section.of("clients", Clients),
-    "traffic": _Section.of("traffic", TrafficGrowth),
+    "placement": _Section.of("placement", scenario.PlacementPolicy, {}),
+    "clients": _Section.of("clients", scenario.Clients, {}),
+    "traffic": _Section.of("traffic", scenario.TrafficGrowth, {}),
     "failures": _Section((), read_failures),
-    "targets": _Section(RESOURCES, read_targets),
-    "prices": _Section.of("prices", Prices),
-    "rereplication": _Section(field_names(Rereplication), read_rereplication),
-    "restart": _Section(field_names(RestartRules), read_restart),
+    "targets": _Section(scenario.RESOURCES, read_targets),
+    "prices": _Section.of("prices", scenario.Prices, {}),
+    "rereplication": _Section.of("rereplication", scenario.Rereplication, {"throttle_bytes_per_s": 0.0}),
+    "restart": _Section(field_names(scenario.RestartRules), read_restart),
 }
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = {name: each.fields for name, each in _SECTIONS.items()}
 """Every section of a scenario and its fields; none if the section is not an object."""
@@ -197,7 +175,11 @@ MOST_REPLICAS = 50_000_000
 
 
 def require_consistent(
-    topology: Topology, topics: Sequence[TopicLoad], clients: Clients, rules: RestartRules | None, multiplier: int
+    topology: scenario.Topology,
+    topics: Sequence[scenario.TopicLoad],
+    clients: scenario.Clients,
+    rules: scenario.RestartRules | None,
+    multiplier: int,
 ) -> None:
     """Raise `ConflictingFields` if sections contradict each other, `LimitExceeded` if the scenario is too large.
 

@@ -1,6 +1,6 @@
 """Little work done by the source of a loop, in Python: numba takes a third of a second to import.
 
-The source means the same as the machine code if all that it calls is Python too: subroutines, not other loops.
+The source means the same as the machine code, and all loops and subroutines that it calls are their sources, too.
 """
 
 import functools
@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from app.core.compiled.loops import Function, Subroutine
+from app.core.compiled.loops import Function, Loop, Subroutine
 
 LARGEST = 20_000
 """Steps that this process takes by sources before it loads loops; a step takes 1 to 5 µs."""
@@ -53,10 +53,10 @@ def source_of(loop: Function) -> Function:
 
 @functools.cache
 def _plain(function: Any) -> Callable[..., Any]:
-    """The source of a loop or subroutine, calling its subroutines' sources without their wrappers."""
+    """The source of a loop or subroutine, which calls the sources of others without their wrappers."""
     source: FunctionType = function.py_func
     code, names = source.__code__, source.__globals__
-    called = {name: _plain(each) for name in code.co_names if isinstance(each := names.get(name), Subroutine)}
+    called = {name: _plain(each) for name in code.co_names if isinstance(each := names.get(name), Loop | Subroutine)}
     return FunctionType(code, names | called, source.__name__) if called else source
 
 

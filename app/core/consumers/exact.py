@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from app.core.consumers.packing_kernel import Rows
 from app.core.integer import integer_solver
 from app.core.model import Int32s, Int64s
 
@@ -34,23 +35,16 @@ class Assigned:
     is_infeasible: bool = False
 
 
-def assigned(
-    weights: Int64s,
-    costs: Int64s,
-    previous: Int32s,
-    consumers: int,
-    capacity: int,
-    effort: Effort,
-    hint: Int32s | None = None,
-) -> Assigned:
+def assigned(rows: Rows, consumers: int, capacity: int, effort: Effort, hint: Int32s | None = None) -> Assigned:
     """Assign rows to `consumers` consumers so that the costs of rows that stay are largest.
 
     Previous consumers are 0, 1, …; if there are more of them than `consumers`, the model chooses which ones go on.
 
     Parameters
     ----------
-    weights, costs : (rows,) int64. previous : (rows,) int32, −1 without one. hint : (rows,) int32, a known assignment.
+    hint : (rows,) int32, a known assignment.
     """
+    weights, costs, previous = rows
     columns = max(consumers, int(previous.max(initial=-1)) + 1)
     if len(weights) * columns > MOST_BOOLEANS or effort.left <= 0:
         return Assigned()

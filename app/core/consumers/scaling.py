@@ -12,6 +12,7 @@ from app.core.consumers.model import NO_CONSUMER, ConsumersProblem, Interval, Pa
 from app.core.consumers.packing_kernel import Rows, fill, give_back
 from app.core.flow import Network, cheapest_amounts, largest_cost
 from app.core.model import Bools, Int32s, Int64s
+from app.core.replica_lists import sums_by
 
 _LARGEST_PARTS = 20
 
@@ -27,9 +28,9 @@ def packed(weights: Int64s, capacity: int, effort: Effort) -> Packing:
     loads, owners = np.zeros(max(1, len(heavy)), np.int64), np.zeros(len(weights), np.int32)
     fill(heavy, weights, capacity, loads, owners)
     used, bound = max(1, int(np.count_nonzero(loads))), lower_bound(weights, capacity)
-    none = np.full(len(heavy), -1, np.int32)
+    rows = Rows(weights[heavy], weights[heavy], np.full(len(heavy), NO_CONSUMER, np.int32))
     while bound < used:
-        fewer = assigned(weights[heavy], weights[heavy], none, bound, capacity, effort)
+        fewer = assigned(rows, bound, capacity, effort)
         if fewer.owners is not None:
             owners[heavy] = fewer.owners
             return Packing(bound, bound, owners)
@@ -95,15 +96,7 @@ class Moves:
     kept_bound: int
 
 
-def least_moves(
-    weights: Int64s,
-    costs: Int64s,
-    previous: Int32s,
-    consumers: int,
-    capacity: int,
-    packing: Int32s,
-    effort: Effort | None,
-) -> Moves:
+def least_moves(rows: Rows, consumers: int, capacity: int, packing: Int32s, effort: Effort | None) -> Moves:
     """Keep as much as possible with its consumer.
 
     Overloaded consumers, and those that stop, pass rows on, which best fit assigns to others; if they do not fit, small
@@ -112,39 +105,39 @@ def least_moves(
 
     Parameters
     ----------
-    weights, costs : (rows,) int64 capacity that a row takes, and its cost if it moves.
-    previous : (rows,) int32 of 0, 1, …, or `NO_CONSUMER`. packing : (rows,) int32, any assignment to the consumers.
+    rows : previous consumers are 0, 1, …, or `NO_CONSUMER`. packing : (rows,) int32, any assignment to the consumers.
     effort : None leaves out the model.
     """
-    before = int(previous.max(initial=NO_CONSUMER)) + 1
-    stays, kept_bounds = _stays(weights, costs, previous, before, capacity)
+    before = int(rows.previous.max(initial=NO_CONSUMER)) + 1
+    stays, kept_bounds = _stays(rows, before, capacity)
     going_on = np.argsort(-kept_bounds, kind="stable")[:consumers]
     bound = int(kept_bounds[going_on].sum())
     position = np.full(before + 1, NO_CONSUMER, np.int32)  # the last one is for `NO_CONSUMER`
     position[going_on] = np.arange(len(going_on))
-    owners = _refilled(weights, costs, position[previous], stays, consumers, capacity)
-    best = relabeled(packing if owners is None else owners, costs, previous, consumers)
-    if _kept(costs, previous, best) < bound and effort is not None:
-        exact = assigned(weights, costs, previous, consumers, capacity, effort, best)
-        best = best if exact.owners is None else max(best, exact.owners, key=lambda each: _kept(costs, previous, each))
+    owners = _refilled(rows._replace(previous=position[rows.previous]), stays, consumers, capacity)
+    best = relabeled(packing if owners is None else owners, rows, consumers)
+    if _kept(rows, best) < bound and effort is not None:
+        exact = assigned(rows, consumers, capacity, effort, best)
+        best = best if exact.owners is None else max(best, exact.owners, key=lambda each: _kept(rows, each))
         bound = bound if exact.kept_bound is None else min(bound, exact.kept_bound)
-    return Moves(best, _kept(costs, previous, best), bound)
+    return Moves(best, _kept(rows, best), bound)
 
 
-def _kept(costs: Int64s, previous: Int32s, owners: Int32s) -> int:
-    return int(costs[(owners == previous) & (previous != NO_CONSUMER)].sum())
+def _kept(rows: Rows, owners: Int32s) -> int:
+    return int(rows.costs[(owners == rows.previous) & (rows.previous != NO_CONSUMER)].sum())
 
 
-def _stays(weights: Int64s, costs: Int64s, previous: Int32s, before: int, capacity: int) -> tuple[Bools, Int64s]:
+def _stays(rows: Rows, before: int, capacity: int) -> tuple[Bools, Int64s]:
     """(rows,) bool rows that each previous consumer can keep, and (before,) int64 bounds of their costs."""
+    weights, costs, previous = rows
     stays = np.zeros(len(weights), np.bool_)
     bounds = np.zeros(before, np.int64)
     for consumer in range(before):
-        rows = np.flatnonzero(previous == consumer)
-        kept, most = _largest_subset(weights[rows], capacity)
-        stays[rows[kept]] = True
-        extra = np.sort((costs - weights)[rows])[::-1][: capacity // max(1, int(weights[rows].max(initial=1)))]
-        bounds[consumer] = min(most + int(extra.sum()), int(costs[rows].sum()))
+        its = np.flatnonzero(previous == consumer)
+        kept, most = _largest_subset(weights[its], capacity)
+        stays[its[kept]] = True
+        extra = np.sort((costs - weights)[its])[::-1][: capacity // max(1, int(weights[its].max(initial=1)))]
+        bounds[consumer] = min(most + int(extra.sum()), int(costs[its].sum()))
     return stays, bounds
 
 
@@ -168,35 +161,33 @@ def _largest_subset(weights: Int64s, capacity: int) -> tuple[Int64s, int]:
     return np.array(chosen, np.int64), best if is_exact else capacity
 
 
-def _refilled(
-    weights: Int64s, costs: Int64s, kept_by: Int32s, stays: Bools, consumers: int, capacity: int
-) -> Int32s | None:
+def _refilled(rows: Rows, stays: Bools, consumers: int, capacity: int) -> Int32s | None:
     """(rows,) int32: consumers keep previous rows, at first all, then only large ones; the others are filled in."""
+    weights, _, previous = rows
     for threshold in _THRESHOLDS:
-        is_kept = stays & (kept_by != NO_CONSUMER) & (weights >= np.quantile(weights, threshold) * (threshold > 0))
-        owners = np.where(is_kept, kept_by, 0).astype(np.int32)
-        loads = np.zeros(consumers, np.int64)
-        np.add.at(loads, owners[is_kept], weights[is_kept])
+        is_kept = stays & (previous != NO_CONSUMER) & (weights >= np.quantile(weights, threshold) * (threshold > 0))
+        owners = np.where(is_kept, previous, 0).astype(np.int32)
+        loads = sums_by(owners[is_kept], weights[is_kept], consumers)
         others = np.flatnonzero(~is_kept)
         order = others[np.argsort(-weights[others], kind="stable")]
         if fill(order, weights, capacity, loads, owners) == len(order):
-            give_back(Rows(weights, costs, kept_by), capacity, loads, owners)
+            give_back(rows, capacity, loads, owners)
             return owners
     return None
 
 
-def relabeled(owners: Int32s, costs: Int64s, previous: Int32s, consumers: int) -> Int32s:
+def relabeled(owners: Int32s, among: Rows, consumers: int) -> Int32s:
     """The same assignment with the consumers named so that the costs of rows that stay are largest.
 
     A maximum-weight matching of consumers to previous ones and to new ones, which are numbered after these.
     """
+    costs, previous = among.costs, among.previous
     before = int(previous.max(initial=NO_CONSUMER)) + 1
     _, positions = np.unique(owners, return_inverse=True)
     size = max(before, consumers)
     had = previous != NO_CONSUMER
     pairs, pair_of = np.unique(positions[had].astype(np.int64) * size + previous[had], return_inverse=True)
-    gains = np.zeros(len(pairs), np.int64)
-    np.add.at(gains, pair_of, costs[had])
+    gains = sums_by(pair_of, costs[had], len(pairs))
     rows, columns = np.divmod(pairs, size)
     nodes, sink = np.arange(2 * size), np.full(2 * size, 2 * size)
     network = Network(
@@ -311,7 +302,7 @@ def _intervals(
             start = balanced(weights, count)
             capacity = int(np.bincount(start, weights).max())
         names, of_before = _compact(previous)
-        moves = least_moves(weights, costs, of_before, count, capacity, start, effort)
+        moves = least_moves(Rows(weights, costs, of_before), count, capacity, start, effort)
         total = int(costs[previous != NO_CONSUMER].sum())
         previous = _named(moves.owners, names)
         yield Interval(

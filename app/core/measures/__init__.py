@@ -3,7 +3,6 @@
 tally.py         counts per broker and rack, and the violations of each partition; tally_kernel.py has its loop
 placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss; exposure to
                  the loss of each value of any attribute
-exposure_kernel.py  counts the partitions that a loss leaves with one replica
 movement.py      differences of two assignments: replicas that move, preferred leaders that change
 transfers.py     bytes moved by broker, between brokers and by partition; transfers_kernel.py has its loop
 traffic.py       the racks between which consumers read each partition

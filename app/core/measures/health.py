@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.measures import tally_kernel as kernel
+from app.core.measures.partition_table import min_isr_of_rows
 from app.core.measures.tally import BrokerArrays, Tally, tally, tally_over
-from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Bools, Cluster, Int32s, Int64s, Topic
-from app.core.replica_lists import stacked
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Bools, Cluster, Int64s, Topic
+from app.core.replica_lists import factors_of, stacked
 
 STATES = (
     *("offline", "under_replicated", "not_rack_safe", "not_preferred", "reassigning", "illegal"),
@@ -59,7 +60,7 @@ def cluster_health(cluster: Cluster) -> ClusterHealth:
     counts = tally({"": every.assignment}, cluster.known_brokers)
     listed = {broker.id for broker in cluster.brokers}
     per_broker = counts.per_broker[[broker.id in listed for broker in counts.brokers]]
-    factors, is_known = _lengths(every.replicas), every.size_bytes != UNKNOWN_SIZE
+    factors, is_known = factors_of(every.replicas), every.size_bytes != UNKNOWN_SIZE
     return ClusterHealth(
         **{name: int(np.count_nonzero(state)) for name, state in _states(cluster, every, counts).items()},
         replicas=int(factors.sum()),
@@ -93,14 +94,10 @@ def _as_one_topic(cluster: Cluster) -> Topic:
 
 
 def _states(cluster: Cluster, every: Topic, counts: Tally) -> dict[str, Bools]:
-    (faults,), in_sync = counts.faults, _lengths(every.isr)
-    least = np.repeat(
-        np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int64),
-        [len(topic.partition_ids) for topic in cluster.topics],
-    )
+    (faults,), in_sync, least = counts.faults, factors_of(every.isr), min_isr_of_rows(cluster)
     return {
         "offline": np.asarray(every.leaders == NO_LEADER, np.bool_),
-        "under_replicated": in_sync < _lengths(every.replicas),
+        "under_replicated": in_sync < factors_of(every.replicas),
         "not_rack_safe": (faults & kernel.TOO_FEW_RACKS) != 0,
         "not_preferred": every.awaits_election,
         "reassigning": every.is_moving,
@@ -109,10 +106,6 @@ def _states(cluster: Cluster, every: Topic, counts: Tally) -> dict[str, Bools]:
         "at_min_isr": (in_sync == least) & (least > 0),
         "min_isr_unknown": least == 0,
     }
-
-
-def _lengths(replicas: Int32s) -> Int64s:
-    return np.asarray(np.count_nonzero(replicas != NO_REPLICA, axis=1), np.int64)
 
 
 def _skew(numbers: Int64s) -> float:

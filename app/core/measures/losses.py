@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.compiled.interpreted import of_size
 from app.core.measures import losses_kernel as kernel
 from app.core.measures.tally import BrokerArrays
 from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
+from app.core.replica_lists import factors_of
 
 MOST_BROKERS = 2_000
 """Live brokers up to which pairs are counted: their counts take 64 MB."""
@@ -218,12 +218,9 @@ class ReplicaStates:
             unwritable_pairs=int(np.count_nonzero(unwritable)) if is_known else None,
             offline_pairs=int(np.count_nonzero(offline)),
             worst=[
-                WorstPair(
-                    (ids[pair // len(live)], ids[pair % len(live)]),
-                    int(unwritable[pair]) if is_known else None,
-                    int(offline[pair]),
-                )
+                WorstPair((ids[one], ids[other]), int(unwritable[pair]) if is_known else None, int(offline[pair]))
                 for pair in worst
+                for one, other in [divmod(pair, len(live))]
             ],
         )
 
@@ -286,8 +283,3 @@ def lowered_factors(before: Int32s, after: Int32s, *, largest_of_topic: int = 0)
     smallest = int(new[rows].min(initial=old.max(initial=0)))
     below = tuple(words for bound, words in bounds if smallest < bound)
     return LoweredFactors(rows, len(old), smallest, below)
-
-
-def factors_of(replicas: Int32s) -> NDArray[np.int64]:
-    """(partitions,) int64: the number of replicas of each."""
-    return np.asarray(np.count_nonzero(replicas != NO_REPLICA, axis=1), np.int64)

@@ -68,20 +68,19 @@ class Movement:
         """Number of partitions that differ in any way."""
         return len(self.rows)
 
-    def slices(self, start: int, stop: int) -> Iterator[tuple[TopicMovement, Int64s]]:
-        """Each topic with its rows among the partitions that differ, start … stop − 1 of all."""
-        for topic in self.topics:
-            yield topic, topic.rows[max(start, 0) : max(stop, 0)]
-            start, stop = start - len(topic.rows), stop - len(topic.rows)
+    def located(self, start: int = 0, stop: int | None = None) -> tuple[Int64s, Int32s]:
+        """(changes,) the indices of the topics, and the partition ids, of changes start … stop − 1."""
+        counts = [len(topic.rows) for topic in self.topics]
+        ids = np.concatenate([np.empty(0, np.int32), *(topic.partition_ids[topic.rows] for topic in self.topics)])
+        return np.repeat(np.arange(len(counts)), counts)[start:stop], ids[start:stop]
 
     def changes(self, start: int, stop: int) -> list[PartitionChange]:
         """Changes start … stop − 1, by topic name and partition id."""
+        (topic_of, ids), rows = self.located(start, stop), self.rows[start:stop]
+        changed = zip(topic_of.tolist(), differing(ids, self.before[rows], self.after[rows]), strict=True)
         return [
-            PartitionChange(topic.topic, partition, before or None, after or None, *differences)
-            for topic, rows in self.slices(start, stop)
-            for partition, before, after, *differences in differing(
-                topic.partition_ids[rows], topic.before[rows], topic.after[rows]
-            )
+            PartitionChange(self.topics[topic].topic, partition, before or None, after or None, *differences)
+            for topic, (partition, before, after, *differences) in changed
         ]
 
 

@@ -75,7 +75,8 @@ class PartitionTable:
         ]
         has_rates = any(topic.ingress_bytes_per_s is not None for topic in cluster.topics)
         sizes = np.concatenate([np.zeros(0, np.int64), *(topic.size_bytes for topic in cluster.topics)])
-        leaders = np.concatenate([np.zeros(0, np.int32), *(topic.leaders for topic in cluster.topics)])
+        leading = np.concatenate([np.zeros(0, np.int32), *(topic.leaders for topic in cluster.topics)])
+        leaders = positions_of(leading, brokers.ids)
         return cls(
             brokers=brokers,
             is_listed=np.array([broker in listed for broker in brokers.ids.tolist()], np.bool_),
@@ -84,10 +85,10 @@ class PartitionTable:
             partition_ids=np.concatenate([np.zeros(0, np.int32), *(topic.partition_ids for topic in cluster.topics)]),
             replicas=positions_of(replicas, brokers.ids),
             in_sync=(replicas != NO_REPLICA) & ~out_of_sync,
-            leaders=_leader_positions(leaders, brokers.ids),
+            leaders=np.where(leaders == len(brokers.ids), NO_LEADER, leaders).astype(np.int32),
             size_bytes=np.where(sizes == UNKNOWN_SIZE, 0, sizes).astype(np.int64),
             ingress_bytes_per_s=np.concatenate([np.zeros(0), *rates]) if has_rates else None,
-            min_isr=np.repeat(_min_isr(cluster), rows),
+            min_isr=min_isr_of_rows(cluster),
         )
 
     def states(self, rows: slice = slice(None)) -> ReplicaStates:
@@ -152,13 +153,10 @@ class PartitionTable:
         return [(self.topics[index], int(counts[index])) for index in np.flatnonzero(counts).tolist()]
 
 
-def _min_isr(cluster: Cluster) -> Int32s:
-    return np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int32)
-
-
-def _leader_positions(leaders: Int32s, ids: Int32s) -> Int32s:
-    positions = positions_of(leaders[:, None], ids)[:, 0]
-    return np.where(positions == len(ids), NO_LEADER, positions).astype(np.int32)
+def min_isr_of_rows(cluster: Cluster) -> Int32s:
+    """(rows,) int32 `min.insync.replicas` of each partition, topic after topic; 0 if unknown."""
+    least = np.array([topic.min_insync_replicas or 0 for topic in cluster.topics], np.int32)
+    return np.repeat(least, [len(topic.partition_ids) for topic in cluster.topics])
 
 
 def log_dir_losses(cluster: Cluster, table: PartitionTable) -> Mapping[int, Mapping[str, LossCounts]] | None:
@@ -170,8 +168,11 @@ def log_dir_losses(cluster: Cluster, table: PartitionTable) -> Mapping[int, Mapp
         return None
     number_of = [len(cluster.log_dirs.get(broker, ())) for broker in table.brokers.ids.tolist()]
     first = np.concatenate([[0], np.cumsum(number_of)]).astype(np.int32)
-    directories = stacked([_unknown_as_none(topic.log_dirs, topic.replicas) for topic in cluster.topics])
-    directories = widened(directories, table.replicas.shape[1])
+    of_topics = [
+        np.full(topic.replicas.shape, NO_LOG_DIR, np.int32) if topic.log_dirs is None else topic.log_dirs
+        for topic in cluster.topics
+    ]
+    directories = widened(stacked(of_topics), table.replicas.shape[1])
     is_known = directories != NO_LOG_DIR
     groups = np.where(is_known, first[table.replicas] + directories, np.int32(NO_LOG_DIR))
     counts = table.states().counts(groups, int(first[-1]))
@@ -181,7 +182,3 @@ def log_dir_losses(cluster: Cluster, table: PartitionTable) -> Mapping[int, Mapp
         for broker, start in zip(table.brokers.ids.tolist(), first.tolist(), strict=False)
         if broker in cluster.log_dirs
     }
-
-
-def _unknown_as_none(log_dirs: Int32s | None, replicas: Int32s) -> Int32s:
-    return np.full(replicas.shape, NO_LOG_DIR, np.int32) if log_dirs is None else log_dirs

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import Self
 
 import numpy as np
 
-from app.core.measures import exposure_kernel as kernel
 from app.core.measures.copysets import Copysets, copysets
 from app.core.measures.losses import Losses, ReplicaStates
-from app.core.measures.tally import BrokerArrays, Tally, positions_of, tally_over
+from app.core.measures.tally import BrokerArrays, Tally, tally_over
 from app.core.measures.tally_kernel import TOO_FEW_RACKS
 from app.core.model import Assignment, Broker, Int64s
 from app.core.replica_lists import stacked, widened
@@ -110,8 +110,8 @@ def measure(counts: Tally, min_isr: Mapping[str, int] | None = None) -> Placemen
         racks_per_partition=RacksPerPartition.of(counts) if counts.racks else None,
         rack_safe_share=rack_safe_share(counts),
         exposure=Exposure(
-            racks=dict(zip(counts.racks, _losses(counts.per_rack), strict=True)),
-            brokers=dict(zip(ids, _losses(counts.per_broker), strict=True)),
+            racks=dict(zip(counts.racks, starmap(Loss, counts.per_rack.tolist()), strict=True)),
+            brokers=dict(zip(ids, starmap(Loss, counts.per_broker.tolist()), strict=True)),
         ),
         losses=losses,
         copysets=sets,
@@ -140,10 +140,6 @@ def _per_broker(ids: list[int], numbers: Int64s) -> PerBroker:
     of_brokers = numbers.tolist()
     low, high = min(of_brokers, default=0), max(of_brokers, default=0)
     return PerBroker(low, high, high - low, dict(zip(ids, of_brokers, strict=True)))
-
-
-def _losses(counts: Int64s) -> list[Loss]:
-    return [Loss(leaders, reduced, offline) for leaders, reduced, offline in counts.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +186,14 @@ def exposure_by_attribute(
 
 def _exposure(assignments: Mapping[str, Assignment], table: BrokerArrays) -> AttributeExposure:
     counts = tally_over(table, assignments)
-    down_to_one = np.zeros(len(table.racks), np.int64)
-    for assignment in assignments.values():
-        kernel.count_down_to_one(positions_of(assignment.replicas, table.ids), table.rack_of, down_to_one)
+    columns = np.ascontiguousarray(stacked(counts.positions).T)
+    values = np.append(table.rack_of, np.full(2, -1, np.int32))[columns]  # of unknown brokers, and of padding
+    replicas, down_to_one = np.count_nonzero(columns >= 0, axis=0), np.zeros(len(table.racks), np.int64)
+    for place, value in enumerate(values):
+        is_there = values == value
+        is_first = (value >= 0) & ~is_there[:place].any(axis=0)
+        leaves_one = is_first & (replicas - np.count_nonzero(is_there, axis=0) == 1)
+        down_to_one += np.bincount(value[leaves_one], minlength=len(table.racks))
     losses = zip(counts.per_rack.tolist(), down_to_one.tolist(), strict=True)
     return AttributeExposure(
         values_per_partition=RacksPerPartition.of(counts),

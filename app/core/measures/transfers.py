@@ -52,37 +52,16 @@ class BrokerTransfers(Copies):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChangedPartitions:
-    """Partitions of one topic that differ, by ascending id.
-
-    Parameters
-    ----------
-    partition_ids : (rows,) int32. before, after : (rows, widest) int32 broker ids, padded; a new partition is all
-        padding before.
-    size_bytes : (rows,) int64, `UNKNOWN_SIZE` if none is reported.
-    racks_before, racks_after : (rows,) int32 distinct racks; a broker without a rack is in none.
-    """
-
-    topic: str
-    partition_ids: Int32s
-    before: Int32s = field(repr=False)
-    after: Int32s = field(repr=False)
-    size_bytes: Int64s = field(repr=False)
-    racks_before: Int32s = field(repr=False)
-    racks_after: Int32s = field(repr=False)
-
-    def records(self) -> "list[PartitionTransfer]":
-        """The same as records."""
-        return list(_records(self))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ChangedRows:
-    """Partitions of all topics that differ, below one another: the columns of `ChangedPartitions`.
+    """Partitions that differ, by topic and ascending id.
 
     Parameters
     ----------
     topics : names in their order. topic_of : (rows,) int64 index of each partition's topic.
+    partition_ids : (rows,) int32. before, after : (rows, widest) int32 broker ids, padded; a new partition is all
+        padding before.
+    size_bytes : (rows,) int64, `UNKNOWN_SIZE` if none is reported.
+    racks_before, racks_after : (rows,) int32 distinct racks; a broker without a rack is in none.
     """
 
     topics: tuple[str, ...] = field(repr=False)
@@ -108,15 +87,29 @@ class ChangedRows:
         columns = {name: getattr(self, name)[rows] for name in self.__slots__ if name != "topics"}
         return replace(self, **columns)
 
+    @property
+    def topic(self) -> str:
+        """The topic of the first partition."""
+        return self.topics[int(self.topic_of[0])]
+
     def named(self) -> list[str]:
         """The topics of which there is a partition."""
         return [self.topics[index] for index in self.topic_of[self._starts].tolist()]
 
-    def by_topic(self) -> Iterator[ChangedPartitions]:
-        starts = self._starts
-        for name, (start, end) in zip(self.named(), pairwise([*starts.tolist(), len(self)]), strict=True):
-            columns = [getattr(self, column)[start:end] for column in ChangedPartitions.__slots__ if column != "topic"]
-            yield ChangedPartitions(name, *columns)
+    def by_topic(self) -> "Iterator[ChangedRows]":
+        """The partitions of each topic of which there is one."""
+        return (self.only(slice(*ends)) for ends in pairwise([*self._starts.tolist(), len(self)]))
+
+    def records(self) -> "list[PartitionTransfer]":
+        """The same as records."""
+        names = [self.topics[index] for index in self.topic_of.tolist()]
+        sizes = [None if size == UNKNOWN_SIZE else size for size in self.size_bytes.tolist()]
+        figures = zip(names, sizes, self.racks_before.tolist(), self.racks_after.tolist(), strict=True)
+        differences = differing(self.partition_ids, self.before, self.after)
+        return [
+            PartitionTransfer(name, partition, before or None, *others, *own_figures)
+            for (partition, before, *others), (name, *own_figures) in zip(differences, figures, strict=True)
+        ]
 
     @property
     def _starts(self) -> Int64s:
@@ -166,22 +159,18 @@ class Transfers:
         """The partitions that differ, by topic name and partition id: start … stop − 1 of all."""
         moved = self.movement
         rows = moved.rows[start:stop]
-        counts = [len(topic.partition_ids) for topic in moved.topics]
-        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
-        topic_of = np.searchsorted(starts, rows, side="right") - 1
-        ids = np.concatenate([np.empty(0, np.int32), *(topic.partition_ids[topic.rows] for topic in moved.topics)])
         before, after = moved.before[rows], moved.after[rows]
         spans = [_racks_spanned(side, self._table) for side in (before, after)]
         names = tuple([topic.topic for topic in moved.topics])
-        return ChangedRows(names, topic_of, ids[start:stop], before, after, self._sizes[rows], *spans)
+        return ChangedRows(names, *moved.located(start, stop), before, after, self._sizes[rows], *spans)
 
-    def changed(self, start: int = 0, stop: int | None = None) -> Iterator[ChangedPartitions]:
-        """The same topic by topic."""
-        return self.changed_rows(start, stop).by_topic()
+    def changed(self) -> Iterator[ChangedRows]:
+        """All of these, topic by topic."""
+        return self.changed_rows().by_topic()
 
     def partitions(self, start: int, stop: int) -> list[PartitionTransfer]:
         """The same as records."""
-        return [record for changed in self.changed(start, stop) for record in changed.records()]
+        return self.changed_rows(start, stop).records()
 
 
 def transfers(
@@ -304,11 +293,3 @@ def _summed(senders: Int32s, receivers: Int32s, sizes: Int64s, ids: Int32s) -> B
 def _racks_spanned(replicas: Int32s, table: BrokerArrays) -> Int32s:
     positions = positions_of(replicas, table.ids)
     return distinct_values(np.where(positions < 0, -1, table.rack_of[positions])).astype(np.int32)
-
-
-def _records(changed: ChangedPartitions) -> Iterator[PartitionTransfer]:
-    sizes = [None if size == UNKNOWN_SIZE else size for size in changed.size_bytes.tolist()]
-    figures = zip(sizes, changed.racks_before.tolist(), changed.racks_after.tolist(), strict=True)
-    differences = differing(changed.partition_ids, changed.before, changed.after)
-    for (partition, before, *others), (*own_figures,) in zip(differences, figures, strict=True):
-        yield PartitionTransfer(changed.topic, partition, before or None, *others, *own_figures)

@@ -1,6 +1,7 @@
 """Placement of new partitions: one algorithm a file, one `place` verb, one registry.
 
-registry.py      PLACEMENTS: name → algorithm; the source of the API, the docs and the conformance run
+registry.py      PLACEMENTS: name → algorithm; the source of the API, the docs and the conformance run; placements.json
+                 is the table of them
 options.py       the options of a single algorithm: fields of a request, and how the algorithm reads them; enforced,
                  safe, disabled: whether racks are used
 admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft; admin_utils_kernel.py has its loops

@@ -138,8 +138,8 @@ def rack_alternated(brokers: Sequence[Broker]) -> list[int]:
 
     Brokers of which none has a rack stand in one. Raises `BrokersWithoutRack` where only some have one.
     """
-    ids, _, _ = _alternated(brokers)
-    return [int(broker_id) for broker_id in ids]
+    ids: list[int] = _alternated(brokers)[0].tolist()
+    return ids
 
 
 def _alternated(brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, int]:

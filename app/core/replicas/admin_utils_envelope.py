@@ -66,7 +66,6 @@ class _Blocks:
     `steps` is by how much the shift has grown at the first whole block.
     """
 
-    n: int
     first: int
     head: int
     whole: int
@@ -78,8 +77,8 @@ class _Blocks:
         begin, end = -(-first // n), (first + partitions) // n
         steps = int(first > 0)
         if end < begin:
-            return cls(n, first, partitions, 0, 0, steps)
-        return cls(n, first, begin * n - first, end - begin, first + partitions - end * n, steps)
+            return cls(first, partitions, 0, 0, steps)
+        return cls(first, begin * n - first, end - begin, first + partitions - end * n, steps)
 
     @property
     def incomplete(self) -> int:
@@ -90,8 +89,13 @@ def _positions(walk: admin_utils.BrokerWalk, factor: int) -> Int32s:
     """(n − 1, n, factor) places in the line: by shift, then by the leader's place. Shifts repeat after n − 1."""
     n = len(walk.ids)
     rows = walk.rows(n * (n - 1), factor, first=0, start=0, shift=0)
+    return _places(walk, rows).reshape(n - 1, n, factor)
+
+
+def _places(walk: admin_utils.BrokerWalk, rows: Int32s) -> Int32s:
+    """Each broker's place in the line."""
     by_id = np.argsort(walk.ids, kind="stable").astype(np.int32)
-    return by_id[np.searchsorted(walk.ids[by_id], rows)].reshape(n - 1, n, factor)
+    return by_id[np.searchsorted(walk.ids[by_id], rows)]
 
 
 def _whole(replicas: Int32s, blocks: _Blocks) -> Int64s:
@@ -120,12 +124,8 @@ def _outcome(rows_of_shift: Int32s, whole: Int64s, blocks: _Blocks, *, start: in
     shifts, n, _ = rows_of_shift.shape
     head = (start + blocks.first + np.arange(blocks.head)) % n
     tail = (start + np.arange(blocks.tail)) % n
-    replicas = np.concatenate(
-        [
-            rows_of_shift[shift % shifts][head].ravel(),
-            rows_of_shift[(shift + blocks.steps + blocks.whole) % shifts][tail].ravel(),
-        ]
-    )
+    after = (shift + blocks.steps + blocks.whole) % shifts
+    replicas = np.concatenate([rows_of_shift[shift % shifts][head], rows_of_shift[after][tail]]).ravel()
     leaders = blocks.whole + np.bincount(np.concatenate([head, tail]), minlength=n)
     return np.stack([leaders, whole[shift] + np.bincount(replicas, minlength=n)])[None]
 
@@ -150,9 +150,8 @@ def _affordable(replicas: int) -> int:
 
 def _placed_outcomes(brokers: Sequence[Broker], walk: admin_utils.BrokerWalk, topic: NewTopic) -> Iterator[Int64s]:
     """(1, 2, n) counts of placements with independent seeds."""
-    n = len(walk.ids)
-    by_id = np.argsort(walk.ids, kind="stable")
     for index in range(_affordable(topic.partitions * topic.replication_factor)):
         rows = admin_utils.place(brokers, topic, random=JavaRandom(independent_seed(0, index))).replicas
-        places = by_id[np.searchsorted(walk.ids[by_id], rows)]
-        yield np.stack([np.bincount(indices.ravel(), minlength=n) for indices in (places[:, 0], places)])[None]
+        places = _places(walk, rows)
+        each = [np.bincount(indices.ravel(), minlength=len(walk.ids)) for indices in (places[:, 0], places)]
+        yield np.stack(each)[None]

@@ -13,7 +13,7 @@ Algorithm
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -22,11 +22,7 @@ from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas.awareness import leaders_kernel
 from app.core.replicas.awareness.placing import check
 from app.core.replicas.copyset_rounds import SetRounds, rounds_of_width
-from app.core.replicas.options import Option, OptionSet, OptionValues
-from app.errors import Json
-
-WIDEST = 64
-"""Largest scatter width of a request: after a loss, other brokers then lead 1/64 more."""
+from app.core.replicas.options import OptionSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,8 @@ class SetChoice:
 
     Parameters
     ----------
-    scatter_width : of every broker, at least; None chooses it. front : whether a plan lists the choices.
+    scatter_width : of every broker, at least; None chooses it. Requests have up to 64: after a loss, other brokers then
+        lead 1/64 more. front : whether a plan lists the choices.
     """
 
     scatter_width: int | None = None
@@ -132,17 +129,11 @@ class _Turns:
         if self.next == self.begin:
             self.current = (self.current + 1) % rounds
         others = np.concatenate([*[every] * cycles, *of_rounds, of_part])
-        leads += blocks * np.bincount(block[:, 0], minlength=len(leads))
-        random.state = int(
-            leaders_kernel.lead(
-                others,
-                np.full(len(others), factor),
-                np.ones(len(leads)),
-                leads,
-                np.arange(len(leads)),
-                np.uint64(random.state),
-            )
-        )
+        brokers, candidates = len(leads), np.full(len(others), factor)
+        leads += blocks * np.bincount(block[:, 0], minlength=brokers)
+        state = np.uint64(random.state)
+        state = leaders_kernel.lead(others, candidates, np.ones(brokers), leads, np.arange(brokers), state)
+        random.state = int(state)
         return np.concatenate([*[block] * blocks, others])
 
 
@@ -159,26 +150,8 @@ def _orders(factor: int) -> Int64s:
     )
 
 
-def _read(values: OptionValues) -> SetChoice:
-    return SetChoice(values.get("scatter_width"), values.get("front") or False)
-
-
-def _canonical(choice: SetChoice) -> dict[str, Json]:
-    return {"scatter_width": choice.scatter_width, "front": choice.front}
-
-
 OPTIONS = OptionSet(
-    fields=(
-        Option(
-            "scatter_width",
-            "integer",
-            "Least number of other brokers with which every broker shares partitions, at least the replication factor "
-            "− 1. By default the smallest at which no broker leads more than 1.25 times as much after any one loss.",
-            bounds=(0, WIDEST),
-        ),
-        Option("front", "flag", "Whether to list, for every scatter width, the odds and the load after a loss."),
-    ),
-    read=_read,
-    canonical=_canonical,
+    read=lambda values: SetChoice(values.get("scatter_width"), values.get("front") or False),
+    canonical=asdict,
     follow=OnSets,
 )

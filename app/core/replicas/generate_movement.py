@@ -14,8 +14,9 @@ Source: `org.apache.kafka.tools.reassign.ReassignPartitionsCommand` and
 `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.1 to 4.4.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_REPLICA, Broker, Int32s, Int64s, NewTopic
 from app.core.replica_lists import not_among, stacked
 from app.core.replicas import admin_utils, striped
-from app.core.replicas.options import brokers_without_rack
+from app.core.replicas.options import RackMode, applied, require_racks
 
 STRIPED_SINCE = KafkaVersion(4, 1)
 """The first release whose tool places with KRaft's placer."""
@@ -78,17 +79,15 @@ def movement_by_seed(
     usable = usable_brokers(brokers, is_rack_aware=is_rack_aware)
     factors_of = {name: (topic.replicas != NO_REPLICA).sum(axis=1).tolist() for name, topic in topics.items()}
     is_striped = version >= STRIPED_SINCE
-    placed = placing_order(factors_of) if is_striped else list(_by_first_factor(factors_of))
+    by_first_factor = (NewTopic(name, len(factors), factors[0]) for name, factors in factors_of.items() if factors)
+    placed = placing_order(factors_of) if is_striped else list(by_first_factor)
     current = stacked([topics[topic.name].replicas for topic in placed])
     sizes = np.concatenate([np.zeros(0, np.int64), *(topics[topic.name].size_bytes for topic in placed)])
     moved_replicas, moved_bytes = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
-    racks = striped.Racks.of(usable)
+    place = partial(striped.place_on, striped.Racks.of(usable)) if is_striped else partial(admin_utils.place, usable)
     for run, seed in enumerate(seeds):
         random = JavaRandom(seed)
-        if is_striped:
-            proposed = stacked([striped.place_on(racks, topic, random=random).replicas for topic in placed])
-        else:
-            proposed = stacked([admin_utils.place(usable, topic, random=random).replicas for topic in placed])
+        proposed = stacked([place(topic, random=random).replicas for topic in placed])
         moved = not_among(proposed, current).sum(axis=1)
         moved_replicas[run], moved_bytes[run] = moved.sum(), (moved * sizes).sum()
     return moved_replicas, moved_bytes
@@ -96,11 +95,9 @@ def movement_by_seed(
 
 def usable_brokers(brokers: Sequence[Broker], *, is_rack_aware: bool) -> Sequence[Broker]:
     """The brokers as the placer sees them. Raises `BrokersWithoutRack` if some have a rack and others have none."""
-    if not is_rack_aware:
-        return [replace(broker, rack=None) for broker in brokers]
-    if 0 < sum(broker.rack is None for broker in brokers) < len(brokers):
-        raise brokers_without_rack(brokers, "AdminOperationException", _RACKS_MISSING)
-    return brokers
+    mode = RackMode.ENFORCED if is_rack_aware else RackMode.DISABLED
+    require_racks(mode, brokers, _RACKS_MISSING)
+    return applied(mode, brokers)
 
 
 def placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[NewTopic]:
@@ -127,9 +124,3 @@ def placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[NewTopic]:
     listed = list(first)
     ordered = (listed[index] for index in string_hash_order(listed, computed=True, recomputed=is_known).tolist())
     return [NewTopic(name, len(factors_of[name]), factors_of[name][first[name]]) for name in ordered]
-
-
-def _by_first_factor(factors_of: Mapping[str, Sequence[int]]) -> Iterator[NewTopic]:
-    for name, factors in factors_of.items():
-        if factors:
-            yield NewTopic(name, len(factors), factors[0])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from app.core.model import Broker, Placement
 from app.errors import Json
@@ -28,23 +28,29 @@ class Option:
     form: Literal["choice", "names", "values_by_name", "integer", "flag"]
     description: str
     choices: tuple[str, ...] = ()
-    bounds: tuple[int, int] = (0, 0)
+    bounds: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The field of a row of `placements.json`."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+        }
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
 class OptionSet:
-    """The options of one algorithm.
+    """How one algorithm reads its options.
 
     Parameters
     ----------
-    fields : of a request.
     read : values → the record of options, with defaults; raises `Failure`s if they are invalid.
     canonical : the record as complete JSON, for the hash of a plan.
     follow : the record → the placement, a `registry.Place`.
     rack_mode_conflict : the reason why these options exclude a rack mode; None if they do not.
     """
 
-    fields: Sequence[Option]
     read: Callable[[OptionValues], Any]
     canonical: Callable[[Any], dict[str, Json]]
     follow: Callable[[Any], Callable[..., Placement]]
@@ -69,20 +75,20 @@ def applied(mode: RackMode, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
     return tuple(brokers)
 
 
-def require_racks(mode: RackMode | None, brokers: Sequence[Broker]) -> None:
+_ADMIN_UTILS = "Not all brokers have rack information for replica rack aware assignment."
+
+
+def require_racks(mode: RackMode | None, brokers: Sequence[Broker], message: str = _ADMIN_UTILS) -> None:
     """Raise `BrokersWithoutRack`, which names them, if racks are enforced and only some brokers have one.
 
     To be called after the algorithm, since AdminUtils validates partitions and factor before racks.
     """
     if mode is RackMode.ENFORCED and _is_partial(brokers):
-        raise brokers_without_rack(brokers, "AdminOperationException")
+        raise brokers_without_rack(brokers, "AdminOperationException", message)
 
 
 def _is_partial(brokers: Sequence[Broker]) -> bool:
     return 0 < sum(broker.rack is None for broker in brokers) < len(brokers)
-
-
-_ADMIN_UTILS = "Not all brokers have rack information for replica rack aware assignment."
 
 
 def brokers_without_rack(brokers: Sequence[Broker], exception: str, message: str = _ADMIN_UTILS) -> BrokersWithoutRack:

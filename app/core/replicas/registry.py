@@ -1,8 +1,13 @@
-"""Every placement algorithm by name; the API, the documentation and the conformance run read this registry alone."""
+"""Every placement algorithm by name; the API, the documentation and the conformance run read this registry alone.
 
+placements.json is the table of them: summaries, rack modes, and the options of single algorithms.
+"""
+
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.resources import files
 from typing import Any, Protocol, Self
 
 from app.core.jvm import JavaRandom
@@ -42,7 +47,8 @@ class Algorithm:
     place : with default options; awareness then spreads over racks.
     envelope : None if no Kafka controller uses the algorithm.
     cordons : why it places nothing on a cordoned broker, for a text.
-    options : options of this algorithm alone; the algorithms of Kafka have none.
+    fields, options : fields of a request for this algorithm alone, and how it reads them; the algorithms of Kafka have
+        none.
     replays : Kafka's class and the releases that place so; None if it is not one of Kafka's.
     place_of : the `place` of a release, if releases reject in other words.
     """
@@ -55,6 +61,7 @@ class Algorithm:
     """The default rack mode; None if the algorithm itself defines the treatment of brokers without a rack."""
     leaves_out_fenced: bool
     cordons: str = "a constraint of Rackplan; the algorithm itself knows no cordons"
+    fields: tuple[Option, ...] = ()
     options: OptionSet | None = None
     replays: Replayed | None = None
     place_of: Callable[[KafkaVersion], Place] | None = None
@@ -74,58 +81,34 @@ class Algorithm:
         return live if mode is None else applied(mode, live)
 
 
-def _has(algorithm: Algorithm, option: str) -> bool:
-    return algorithm.options is not None and any(field.name == option for field in algorithm.options.fields)
+_TABLE = json.loads(files("app.core.replicas").joinpath("placements.json").read_bytes())
 
 
-PLACEMENTS: Mapping[str, Algorithm] = {
-    algorithm.name: algorithm
-    for algorithm in (
-        Algorithm(
-            name="admin_utils",
-            summary="AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36)",
-            place=admin_utils.place,
-            envelope=admin_utils_envelope.envelope,
-            rack_mode=RackMode.ENFORCED,
-            leaves_out_fenced=True,
-            replays=admin_utils.REPLAYS,
-        ),
-        Algorithm(
-            name="striped",
-            summary="StripedReplicaPlacer: KRaft controllers",
-            place=striped.place,
-            envelope=striped_envelope.envelope,
-            rack_mode=None,
-            leaves_out_fenced=False,
-            cordons="controllers since 4.3 place on other brokers only (KIP-1066)",
-            replays=striped.REPLAYS,
-            place_of=lambda version: partial(striped.place, rejections=striped.rejections_of(version)),
-        ),
-        Algorithm(
-            name="awareness",
-            summary="not an algorithm of Kafka: over any attributes of brokers, by a policy, balanced by weight",
-            place=Aware(Rules()),
-            envelope=None,
-            rack_mode=None,
-            leaves_out_fenced=True,
-            options=awareness.OPTIONS,
-        ),
-        Algorithm(
-            name="copysets",
-            summary="not an algorithm of Kafka: on few replica sets, so that simultaneous losses rarely contain one",
-            place=copysets.OnSets(copysets.SetChoice()),
-            envelope=None,
-            rack_mode=RackMode.ENFORCED,
-            leaves_out_fenced=False,
-            options=copysets.OPTIONS,
-        ),
-    )
-}
+def _algorithm(name: str, place: Place, envelope: EnvelopeOf | None = None, **others: Any) -> Algorithm:
+    """The algorithm of a row of the table, with its functions."""
+    row = _TABLE[name]
+    mode, fields = row.pop("rack_mode"), tuple(map(Option.of, row.pop("fields", ())))
+    mode = None if mode is None else RackMode(mode)
+    return Algorithm(name=name, place=place, envelope=envelope, rack_mode=mode, fields=fields, **row, **others)
+
+
+_ALGORITHMS = (
+    _algorithm("admin_utils", admin_utils.place, admin_utils_envelope.envelope, replays=admin_utils.REPLAYS),
+    _algorithm(
+        "striped",
+        striped.place,
+        striped_envelope.envelope,
+        replays=striped.REPLAYS,
+        place_of=lambda version: partial(striped.place, rejections=striped.rejections_of(version)),
+    ),
+    _algorithm("awareness", Aware(Rules()), options=awareness.OPTIONS),
+    _algorithm("copysets", copysets.OnSets(copysets.SetChoice()), options=copysets.OPTIONS),
+)
+PLACEMENTS: Mapping[str, Algorithm] = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
 PLACEMENT_OPTIONS: Mapping[str, tuple[Option, tuple[str, ...]]] = {
-    option.name: (option, tuple(other.name for other in PLACEMENTS.values() if _has(other, option.name)))
-    for algorithm in PLACEMENTS.values()
-    if algorithm.options is not None
-    for option in algorithm.options.fields
+    option.name: (option, tuple(each.name for each in _ALGORITHMS if option.name in {of.name for of in each.fields}))
+    for algorithm in _ALGORITHMS
+    for option in algorithm.fields
 }
 """Every option by name, with the algorithms that have it; the fields of the API are generated from this."""
 

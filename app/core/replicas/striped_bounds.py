@@ -40,6 +40,7 @@ used at all has been used:
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -65,6 +66,10 @@ class Epoch:
 
     counts: Int64s
     carried: Carried
+
+
+class TooMany(Exception):
+    """There is more to look at than the caller wants."""
 
 
 def nothing_carried(racks: Racks) -> Carried:
@@ -95,22 +100,9 @@ _Way: TypeAlias = tuple[tuple[int, ...], Carried, int]
 """The order of the racks, the carried state, the offset of the racks."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Range:
-    """Counts of epochs: leaders (row 0) and replicas (row 1) at the least and at the most.
-
-    places : (2, lists, 2) int64, of a place of each list: [:, :, 0] least, [:, :, 1] most.
-    totals : (2, lists, 2) int64, of each list as a whole.
-    """
-
-    places: Int64s
-    totals: Int64s
-
-    def __add__(self, other: "_Range") -> "_Range":
-        return _Range(self.places + other.places, self.totals + other.totals)
-
-    def __mul__(self, epochs: int) -> "_Range":
-        return _Range(self.places * epochs, self.totals * epochs)
+_Range: TypeAlias = Int64s
+"""(2, 2, lists, 2) int64 counts of epochs: of a place of each list ([0]), and of the list as a whole ([1]); of leaders
+and replicas; at the least and at the most."""
 
 
 def bound_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> Bounds:
@@ -141,21 +133,22 @@ class _Survey:
 
     def first(self, partitions: int) -> _Range:
         """The first epoch, of as many partitions."""
-        epochs = self._first_epochs(partitions)
-        return self._range(epochs) if epochs else self._anything(partitions)
+        try:
+            return self._range(self._first_epochs(partitions))
+        except TooMany:
+            return self._anything(partitions)
 
     def later(self, partitions: int) -> _Range:
         """The first `partitions` of any later epoch."""
-        if self._ways is None:
-            self._ways = self._find_ways()
-        epochs = [self._run(order, carried, partitions, offset) for order, carried, offset in self._ways]
-        ways = [epoch for epoch in epochs if epoch is not None]
-        if not ways or len(ways) < len(epochs):
+        try:
+            self._ways = self._ways or self._find_ways()
+            epochs = [self._run(order, carried, partitions, offset) for order, carried, offset in self._ways]
+        except TooMany:
             return self._anything(partitions)
-        return self._over_kinds(self._range(ways))
+        return self._over_kinds(self._range(epochs))
 
     def _find_ways(self) -> list[_Way]:
-        """All that a later epoch can start from, as far as it makes a difference; empty if that is too much."""
+        """All that a later epoch can start from, as far as it makes a difference. Raises `TooMany`."""
         before = self._first_epochs(self._length)
         carried = {self._by_kind(epoch.carried) for epoch in before}
         order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
@@ -168,22 +161,17 @@ class _Survey:
         while pending:
             start = pending.pop()
             for order in self._orders(start):
-                epoch = self._run(order, start, self._length, 0)
-                if epoch is None:
-                    return []
                 ways.append((order, start, 0))
-                carried_on = self._by_kind(epoch.carried)
+                carried_on = self._by_kind(self._run(order, start, self._length, 0).carried)
                 if carried_on not in carried:
                     carried.add(carried_on)
                     pending.append(carried_on)
         return ways
 
     def _first_epochs(self, partitions: int) -> list[Epoch]:
-        """One for each offset of the sorted racks; none where those are too many."""
+        """One for each offset of the sorted racks. Raises `TooMany`."""
         order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
-        epochs = [self._run(order, nothing, partitions, offset) for offset in order]
-        ways = [epoch for epoch in epochs if epoch is not None]
-        return ways if len(ways) == len(epochs) else []
+        return [self._run(order, nothing, partitions, offset) for offset in order]
 
     def _orders(self, carried: Carried) -> Iterator[tuple[int, ...]]:
         """Every order of the racks, one for all that differ only in racks of equal lists of which equal is carried."""
@@ -192,14 +180,14 @@ class _Survey:
             alike[kind, carried[2 * rack], carried[2 * rack + 1]].append(rack)
         return _distinct_orders(tuple(tuple(racks) for racks in alike.values()))
 
-    def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch | None:
-        """One epoch, or None if the limit is reached."""
+    def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch:
+        """One epoch. Raises `TooMany` if the limit is reached."""
         key = order, carried, partitions, offset
         if key not in self._epochs:
             # Setting it up takes as long as placing some 4,000 replicas, and 400 more for each rack.
             self._replicas_left -= partitions * self._factor + 4_000 + 400 * len(order)
             if self._replicas_left < 0:
-                return None
+                raise TooMany
             self._epochs[key] = run_epoch(
                 self._racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
             )
@@ -215,37 +203,33 @@ class _Survey:
 
     def _range(self, epochs: list[Epoch]) -> _Range:
         counts = np.stack([epoch.counts for epoch in epochs])
-        lists = len(self._racks.sizes)
-        places, totals = np.zeros((2, lists, 2), np.int64), np.zeros((2, lists, 2), np.int64)
-        for kind, (begin, end) in enumerate(zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True)):
+        found = np.zeros((2, 2, len(self._racks.sizes), 2), np.int64)
+        for index, (begin, end) in enumerate(pairwise(self._racks.bounds.tolist())):
             if begin < end:
                 of_list = counts[:, :, begin:end]
-                places[:, kind] = np.stack([of_list.min(axis=(0, 2)), of_list.max(axis=(0, 2))], axis=1)
-                sums = of_list.sum(axis=2)
-                totals[:, kind] = np.stack([sums.min(axis=0), sums.max(axis=0)], axis=1)
-        return _Range(places, totals)
+                for of, each in zip(found, (of_list, of_list.sum(axis=2, keepdims=True)), strict=True):
+                    of[:, index] = np.stack([each.min(axis=(0, 2)), each.max(axis=(0, 2))], axis=1)
+        return found
 
     def _over_kinds(self, ways: _Range) -> _Range:
         """Extend each rack's range to all racks of equal lists."""
-        merged = _Range(ways.places.copy(), ways.totals.copy())
+        merged = ways.copy()
         for kind in set(self._kinds):
             racks = [rack for rack, its_kind in enumerate(self._kinds) if its_kind == kind]
             for side in (0, 1):
                 lists = [2 * rack + side for rack in racks]
-                for array in (merged.places, merged.totals):
-                    array[:, lists, 0] = array[:, lists, 0].min(axis=1, keepdims=True)
-                    array[:, lists, 1] = array[:, lists, 1].max(axis=1, keepdims=True)
+                merged[:, :, lists, 0] = merged[:, :, lists, 0].min(axis=2, keepdims=True)
+                merged[:, :, lists, 1] = merged[:, :, lists, 1].max(axis=2, keepdims=True)
         return merged
 
     def _anything(self, partitions: int) -> _Range:
         """Bounds of any epoch: no partition is twice on a broker, and none is led by a fenced one."""
         sizes = self._racks.sizes
-        places, totals = np.zeros((2, len(sizes), 2), np.int64), np.zeros((2, len(sizes), 2), np.int64)
-        places[:, :, 1] = partitions * (sizes > 0)
-        totals[0, :, 1] = places[0, :, 1]
-        totals[1, :, 1] = partitions * np.minimum(sizes, self._factor)
-        places[0, 1::2, 1] = totals[0, 1::2, 1] = 0
-        return _Range(places, totals)
+        found = np.zeros((2, 2, len(sizes), 2), np.int64)
+        found[:, :, :, 1] = partitions * (sizes > 0)
+        found[1, 1, :, 1] = partitions * np.minimum(sizes, self._factor)
+        found[:, 0, 1::2, 1] = 0
+        return found
 
 
 def _distinct_orders(alike: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, ...]]:
@@ -260,13 +244,14 @@ def _distinct_orders(alike: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, 
 
 def _bounds(racks: Racks, total: _Range, replicas: Int64s) -> Bounds:
     """replicas : (2,) int64: how many leaders and how many replicas there are."""
-    lowest, highest = (np.repeat(total.places[:, :, side], racks.sizes, axis=1) for side in (0, 1))
+    places, totals = total
+    lowest, highest = (np.repeat(places[:, :, side], racks.sizes, axis=1) for side in (0, 1))
     unfenced = racks.is_unfenced
     sizes = racks.sizes[::2]
-    least, most = (total.totals[:, ::2, side][:, sizes > 0] for side in (0, 1))
+    least, most = (totals[:, ::2, side][:, sizes > 0] for side in (0, 1))
     sizes = sizes[sizes > 0]
     # All unfenced brokers as one list: they get whatever the fenced ones do not.
-    fenced_totals = total.totals[:, 1::2]
+    fenced_totals = totals[:, 1::2]
     least = np.column_stack([least, replicas - fenced_totals[:, :, 1].sum(axis=1)])
     most = np.column_stack([most, replicas - fenced_totals[:, :, 0].sum(axis=1)])
     sizes = np.append(sizes, sizes.sum())

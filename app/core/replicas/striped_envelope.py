@@ -10,7 +10,7 @@ ways as the two tallies can be matched.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import factorial
 from typing import TypeAlias
 
@@ -21,17 +21,13 @@ from app.core.model import Broker, Int64s, NewTopic
 from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.envelope import Envelope, ObservedRange, bounded_and_sampled, enumerated
 from app.core.replicas.striped import Racks, check, fill
-from app.core.replicas.striped_bounds import Carried, Epoch, bound_outcomes, nothing_carried, run_epoch
+from app.core.replicas.striped_bounds import Carried, TooMany, bound_outcomes, nothing_carried, run_epoch
 
 Shares: TypeAlias = tuple[int, int]
 """How often a broker leads, and how often it is a replica at all."""
 Tally: TypeAlias = tuple[tuple[Shares, int], ...]
 """How many brokers of a list have which shares, sorted."""
 State: TypeAlias = tuple[Carried, tuple[Tally, ...]]
-
-
-class _TooMany(Exception):
-    """There are more outcomes than the caller wants looked at."""
 
 
 def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> ObservedRange | None:
@@ -50,7 +46,7 @@ def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int
     try:
         for begin in range(length, partitions, length):
             states = walk.later(states, min(length, partitions - begin))
-    except _TooMany:
+    except TooMany:
         return None
     return _seen(racks, states)
 
@@ -67,16 +63,8 @@ class _Walk:
 
     def first(self, partitions: int) -> set[State]:
         """The outcomes of the first epoch: the racks are sorted and have any offset."""
-        racks = self._racks
-        order, carried = range(racks.count), nothing_carried(racks)
-        return {
-            self._state(
-                run_epoch(
-                    racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
-                )
-            )
-            for offset in order
-        }
+        order, carried = tuple(range(self._racks.count)), nothing_carried(self._racks)
+        return {self._run(order, carried, partitions, offset) for offset in order}
 
     def later(self, states: set[State], partitions: int) -> set[State]:
         """The outcomes after one more epoch: the racks and the lists have any order."""
@@ -93,20 +81,21 @@ class _Walk:
     def _step(self, steps: int = 1) -> None:
         self._steps_left -= steps
         if self._steps_left < 0:
-            raise _TooMany
+            raise TooMany
 
     def _epoch(self, order: tuple[int, ...], carried: Carried, partitions: int) -> State:
         key = order, carried, partitions
         if key not in self._epochs:
             self._step(4)
-            self._epochs[key] = self._state(
-                run_epoch(self._racks, factor=self._factor, partitions=partitions, order=order, carried=carried)
-            )
+            self._epochs[key] = self._run(*key)
         return self._epochs[key]
 
-    def _state(self, epoch: Epoch) -> State:
+    def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int = 0) -> State:
+        epoch = run_epoch(
+            self._racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
+        )
         tallies = []
-        for begin, end in zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True):
+        for begin, end in pairwise(self._racks.bounds.tolist()):
             shares = Counter(zip(*epoch.counts[:, begin:end].tolist(), strict=True))
             tallies.append(tuple(sorted(shares.items())))
         return epoch.carried, tuple(tallies)
@@ -152,7 +141,7 @@ def _seen(racks: Racks, states: set[State]) -> ObservedRange:
         shares = [share for tally in tallies for share, brokers in tally for _ in range(brokers)]
         counts: Int64s = np.array(shares, np.int64).T
         observed.add(counts[np.newaxis])
-    for begin, end in zip(racks.bounds[:-1], racks.bounds[1:], strict=True):
+    for begin, end in pairwise(racks.bounds.tolist()):
         if begin < end:
             observed.lowest[:, begin:end] = observed.lowest[:, begin:end].min(axis=1, keepdims=True)
             observed.highest[:, begin:end] = observed.highest[:, begin:end].max(axis=1, keepdims=True)

@@ -60,8 +60,8 @@ def _next_leader(
             rack = 0
 
 
-@subroutine
-def _fill_epoch(
+@compiled
+def fill_epoch(
     rows: Int32Matrix,
     begin: int,
     end: int,
@@ -96,21 +96,6 @@ def _fill_epoch(
             rows[row, column] = members[place]
         rack_offset += 1
     return rack_offset
-
-
-@compiled
-def fill_epoch(
-    rows: Int32Matrix,
-    begin: int,
-    end: int,
-    members: Int32Vector,
-    bounds: Int64Vector,
-    cursors: Int64Matrix,
-    rack_order: Int32Vector,
-    rack_offset: int,
-) -> int:
-    """As `_fill_epoch`, which `fill` calls when it is interpreted, too."""
-    return _fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
 
 
 @subroutine
@@ -159,7 +144,7 @@ def fill(
                 state = _shuffle(members, bounds[2 * rack + 1], bounds[2 * rack + 2], state)
                 state = _shuffle(members, bounds[2 * rack], bounds[2 * rack + 1], state)
         end = min(begin + epoch_length, len(rows))
-        rack_offset = _fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
+        rack_offset = fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
     return state
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Bools, Int64s
-from app.core.restarts.model import Election, RestartProblem, RestartWaves, WaveBound
+from app.core.restarts.model import Election, Reason, RestartProblem, RestartWaves, WaveBound
 
 VOTERS = -1
 """In place of a row: the set is that of the controllers."""
@@ -107,11 +107,6 @@ def _components(joined: Bools, among: Int64s) -> Iterator[Int64s]:
         left &= ~component
 
 
-def as_positions(part: Part, waves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Waves of indices as waves of positions, ascending."""
-    return [tuple(sorted(part.brokers[list(wave)].tolist())) for wave in waves]
-
-
 ROUNDS = 40
 _LIMITED_BROKERS = 500
 """Brokers of all rounds together if limits are checked, which takes a hundred times as long."""
@@ -179,12 +174,8 @@ def _sets_of_brokers(part: Part) -> list[Int64s]:
 _STARTS = 40
 
 
-def bound_of(part: Part) -> WaveBound:
-    """The largest of the bounds; of equal ones the first."""
-    return max(_bounds(part), key=lambda bound: bound.waves)
-
-
-def _bounds(part: Part) -> Iterator[WaveBound]:
+def bounds_of(part: Part) -> Iterator[WaveBound]:
+    """Lower bounds by pairs, by the size of waves and by a set."""
     everyone = tuple(part.brokers.tolist())
     clique = clique_of(part.pairs)
     yield WaveBound("pairs", len(clique), tuple(sorted(part.brokers[clique].tolist())))
@@ -195,10 +186,8 @@ def _bounds(part: Part) -> Iterator[WaveBound]:
         worst = int(waves.argmax())
         members = tuple(sorted(part.brokers[part.sets[worst][is_in[worst]]].tolist()))
         row = int(part.rows[worst])
-        if row == VOTERS:
-            yield WaveBound("controllers", int(waves[worst]), members)
-        else:
-            yield WaveBound("partition", int(waves[worst]), members, row)
+        reason: Reason = "controllers" if row == VOTERS else "partition"
+        yield WaveBound(reason, int(waves[worst]), members, None if row == VOTERS else row)
 
 
 def clique_of(pairs: Bools) -> list[int]:
@@ -328,7 +317,7 @@ def restart_waves(problem: RestartProblem) -> RestartWaves:
 
 
 def _waves_of(part: Part) -> tuple[list[tuple[int, ...]], WaveBound]:
-    bound = bound_of(part)
+    bound = max(bounds_of(part), key=lambda each: each.waves)  # of equal ones the first
     waves = colored(part, bound.waves)
     while len(waves) > bound.waves:
         fewer, is_proven = waves_within(part, len(waves) - 1)
@@ -338,7 +327,7 @@ def _waves_of(part: Part) -> tuple[list[tuple[int, ...]], WaveBound]:
         if is_proven:
             bound = WaveBound("search", len(waves), tuple(part.brokers.tolist()))
         break
-    return as_positions(part, waves), bound
+    return [tuple(sorted(part.brokers[wave].tolist())) for wave in waves], bound
 
 
 def _merged(bounds: list[WaveBound]) -> list[WaveBound]:

@@ -13,7 +13,7 @@ from itertools import tee
 
 import numpy as np
 
-from app.core.measures.transfers import ChangedPartitions
+from app.core.measures.transfers import ChangedRows
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s
 from app.formats.syntax.row_text import format_rows
 from app.formats.tables import topic_tables
@@ -23,12 +23,12 @@ _LISTS = ("before", "after", "adding_replicas", "removing_replicas")
 _COUNTS = ("size_bytes", "racks_before", "racks_after")
 
 
-def write_csv(topics: Iterable[ChangedPartitions]) -> bytes:
+def write_csv(topics: Iterable[ChangedRows]) -> bytes:
     """One line a partition under a header line; a million partitions take under ten seconds."""
     return topic_tables.write_csv(("topic", "partition", *_LISTS, *_COUNTS), map(_csv_rows, topics))
 
 
-def write_arrow(topics: Iterable[ChangedPartitions]) -> bytes:
+def write_arrow(topics: Iterable[ChangedRows]) -> bytes:
     """An Arrow IPC stream with one record batch a topic.
 
     Columns: `topic` dictionary<int32, string>, `partition` int32, `before`, `after`, `adding_replicas` and
@@ -37,7 +37,7 @@ def write_arrow(topics: Iterable[ChangedPartitions]) -> bytes:
     """
     import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
 
-    def batches(listed: Iterable[ChangedPartitions]) -> Iterator[tuple[Int32s, list[topic_tables.ArrowArray]]]:
+    def batches(listed: Iterable[ChangedRows]) -> Iterator[tuple[Int32s, list[topic_tables.ArrowArray]]]:
         for changed in listed:
             size = pa.array(changed.size_bytes, mask=changed.size_bytes == UNKNOWN_SIZE)
             racks = [pa.array(changed.racks_before), pa.array(changed.racks_after)]
@@ -52,7 +52,7 @@ def write_arrow(topics: Iterable[ChangedPartitions]) -> bytes:
     return topic_tables.write_arrow(fields, [changed.topic for changed in named], batches(listed))
 
 
-def _lists(changed: ChangedPartitions) -> tuple[Int32s, Int32s, Int32s, Int32s]:
+def _lists(changed: ChangedRows) -> tuple[Int32s, Int32s, Int32s, Int32s]:
     return (
         changed.before,
         changed.after,
@@ -67,7 +67,7 @@ def _without(rows: Int32s, others: Int32s) -> Int32s:
     return np.where(is_in_others, np.int32(NO_REPLICA), rows)
 
 
-def _csv_rows(changed: ChangedPartitions) -> str:
+def _csv_rows(changed: ChangedRows) -> str:
     name = csv_row(changed.topic)
     lists = [_joined(rows) for rows in _lists(changed)]
     sizes = ["" if size == UNKNOWN_SIZE else size for size in changed.size_bytes.tolist()]

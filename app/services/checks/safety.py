@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.kafka_versions import KafkaVersion
-from app.core.measures.losses import LoweredFactors, factors_of, lowered_factors
+from app.core.measures.losses import LoweredFactors, lowered_factors
 from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Bools, Cluster, Int32s, Topic, cordoned_brokers
 from app.core.reassignment.completion import completion_rule, incomplete
-from app.core.replica_lists import not_among
+from app.core.replica_lists import factors_of, not_among
 from app.errors.every import IllegalReassignment, Json, quoted
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
 from app.services.cautions import Caution, caution

@@ -27,7 +27,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from app.core.measures.transfers import ChangedPartitions, Transfers
+from app.core.measures.transfers import ChangedRows, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
 from app.errors.every import NotExportable
 from app.formats.kafka_files import reassignment
@@ -161,7 +161,7 @@ def replica_assignment_file(name: str, assignment: Assignment) -> bytes:
     return (reassignment.write_replica_assignment(rows) + "\n").encode()
 
 
-def _there(moved: Transfers) -> Iterator[ChangedPartitions]:
+def _there(moved: Transfers) -> Iterator[ChangedRows]:
     """Changed partitions, without new ones."""
     changed = moved.changed_rows()
     return changed.only(~changed.is_new).by_topic()

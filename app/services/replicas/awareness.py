@@ -81,7 +81,7 @@ def _cautions(
     if shares.max() - shares.min() > shares.max() * 1e-9:
         sizes = ", ".join(f"{value}: {size}" for value, size in zip(layout.values[0], layout.sizes(0), strict=True))
         yield caution("unequal_values", name=name, sizes=sizes)
-    demands = POLICIES[rules.policy].demands
+    demands = POLICIES[rules.policy]
     for topic in topics:
         led_by = {demand.leading_value for demand in demands(layout, rules, topic.replication_factor)}
         if None not in led_by and len(led_by) < len(layout.values[0]):

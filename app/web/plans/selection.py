@@ -63,8 +63,7 @@ def select(transfers: Transfers, text: str, *, most: int = MOST_ROWS) -> Selecti
         changed = changed.only(changed.topic_of == changed.topics.index(name))
     elif kind:
         changed = changed.only(_concerns(changed, _brokers(transfers.brokers, kind, name)))
-    first = [row for part in changed.only(slice(most)).by_topic() for row in part.records()]
-    return Selection(kind, name, first, len(changed), choices)
+    return Selection(kind, name, changed.only(slice(most)).records(), len(changed), choices)
 
 
 def _choices(brokers: Sequence[Broker], changed: ChangedRows) -> list[tuple[str, Sequence[str]]]:

@@ -128,7 +128,7 @@ def test_goals_that_are_all_reached_need_no_order(problem: ResourceProblem, name
     goals = [Goal(name, Fraction(tenths, 10)) for name in names[:3]]
     jointly = reach_goals(problem, [goals], never)
     rules = rules_of(problem)
-    aims = _Aims(problem, rules, start_of(problem, rules))
+    aims = _Aims(problem, rules, start_of(problem, rules), [goals])
     wanted = {goal.name: aims.range_of(goal) for goal in goals}
     if not all(
         (each.ceiling == wanted[each.goal.name].ceiling).all() and (each.floor == wanted[each.goal.name].floor).all()

@@ -31,13 +31,8 @@ def required_moves(reassigned: ReassignedPartitions, log_dirs: ReplicaLogDirs) -
     is_same &= (reassigned.before != NO_REPLICA)[:, :, None]
     is_same &= log_dirs.before[:, :, None] != log_dirs.after[:, None, :]
     row, old, new = np.nonzero(is_same)
-    return LogDirMoves(
-        np.zeros(len(row), np.int64),
-        row,
-        reassigned.before[row, old],
-        log_dirs.before[row, old],
-        log_dirs.after[row, new],
-    )
+    source, target = log_dirs.before[row, old], log_dirs.after[row, new]
+    return LogDirMoves(np.zeros(len(row), np.int64), row, reassigned.before[row, old], source, target)
 
 
 def on_disks(chains: StepChains, reassigned: ReassignedPartitions, log_dirs: ReplicaLogDirs) -> StepChains:
@@ -62,11 +57,9 @@ def with_moves(chains: StepChains, moves: LogDirMoves, reassigned: ReassignedPar
     """The chains, and before them one of a single step for each move, so that moves come early."""
     n_moves, width = len(moves.row), chains.before.shape[1]
     each = np.arange(n_moves + 1)
-    lists = np.full((n_moves, width), NO_REPLICA, np.int32)
+    lists, broker = np.full((n_moves, width), NO_REPLICA, np.int32), moves.broker
     size = reassigned.on_disk[moves.row]
-    of_moves = StepChains(
-        moves.row, each, lists, lists, moves.broker, moves.target, each, moves.source, each, moves.broker, size
-    )
+    of_moves = StepChains(moves.row, each, lists, lists, broker, moves.target, each, moves.source, each, broker, size)
     columns: dict[str, Any] = {
         column.name: _joined(getattr(of_moves, column.name), getattr(chains, column.name), column.name in _STARTS)
         for column in fields(chains)
@@ -173,7 +166,7 @@ def cut_batches(
         np.repeat([True, False, True, False], stage_sizes),
         int(stage_sizes[2:].sum()),
         *_batch_figures(reassigned, chains, batch[n_moves:n_packed], n_batches, limits, moves),
-        lower_bound=batches_lower_bound(reassigned, chains, packed, reordered, limits),
+        lower_bound=batches_lower_bound(chains, packed, reordered, limits),
         log_dir_moves=moves,
     )
 
@@ -202,13 +195,7 @@ def _by_batch(moves: LogDirMoves) -> LogDirMoves:
     return LogDirMoves(*(getattr(moves, each.name)[order] for each in fields(moves)))
 
 
-def batches_lower_bound(
-    reassigned: ReassignedPartitions,
-    chains: StepChains,
-    packed: StepChains,
-    reordered: FinalOrders,
-    limits: BatchLimits,
-) -> int:
+def batches_lower_bound(chains: StepChains, packed: StepChains, reordered: FinalOrders, limits: BatchLimits) -> int:
     """Lower bound on the number of batches; may not be attainable.
 
     For batches that move replicas, the largest requirement of any limit alone, ⌈replicas that a broker receives in
@@ -219,12 +206,10 @@ def batches_lower_bound(
     ----------
     chains : of the partitions. packed : with the moves between log directories, one of which may be listed with a step.
     """
-    brokers = len(reassigned.broker_ids)
     n_adds = np.diff(packed.adds_from)
     chain_of_add = np.repeat(packed.chain_of, n_adds)
-    moves_in = np.bincount(packed.adds, minlength=brokers)
-    moves_out = np.bincount(np.repeat(packed.source, n_adds), minlength=brokers)
-    bytes_in = sums_by(packed.adds, packed.size[chain_of_add], brokers)
+    moves_in, moves_out = np.bincount(packed.adds), np.bincount(np.repeat(packed.source, n_adds))
+    bytes_in = sums_by(packed.adds, packed.size[chain_of_add], len(moves_in))
     listed = len(chains.before) + len(np.setdiff1d(packed.rows, chains.rows))
     at_once = limits.max_partitions or NO_LIMIT
     moving = max(

@@ -3,7 +3,7 @@
 The replay sorts and sums: it shares no code with the scheduler.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -238,30 +238,24 @@ def disk_violations(
     # A disk above its limit may still receive replicas of no bytes, and lose replicas.
     most = disks.max_bytes[disk]
     values = np.where(size > 0, used[: len(disk)], most)
-    yield from exceeded(reassigned, "disk", "uses {} bytes of disk", disk, batch, values, most, disks)
+    yield from exceeded(reassigned, "disk", "uses {} bytes of disk", (disk, batch, values, most), disks)
 
 
 def exceeded(
-    reassigned: ReassignedPartitions,
-    code: str,
-    what: str,
-    places: Int64s,
-    batches: Int64s,
-    values: Int64s,
-    most: Int64s,
-    disks: BrokerDisks | None = None,
+    reassigned: ReassignedPartitions, code: str, what: str, pairs: Sequence[Int64s], disks: BrokerDisks | None = None
 ) -> Iterator[BatchViolation]:
     """The violation of a limit by brokers or disks, with the first batch of it.
 
     Parameters
     ----------
-    places, batches, values, most : (pairs,) int64, what each place has in a batch, and its limit.
+    pairs : (pairs,) int64 each: places, batches, what the place has in the batch, and its limit.
     """
+    _, batches, values, most = pairs
     at = np.flatnonzero(values > most)
     if not len(at):
         return
     first = at[np.argmin(batches[at])]
-    place, batch, value, limit = (int(each[first]) for each in (places, batches, values, most))
+    place, batch, value, limit = (int(each[first]) for each in pairs)
     log_dir = None if disks is None else disks.path_of(place, len(reassigned.broker_ids))
     broker = None if log_dir is not None else int(reassigned.broker_ids[place])
     where = f"broker {broker}" if log_dir is None else f"log directory {log_dir}"

@@ -228,12 +228,12 @@ def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, li
     if limit is None or not (chains.size > limit).any():
         return
     chain_of_add = np.repeat(chains.chain_of, np.diff(chains.adds_from))
-    sizes = chains.size[chain_of_add]
-    # Of the largest, the one of the lowest row, so that raising the limit to it is enough.
-    worst = np.lexsort((chains.rows[chain_of_add], -sizes))[:1]
-    if len(worst) and sizes[worst[0]] > limit:
-        row, size = int(chains.rows[chain_of_add[worst[0]]]), int(sizes[worst[0]])
-        broker = int(reassigned.broker_ids[chains.adds[worst[0]]])
+    rows, sizes = chains.rows[chain_of_add], chains.size[chain_of_add]
+    above = np.flatnonzero(sizes > limit)
+    if len(above):
+        # Of the largest, the one of the lowest row, so that raising the limit to it is enough.
+        worst = above[np.lexsort((rows[above], -sizes[above]))[0]]
+        row, size, broker = int(rows[worst]), int(sizes[worst]), int(reassigned.broker_ids[chains.adds[worst]])
         raise MoveExceedsBatchLimit(
             f"a replica of {size} bytes moves to broker {broker}, which may receive {limit} bytes in one batch",
             path=("batches", "max_bytes_in_per_broker"),

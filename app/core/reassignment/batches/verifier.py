@@ -1,6 +1,6 @@
 """Violations of batches from any scheduler, by replaying them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -51,15 +51,15 @@ def batch_violations(
     if violations:
         # Replicas of brokers cannot be counted if the steps do not match the reassignment.
         return violations
-    arrivals, departures = replayed.copies(np.maximum(reassigned.size_bytes, 0))
+    copies = replayed.copies(np.maximum(reassigned.size_bytes, 0))
     within = None if moves is None else BatchTraffic(moves.broker, moves.batch, reassigned.on_disk[moves.row])
     # Moves between log directories are copies of their broker, and count against its limits in both directions.
-    sides = [side if within is None else side.joined(within) for side in (arrivals, departures)]
-    violations += _limits(reassigned, batches, limits, *sides)
+    sides = [side if within is None else side.joined(within) for side in copies]
+    violations += _limits(reassigned, batches, limits, sides)
     if disks is not None:
         violations += disk_violations(reassigned, replayed, disks, log_dirs, moves)
     violations += _leaders(reassigned, replayed, batches)
-    return [*violations, *_figures(reassigned, replayed, batches, limits, arrivals, departures, within)]
+    return [*violations, *_figures(reassigned, replayed, batches, limits, [*copies, *([within] if within else [])])]
 
 
 def _paths(replayed: StepReplay) -> Iterator[BatchViolation]:
@@ -125,12 +125,9 @@ def _cordoned(reassigned: ReassignedPartitions, replayed: StepReplay, limits: Ba
 
 
 def _limits(
-    reassigned: ReassignedPartitions,
-    batches: Batches,
-    limits: BatchLimits,
-    arrivals: BatchTraffic,
-    departures: BatchTraffic,
+    reassigned: ReassignedPartitions, batches: Batches, limits: BatchLimits, sides: Sequence[BatchTraffic]
 ) -> Iterator[BatchViolation]:
+    arrivals, departures = sides
     for code, traffic, is_bytes, most, what in (
         ("moves_in", arrivals, False, limits.max_moves_in_per_broker, "receives {} replicas"),
         ("moves_out", departures, False, limits.max_moves_out_per_broker, "sends {} replicas"),
@@ -140,7 +137,7 @@ def _limits(
             continue
         brokers, numbers, replicas, size_bytes = traffic.sums()
         values = size_bytes if is_bytes else replicas
-        yield from exceeded(reassigned, code, what, brokers, numbers, values, np.full(len(values), most))
+        yield from exceeded(reassigned, code, what, (brokers, numbers, values, np.full(len(values), most)))
     sizes = np.diff(batches.offsets)
     if limits.max_partitions is not None and sizes.max(initial=0) > limits.max_partitions:
         at = np.flatnonzero(sizes > limits.max_partitions)
@@ -175,30 +172,23 @@ def _figures(
     replayed: StepReplay,
     batches: Batches,
     limits: BatchLimits,
-    arrivals: BatchTraffic,
-    departures: BatchTraffic,
-    within: BatchTraffic | None,
+    traffic: Sequence[BatchTraffic],
 ) -> Iterator[BatchViolation]:
-    n_batches, most_in = len(batches), arrivals.most(len(batches))
-    is_unknown = reassigned.size_bytes[replayed.row] == UNKNOWN_SIZE
-    for name, stated, counted in (
-        ("moved_replicas", batches.moved_replicas, np.bincount(arrivals.batch, minlength=n_batches)),
-        ("moved_bytes", batches.moved_bytes, sums_by(arrivals.batch, arrivals.size_bytes, n_batches)),
-        (
-            "unknown_sizes",
-            batches.unknown_sizes,
-            sums_by(replayed.batch, np.where(is_unknown, replayed.gained.sum(axis=1), 0), n_batches),
-        ),
-        ("max_bytes_in", batches.max_bytes_in, most_in),
-    ):
-        if not np.array_equal(stated, counted):
+    """Figures other than those of the steps. traffic : arrivals, departures and moves within brokers, if there are."""
+    n_batches, arrivals, most = len(batches), traffic[0], [each.most(len(batches)) for each in traffic]
+    unknown = np.where(reassigned.size_bytes[replayed.row] == UNKNOWN_SIZE, replayed.gained.sum(axis=1), 0)
+    for name, counted in {
+        "moved_replicas": np.bincount(arrivals.batch, minlength=n_batches),
+        "moved_bytes": sums_by(arrivals.batch, arrivals.size_bytes, n_batches),
+        "unknown_sizes": sums_by(replayed.batch, unknown, n_batches),
+        "max_bytes_in": most[0],
+    }.items():
+        if not np.array_equal(getattr(batches, name), counted):
             yield BatchViolation("wrong_figures", 1, f"{name} are not those of the steps")
-    throttle, busiest = limits.throttle_bytes_per_s, np.maximum(most_in, departures.most(n_batches))
-    if within is not None:
-        busiest = np.maximum(busiest, within.most(n_batches))
-    seconds = None if throttle is None else busiest / throttle
-    if (seconds is None) != (batches.seconds is None) or (
-        seconds is not None and batches.seconds is not None and not np.allclose(seconds, batches.seconds)
+    throttle, stated = limits.throttle_bytes_per_s, batches.seconds
+    seconds = None if throttle is None else np.max(most, axis=0) / throttle
+    if (seconds is None) != (stated is None) or (
+        seconds is not None and stated is not None and not np.allclose(seconds, stated)
     ):
         yield BatchViolation("wrong_figures", 1, "seconds are not those of the throttle")
     if batches.lower_bound > n_batches:

@@ -160,15 +160,12 @@ def _reached(problem: ResourceProblem, at: Int32s, loads: Int64s, of: GoalRange)
 
 
 def _excess(problem: ResourceProblem, loads: Int64s, proof: ExcessProof) -> Excess | None:
-    upper = problem.limits.upper
+    upper, is_soft = problem.limits.upper, problem.limits.is_soft
     above = np.where(upper < NO_LIMIT, np.maximum(loads - upper, 0), 0)
     if not above.any():
         return None
     certificates = []
-    for what, bound, is_other in (
-        ("hard", proof.hard, problem.limits.is_soft),
-        ("soft", proof.soft, ~problem.limits.is_soft),
-    ):
+    for what, bound, is_other in (("hard", proof.hard, is_soft), ("soft", proof.soft, ~is_soft)):
         total = excess_of(loads, np.where(is_other, NO_LIMIT, upper))
         certificates.append(Certificate(f"load above {what} limits", total, min(total, bound), SOLVER, LEGAL))
     return Excess(above, certificates[0], certificates[1], proof.conflicts)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
+from app.core.model import Int32s
 from app.core.reassignment.bounds.movement_bound import Dual, moved_lower_bound
 from app.core.reassignment.bounds.sums import share_bounds
 from app.core.reassignment.goals.answers import GoalRange, answer, topic_counts, topic_range, totals_of
@@ -72,15 +73,15 @@ def reach_goals(
     exact, at = exact_answer(problem, rules, start, priorities, is_over)
     if exact is not None:
         return exact
-    aims = _Aims(problem, rules, start)
-    best, reached = aims.settled(*aims.reach(priorities, ends), priorities, ends)
+    aims = _Aims(problem, rules, start, priorities)
+    best, reached = aims.settled(*aims.reach(ends), ends)
     if at is not start:
-        best, reached = aims.nearer(best, reached, at, priorities, ends)
+        best, reached = aims.nearer(best, reached, at, ends)
     for _ in range(MOST_SETTLED):
-        improved, reached, placement = aims.improved(best, reached, priorities, is_over)
+        improved, reached, placement = aims.improved(best, reached, is_over)
         if improved is best:
             break
-        best, reached = aims.settled(improved, reached, priorities, ends)
+        best, reached = aims.settled(improved, reached, ends)
         if best is improved:
             break
     return placement
@@ -99,43 +100,45 @@ def _is_hardly_wider(aim: BrokerBounds, reached: BrokerBounds, wider: BrokerBoun
     return not np.any(is_above | is_below)
 
 
+_Reached: TypeAlias = tuple[SearchedPlacement, list[GoalRange]]
+"""A placement, and what it reaches of each goal."""
+
+
 class _Aims:
     """Searches for goals, by their ceilings and floors.
 
     Shares of ideal loads are floating, and rounded to whole loads: what is proven is proven for these whole numbers.
     """
 
-    def __init__(self, problem: ResourceProblem, rules: LoadRules, start: Int32s) -> None:
-        self._problem, self._rules, self._start = problem, rules, start
+    def __init__(
+        self, problem: ResourceProblem, rules: LoadRules, start: Int32s, priorities: Sequence[Sequence[Goal]]
+    ) -> None:
+        self._problem, self._rules, self._start, self._priorities = problem, rules, start, priorities
+        self._goals = [goal for group in priorities for goal in group]
+        self._is_of_one_load = len(self._goals) == 1 and is_one_load(problem, self._goals[0].name)
+        self._is_of_resources = all(goal.name in RESOURCES for goal in self._goals)
         totals = totals_of(problem)
         self._ideal = ideal_loads(problem.weights, totals)
         self._shares = share_bounds(problem, totals)
         self._counts = topic_counts(problem, start)
 
-    def reach(self, priorities: Sequence[Sequence[Goal]], ends: Deadline) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def reach(self, ends: Deadline) -> _Reached:
         """A placement with little movement, and what it reaches of each goal."""
-        goals = [goal for group in priorities for goal in group]
-        if len(goals) == 1 and is_one_load(self._problem, goals[0].name):
-            wanted = [self.range_of_one_load(goals[0])]
-            best, is_from_start = self.one_load(goals[0], wanted[0]).search(ends), False
+        if self._is_of_one_load:
+            wanted = [self.range_of_one_load(self._goals[0])]
+            best, is_from_start = self.one_load(wanted[0]).search(ends), False
             reached = [self.widened(wanted[0], best)]
         else:
-            reached = wanted = [self.range_of(goal) for goal in goals]
-            at_once = self.all_at_once(priorities, ends)
+            reached = wanted = [self.range_of(goal) for goal in self._goals]
+            at_once = self.all_at_once(wanted, ends)
             is_from_start = at_once is not None
-            best, reached = (at_once, reached) if at_once is not None else self.one_by_one(priorities, ends)
-        if len(priorities) > 1 or not all(map(_is_same, wanted, reached)):
+            best, reached = (at_once, reached) if at_once is not None else self.one_by_one(ends)
+        if len(self._priorities) > 1 or not all(map(_is_same, wanted, reached)):
             reached = self.near_start(wanted, reached)
             best, reached = self.with_less_movement(best, reached, ends, is_from_start=is_from_start)
         return best, reached
 
-    def settled(
-        self,
-        best: SearchedPlacement,
-        reached: list[GoalRange],
-        priorities: Sequence[Sequence[Goal]],
-        ends: Deadline,
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def settled(self, best: SearchedPlacement, reached: list[GoalRange], ends: Deadline) -> _Reached:
         """A placement from which the same goals move nothing, if some searches find it."""
         problem = self._problem
         for _ in range(MOST_SETTLED):
@@ -143,56 +146,46 @@ class _Aims:
                 break
             planned = problem.planned(best)
             rules = rules_of(planned)
-            again, narrower = _Aims(planned, rules, start_of(planned, rules)).reach(priorities, ends)
+            again, narrower = _Aims(planned, rules, start_of(planned, rules), self._priorities).reach(ends)
             if not again.moved:
                 break
             again = search(problem, self._rules, again.at, self.bounds([], narrower), ends)
             best, reached = self.with_less_movement(again, narrower, ends, is_from_start=False)
         return best, reached
 
-    def nearer(
-        self,
-        best: SearchedPlacement,
-        reached: list[GoalRange],
-        at: Int32s,
-        priorities: Sequence[Sequence[Goal]],
-        ends: Deadline,
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def nearer(self, best: SearchedPlacement, reached: list[GoalRange], at: Int32s, ends: Deadline) -> _Reached:
         """The placement of a model that is not proven, with little movement, if it is nearer to the goals."""
-        goals = [goal for group in priorities for goal in group]
         found = search(self._problem, self._rules, at, self.bounds([], []), lambda: True)
-        is_of_loads = all(goal.name in RESOURCES for goal in goals)
-        if not is_of_loads or self._distances(found, priorities) >= self._distances(best, priorities):
+        if not self._is_of_resources or self._distances(found) >= self._distances(best):
             return best, reached
-        reached = [self.widened(self.range_of(goal), found) for goal in goals]
+        reached = [self.widened(self.range_of(goal), found) for goal in self._goals]
         return self.with_less_movement(found, reached, ends, is_from_start=False)
 
-    def _distances(self, placement: SearchedPlacement, priorities: Sequence[Sequence[Goal]]) -> list[Fraction]:
+    def _distances(self, placement: SearchedPlacement) -> list[Fraction]:
         """The excess over hard and soft limits, then the sum of what goals for loads reach by priority."""
         loads, limits, totals = placement.loads, self._problem.limits, totals_of(self._problem)
         uppers = (np.where(limits.is_soft == is_soft, limits.upper, NO_LIMIT) for is_soft in (False, True))
-        shares = ([Share.of(self._problem, goal, totals, LARGEST_SHARE) for goal in group] for group in priorities)
+        shares = ([Share.of(self._problem, goal, totals, LARGEST_SHARE) for goal in each] for each in self._priorities)
         reached = (sum((share.reached(loads) for share in group), Fraction()) for group in shares)
         return [*(excess_of(loads, upper) for upper in uppers), *reached]
 
     def improved(
-        self, best: SearchedPlacement, reached: list[GoalRange], priorities: Sequence[Sequence[Goal]], is_over: Deadline
+        self, best: SearchedPlacement, reached: list[GoalRange], is_over: Deadline
     ) -> tuple[SearchedPlacement, list[GoalRange], ResourcePlacement]:
         """A placement with less movement within what was reached, `best` itself if none is found, and its bounds."""
         problem, rules = self._problem, self._rules
-        goals = [goal for group in priorities for goal in group]
-        if len(goals) == 1 and is_one_load(problem, goals[0].name):
-            best, bound = self.one_load(goals[0], reached[0]).improve(best, is_over)
+        if self._is_of_one_load:
+            best, bound = self.one_load(reached[0]).improve(best, is_over)
             placement = answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=ExcessProof())
             return best, reached, placement
         proof, best = proven_excess(problem, rules, self.bounds([], reached), best, is_over)
         reached = [self.widened(each, best) for each in reached]
-        if all(goal.name in RESOURCES for goal in goals) and not (best.loads > problem.limits.upper).any():
+        if self._is_of_resources and not (best.loads > problem.limits.upper).any():
             # A small problem whose goals are not proven still moves the least for what they reached.
             exact, at = exact_answer(problem, rules, best.at, [], is_over, reached)
             if exact is not None and self._moved(at) < self._moved(best.at):
                 return search(problem, rules, at, self.bounds([], reached), is_over), reached, exact
-        best, bound = self.with_models(best, self.bounds([], reached), goals, is_over)
+        best, bound = self.with_models(best, self.bounds([], reached), is_over)
         return best, reached, answer(problem, rules, best.at, ranges=reached, moved_bound=bound, proof=proof)
 
     def _moved(self, at: Int32s) -> tuple[int, int]:
@@ -200,49 +193,42 @@ class _Aims:
         of_replicas = self._rules._replace(cost=self._problem.movement.is_there.astype(np.int64))
         return moved_weight(self._rules, at), moved_weight(of_replicas, at)
 
-    def with_models(
-        self, best: SearchedPlacement, bounds: Bounds, goals: Sequence[Goal], is_over: Deadline
-    ) -> tuple[SearchedPlacement, int]:
+    def with_models(self, best: SearchedPlacement, bounds: Bounds, is_over: Deadline) -> tuple[SearchedPlacement, int]:
         """A placement within bounds that moves no more than `best`, and a lower bound on the movement of all within."""
         problem, rules = self._problem, self._rules
         dual = Dual(problem, rules, bounds, best)
-        is_of_resources = all(goal.name in RESOURCES for goal in goals)
         bound, prices = moved_lower_bound(dual, self._start, best.moved, is_over)
-        if is_of_resources and problem.loads.reads is None:
+        if self._is_of_resources and problem.loads.reads is None:
             best = annealed(problem, bounds, best, dual, prices, bound, is_over)
-        if goals and is_of_resources:
+        if self._goals and self._is_of_resources:
             at = exchanged(problem, rules, bounds, best, bound, is_over)
             found = best if at is best.at else search(problem, rules, at, bounds, is_over)
             if found.penalty <= best.penalty and found.moved < best.moved:
                 best = found
         return best, min(bound, best.moved)
 
-    def one_load(self, goal: Goal, within: GoalRange) -> OneLoad:
+    def one_load(self, within: GoalRange) -> OneLoad:
         """The load of a goal that no leader changes, without limits, within bounds."""
         bounds = BrokerBounds(within.floor, within.ceiling)
-        return OneLoad.of(self._problem, RESOURCES.index(goal.name), self._start, bounds)
+        return OneLoad.of(self._problem, RESOURCES.index(within.goal.name), self._start, bounds)
 
-    def all_at_once(self, priorities: Sequence[Sequence[Goal]], is_over: Deadline) -> SearchedPlacement | None:
+    def all_at_once(self, wanted: Sequence[GoalRange], is_over: Deadline) -> SearchedPlacement | None:
         """A placement that reaches all goals jointly, whatever their priority; None if none is found.
 
         Tight goals are left to their order. A search that starts with the placement of an earlier goal moves more, and
         is slower, since it may not worsen that goal on its way.
         """
-        goals = [goal for group in priorities for goal in group]
-        if len(priorities) < 2 or not all(goal.has_floor for goal in goals):
+        if len(self._priorities) < 2 or not all(goal.has_floor for goal in self._goals):
             return None
-        wanted = [self.range_of(goal) for goal in goals]
         best = self._least_of_searches(self.bounds([], wanted), is_over)
         # A goal may be listed twice: the bounds are those of the last one.
         return best if best.penalty == 0 and all(self.is_within(each, best) for each in wanted) else None
 
-    def one_by_one(
-        self, priorities: Sequence[Sequence[Goal]], is_over: Deadline
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    def one_by_one(self, is_over: Deadline) -> _Reached:
         """A placement that reaches goals in order of priority, and what it reached."""
         reached: list[GoalRange] = []
         best: SearchedPlacement | None = None
-        for group in priorities:
+        for group in self._priorities:
             wanted = [self.range_of(goal) for goal in group]
             bounds = self.bounds(reached, wanted)
             after = self._least_of_searches(bounds, is_over, best)
@@ -255,7 +241,7 @@ class _Aims:
 
     def with_less_movement(
         self, best: SearchedPlacement, reached: list[GoalRange], is_over: Deadline, *, is_from_start: bool
-    ) -> tuple[SearchedPlacement, list[GoalRange]]:
+    ) -> _Reached:
         """Search again within what was reached: from the best placement, and from the start if it is not."""
         for _ in range(MAX_RERUNS):
             if is_over():
@@ -298,7 +284,8 @@ class _Aims:
         floor = self._problem.floors[:, column]
         if goal.has_floor:
             floor = np.where(target, np.ceil(ideal * float(mean * (1 - goal.tolerance))).astype(np.int64), floor)
-        return GoalRange(goal, np.maximum(ceiling, self._lowest(column, bound)), np.maximum(floor, 0), bound)
+        lowest = np.array([int(bound * Fraction(each)) for each in ideal], np.int64)  # ceilings at the lower bound
+        return GoalRange(goal, np.maximum(ceiling, lowest), np.maximum(floor, 0), bound)
 
     def range_of_one_load(self, goal: Goal) -> GoalRange:
         """What a goal for one load aims at: levels that brokers can have together if replicas may be split."""
@@ -318,10 +305,6 @@ class _Aims:
         floor = np.ceil(ideal * float(level * (1 - CLOSE))).astype(np.int64)
         target = self._problem.targets[:, column]
         return replace(wanted, floor=np.where(target, np.minimum(wanted.floor, floor), wanted.floor))
-
-    def _lowest(self, column: int, bound: Fraction) -> Int64s:
-        """(brokers,) int64 ceilings at the lower bound."""
-        return np.array([int(bound * Fraction(ideal)) for ideal in self._ideal[:, column]], np.int64)
 
     def widened(self, aimed: GoalRange, placement: SearchedPlacement) -> GoalRange:
         """A range that holds what was reached: the same share of every broker's ideal load."""

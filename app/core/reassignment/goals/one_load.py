@@ -19,13 +19,8 @@ from app.core.reassignment.model import NO_LIMIT, BrokerBounds, Deadline
 from app.core.reassignment.resource_problem import RESOURCES, Bounds, ResourceProblem, SearchedPlacement
 from app.core.reassignment.rules import LoadRules, load_rules
 from app.core.reassignment.solvers.exact.regions import pin_heavy, search_regions
+from app.core.reassignment.solvers.search import heaviest_first
 from app.core.reassignment.solvers.search.annealing import annealed
-from app.core.reassignment.solvers.search.heaviest_first import (
-    CandidatePlacement,
-    candidate,
-    initial_placement,
-    redistributed,
-)
 from app.core.reassignment.solvers.search.search import first_leaders, led_by, search
 
 EARLIER = 100.0
@@ -79,7 +74,7 @@ class OneLoad:
         """A placement within the bounds, or near them, with little movement."""
         found = self._searched(self.rules, self.start, is_over)
 
-        def searched(rules: LoadRules) -> CandidatePlacement:
+        def searched(rules: LoadRules) -> heaviest_first.CandidatePlacement:
             return self._from_heaviest(rules, is_over)
 
         placed = searched(self.rules)
@@ -92,7 +87,7 @@ class OneLoad:
         """The start, if it is within the bounds, with replicas in sync kept in place of others, at equal movement."""
         return self._searched(self.rules, self.start, is_over)
 
-    def _from_heaviest(self, rules: LoadRules, is_over: Deadline) -> CandidatePlacement:
+    def _from_heaviest(self, rules: LoadRules, is_over: Deadline) -> heaviest_first.CandidatePlacement:
         """The placement of the search that starts where brokers shed and receive the heaviest replicas first.
 
         Parameters
@@ -102,10 +97,10 @@ class OneLoad:
         high = self.within.high
         top = int(high[high < NO_LIMIT].max(initial=0))
         # A ceiling that is lower than the highest one is a larger base.
-        start = initial_placement(rules, self._base + np.where(high < NO_LIMIT, top - high, 0))
-        placed = redistributed(rules, start, top, is_over, keep_current=False)
+        start = heaviest_first.initial_placement(rules, self._base + np.where(high < NO_LIMIT, top - high, 0))
+        placed = heaviest_first.redistributed(rules, start, top, is_over, keep_current=False)
         found = self._searched(rules, placed.at, is_over)
-        return candidate(rules, found.at, found.loads[:, self.column])
+        return heaviest_first.candidate(rules, found.at, found.loads[:, self.column])
 
     def improve(self, best: SearchedPlacement, is_over: Deadline) -> tuple[SearchedPlacement, int]:
         """A placement that moves no more, and a lower bound on the movement of all placements within the bounds.
@@ -123,7 +118,7 @@ class OneLoad:
         )
         is_small = len(rules.load) * len(base) <= MOST_CELLS
         if best.moved - bound > (0 if is_small else WIDE) * best.moved:
-            begun = candidate(rules, best.at, best.loads[:, self.column])
+            begun = heaviest_first.candidate(rules, best.at, best.loads[:, self.column])
             placed, bound = search_regions(rules, base, begun, self.within, bound, is_over)
             if placed.moved < best.moved:
                 best = self._searched(rules, placed.at, is_over)

@@ -23,7 +23,7 @@ from app.core.reassignment.resource_problem import RESOURCES, ResourcePlacement,
 from app.core.reassignment.solvers.exact.limit_model import ExcessProof
 from app.core.reassignment.solvers.flow.places import in_order
 from app.core.reassignment.solvers.search.search import first_leaders, led_by, rules_of
-from app.core.replica_lists import not_among
+from app.core.replica_lists import not_among, per_group
 
 MOST_SETS = 32
 """Sets that a partition chooses among for each of its replicas that stays, at regular intervals if there are more."""
@@ -191,7 +191,7 @@ class SetChoice:
             yield _Sum(lists, np.ones_like(lists), 1, 1)
         if self.topic_of is not None:
             one, topics = np.ones(len(self.replicas), np.int64), self.topic_of
-            counts = _totals(topics, self.replicas, one, brokers, int(topics.max(initial=-1)) + 1)
+            counts = per_group(topics, self.replicas, int(topics.max(initial=-1)) + 1, brokers).ravel()
             yield from self._within(BoundedLoad(one, np.zeros_like(counts), counts, counts), topics)
         for load in self.loads:
             yield from self._within(load, np.zeros(len(self.replicas), np.int64))
@@ -201,7 +201,8 @@ class SetChoice:
         brokers = len(self.problem.broker_ids)
         others = np.setdiff1d(np.arange(len(self.replicas)), self._of_row)
         topics = len(load.base) // brokers
-        base = load.base + _totals(topic_of[others], self.replicas[others], load.of_row[others], brokers, topics)
+        totals = per_group(topic_of[others], self.replicas[others], topics, brokers, load.of_row[others])
+        base = load.base + totals.ravel()
         at, column = np.nonzero(self._lists != NO_REPLICA)
         cell = topic_of[self._of_row[at]] * brokers + self._lists[at, column]
         order = np.argsort(cell, kind="stable")
@@ -317,11 +318,3 @@ def resources_on_known_sets(
     ranges = [GoalRange(each.goal, each.ceiling, each.floor, each.largest.lower_bound) for each in placement.goals]
     at, bound = led_by(lists, first_leaders(problem, lists)), max(placement.movement.lower_bound, choice.least[0])
     return answer(problem, rules_of(problem), at, ranges=ranges, moved_bound=bound, proof=ExcessProof())
-
-
-def _totals(topic_of: Int64s, replicas: Int32s, load: Int64s, brokers: int, topics: int) -> Int64s:
-    """(topics * brokers,) int64 sums of the load of (rows, widest) replicas on each broker, topic after topic."""
-    row, column = np.nonzero(replicas != NO_REPLICA)
-    totals = np.zeros(brokers * topics, np.int64)
-    np.add.at(totals, topic_of[row] * brokers + replicas[row, column], load[row])
-    return totals

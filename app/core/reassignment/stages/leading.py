@@ -16,7 +16,7 @@ from app.core.reassignment.solvers.leaders.problem import LeaderChoice, LeaderPr
 from app.core.reassignment.solvers.leaders.shares import Shares, attainable_minimums
 from app.core.reassignment.stages.placing import PlacedReplicas, place
 from app.core.reassignment.stages.resources import ResourceSolution
-from app.core.replica_lists import not_among, per_broker, sums_by, with_leader_first
+from app.core.replica_lists import not_among, per_broker, per_group, sums_by, with_leader_first
 
 
 def spread_topic(
@@ -255,16 +255,15 @@ def _with_topics(
     topics = problem.topic_leaders
     if topics is None:
         return leaders
-    brokers, of_part = len(leaders.target), np.zeros_like(is_free)
+    of_part = np.zeros_like(is_free)
     of_part[part.rows] = True
     is_led = of_part & (first != NO_REPLICA)
     pinned = is_led & ~is_free
-    cells = topics.topic_of[pinned] * brokers + first[pinned]
     low, high = topic_bands(
         np.bincount(topics.topic_of[is_led], minlength=topics.topics),
         topics.tolerance,
         leaders.target,
-        np.bincount(cells, minlength=topics.topics * brokers).reshape(topics.topics, brokers),
+        per_group(topics.topic_of[pinned], first[pinned, None], topics.topics, len(leaders.target)),
         problem.weights_of_leaders,
     )
     has_band = np.array([tolerance is not None for tolerance in topics.tolerance], np.bool_)

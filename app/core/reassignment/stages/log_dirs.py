@@ -122,13 +122,13 @@ def _problems(
     for broker in sorted(table.directories):
         start, stop = np.searchsorted(broker_of, [broker, broker + 1])
         of_broker = rows[start:stop], columns[start:stop]
-        disks = table.disks_of(broker)
-        now = current[of_broker]
+        disks, now = table.disks_of(broker), current[of_broker]
+        total = table.total_bytes[disks]
         stated = LogDirProblem(
             size_bytes=problem.size_bytes[of_broker[0]],
             current=np.where(now == NO_LOG_DIR, NO_LOG_DIR, now - disks.start).astype(np.int32),
             base_bytes=table.base_bytes[disks],
-            capacity=_capacity(table, disks),
+            capacity=total if (total > 0).all() else np.ones_like(total),
             max_bytes=table.max_bytes[disks],
             may_receive=table.may_receive[disks],
             is_drained=table.is_drained[disks] | table.is_offline[disks],
@@ -136,12 +136,6 @@ def _problems(
         )
         problems.append((broker, *of_broker, stated))
     return chosen, problems
-
-
-def _capacity(table: LogDirTable, disks: slice) -> Int64s:
-    """(directories,) int64 bytes, or 1 each if any is unknown."""
-    total = table.total_bytes[disks]
-    return total if (total > 0).all() else np.ones(len(total), np.int64)
 
 
 def place_with_log_dirs(

@@ -15,7 +15,7 @@ from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.goals.answers import EXACT_SOLVER
 from app.core.reassignment.goals.by_load import place_by_load
 from app.core.reassignment.goals.exact import Stages, is_small_band
-from app.core.reassignment.model import KEEP, NO_LIMIT, Band, BrokerBounds, KnownSets, MovementProblem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, NO_LIMIT, Band, BrokerBounds, KnownSets, ReplicaPlacement
 from app.core.reassignment.parts import ProblemPart, joined
 from app.core.reassignment.problem import BudgetConflict, Infeasible, Problem, SetsConflict
 from app.core.reassignment.resource_problem import RESOURCES, ResourceProblem
@@ -237,16 +237,16 @@ def _place(problem: Problem) -> PlacedReplicas:
         return PlacedReplicas.of(problem, [_as_it_is(problem)])
     if problem.topics is not None:
         balance = problem.replicas.balance
-        return PlacedReplicas.of(
-            problem,
-            [
-                balance_topics(part.movement, balance, part.topics, is_over=problem.is_over)
-                for part in problem.parts
-                if part.topics is not None
-            ],
-        )
+        of_topics = [
+            balance_topics(part.movement, balance, part.topics, is_over=problem.is_over)
+            for part in problem.parts
+            if part.topics is not None
+        ]
+        return PlacedReplicas.of(problem, of_topics)
     if problem.leaders.moves_replicas:
-        return _place_for_leaders(problem)
+        moved, conflicts = move_for_balance(problem)
+        placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), conflicts)
+        return replace(placed, leaders=[each.bounds for each in moved])
     objective = problem.replicas
     if objective.by == "count":
         placements, conflicts = _within_budget(problem)
@@ -263,24 +263,15 @@ def _place(problem: Problem) -> PlacedReplicas:
     return PlacedReplicas.of(problem, [solution.placement for solution in solutions], bounds)
 
 
-def _place_for_leaders(problem: Problem) -> PlacedReplicas:
-    moved, conflicts = move_for_balance(problem)
-    placed = PlacedReplicas.of(problem, [each.placement for each in moved], (), conflicts)
-    return replace(placed, leaders=[each.bounds for each in moved])
-
-
 def trade_off_of(problem: Problem) -> Sequence[Sequence[ReplicaPlacement]]:
     """Movement against balance, point by point: the placement of each part."""
-    return trade_off(_movements(problem), points=TRADE_OFF_POINTS, is_over=problem.is_over)
-
-
-def _movements(problem: Problem) -> list[MovementProblem]:
-    return [part.movement for part in problem.parts]
+    movements = [part.movement for part in problem.parts]
+    return trade_off(movements, points=TRADE_OFF_POINTS, is_over=problem.is_over)
 
 
 def _within_budget(problem: Problem) -> tuple[Sequence[ReplicaPlacement], list[BudgetConflict]]:
-    budget, movements, balance = problem.max_moved_bytes, _movements(problem), problem.replicas.balance
-    placements = [least_movement(movement, balance, is_over=problem.is_over) for movement in movements]
+    budget, movements = problem.max_moved_bytes, [part.movement for part in problem.parts]
+    placements = [least_movement(each, problem.replicas.balance, is_over=problem.is_over) for each in movements]
     if budget is None or sum(placement.moved for placement in placements) <= budget:
         return placements, []
     try:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s
+from app.core.model import NO_LEADER, NO_REPLICA, Bools, Int32s, Int64s, padded
 from app.core.reassignment.goals.answers import with_leaders
 from app.core.reassignment.goals.balancing import reach_goals
 from app.core.reassignment.goals.budget import BudgetNotReached, reach_within, relieve
@@ -48,7 +48,7 @@ from app.core.reassignment.solvers.search.search import rules_of
 from app.core.reassignment.stages.known_sets import resources_on_known_sets
 from app.core.reassignment.stages.placing import PlacedReplicas
 from app.core.reassignment.verifier import resource_violations
-from app.core.replica_lists import with_leader_first
+from app.core.replica_lists import widened, with_leader_first
 
 MOST_SOLVES = 3
 """The number of placements after which no partition keeps a leader that is out of sync."""
@@ -90,10 +90,8 @@ class ResourceSolution:
     @property
     def free(self) -> Bools:
         """(rows,) bool, rows that are not pinned."""
-        free = np.ones(len(self.placement.leaders), np.bool_)
-        if self.pinned is not None:
-            free[self.pinned[0]] = False
-        return free
+        pinned = np.zeros(0, np.int64) if self.pinned is None else self.pinned[0]
+        return ~np.isin(np.arange(len(self.placement.leaders)), pinned)
 
     @property
     def lists(self) -> Int32s:
@@ -133,34 +131,28 @@ def place_resources(problem: Problem, objective: ResourceObjective) -> tuple[Res
         resources, solves = replace(resources, is_ready=is_ready | is_kept), solves + 1
         split = [_shared(problem, objective, part, *_split(resources, part, pinned)) for part in problem.parts]
         placements, conflicts = _reached(problem, objective, [each for _, each in split], pinned)
+        parts = [PlacedPart(*of_part, placement) for of_part, placement in zip(split, placements, strict=True)]
         if problem.max_moved_bytes is None:
-            within = [_within_limits(problem, objective, *each) for each in zip(split, placements, strict=True)]
-            split, placements = [each for each, _ in within], [each for _, each in within]
+            parts = [_within_limits(problem, objective, part) for part in parts]
         opened = list[SetsConflict]()
         if problem.known_sets is not None:
-            pairs = zip(split, placements, strict=True)
-            of_parts = [_on_known_sets(problem, problem.known_sets, *of, each) for of, each in pairs]
-            placements, opened = [each for each, _ in of_parts], [conflict for _, conflict in of_parts if conflict]
-        parts = tuple(
-            PlacedPart(rows, of_part, placement) for (rows, of_part), placement in zip(split, placements, strict=True)
-        )
+            parts = [_on_known_sets(problem, problem.known_sets, part, opened) for part in parts]
         placement = joined_resources(resources, parts, pinned)
         changes = problem.changes_replicas(placement.replicas)
         if not (keeps_leader & changes & _is_led_behind(problem, placement)).any():
             limits = _require_limits(problem, placement)
-            return ResourceSolution(parts, pinned, placement), [*conflicts, *opened, *limits]
+            return ResourceSolution(tuple(parts), pinned, placement), [*conflicts, *opened, *limits]
         # A leader out of sync is kept only if its partition stays as it is.
         keeps_leader &= ~changes & (solves < MOST_SOLVES)
 
 
-def _on_known_sets(
-    problem: Problem, known: KnownSets, rows: Int64s, part: ResourceProblem, placement: ResourcePlacement
-) -> tuple[ResourcePlacement, SetsConflict | None]:
-    """A part on known sets; the placement and the conflict if none is found and that is relaxed."""
-    found = resources_on_known_sets(known, part, placement, problem.remaining_s())
-    if found is not None and (found.moved <= placement.moved or problem.max_moved_bytes is None):
-        return found, None
-    return placement, problem.relax(SetsConflict(rows[known.opened(placement.replicas)]))
+def _on_known_sets(problem: Problem, known: KnownSets, part: PlacedPart, opened: list[SetsConflict]) -> PlacedPart:
+    """A part on known sets; as it is, with its conflict in `opened`, if none is found and that is relaxed."""
+    found = resources_on_known_sets(known, part.problem, part.placement, problem.remaining_s())
+    if found is not None and (found.moved <= part.placement.moved or problem.max_moved_bytes is None):
+        return replace(part, placement=found)
+    opened.append(problem.relax(SetsConflict(part.rows[known.opened(part.placement.replicas)])))
+    return part
 
 
 def limits_are_infeasible(problem: Problem) -> bool:
@@ -233,24 +225,21 @@ def _reached(
     return of_parts, []
 
 
-def _within_limits(
-    problem: Problem, objective: ResourceObjective, part: tuple[Int64s, ResourceProblem], placed: ResourcePlacement
-) -> tuple[tuple[Int64s, ResourceProblem], ResourcePlacement]:
-    """The placement of a part, or one with less load above limits that does not keep the leaders of lowered factors: of
-    those on brokers above limits, then of all. If the problem is small, of all at once.
+def _within_limits(problem: Problem, objective: ResourceObjective, part: PlacedPart) -> PlacedPart:
+    """The part, or a placement with less load above limits that does not keep the leaders of lowered factors: of those
+    on brokers above limits, then of all. If the problem is small, of all at once.
     """
-    rows, of_part = part
-    for is_of_all in sorted({is_small(rules_of(of_part)), True}):
-        excess, movement = placed.excess, of_part.movement
+    for is_of_all in sorted({is_small(rules_of(part.problem)), True}):
+        excess, movement = part.placement.excess, part.problem.movement
         if excess is None or not excess.above.any():
             break
-        freed = replace(of_part, movement=movement.freed(np.asarray(is_of_all | (excess.above > 0).any(axis=1))))
+        freed = replace(part.problem, movement=movement.freed(np.asarray(is_of_all | (excess.above > 0).any(axis=1))))
         if np.array_equal(freed.movement.must_keep, movement.must_keep):
             continue
         [other], _ = _reached(problem, objective, [freed], None)
         if other.excess is None or other.excess.values < excess.values:
-            of_part, placed = freed, other
-    return (rows, of_part), placed
+            part = PlacedPart(part.rows, freed, other)
+    return part
 
 
 def _weighted(problem: Problem, loads: ResourceLoads) -> ResourceLoads:
@@ -322,10 +311,8 @@ def _pinned(problem: Problem) -> Pinned | None:
     rows = np.array(sorted(problem.pins), np.int64)
     movement = part_of(problem.movement, rows, np.zeros_like(problem.movement.target))
     placement = least_movement(movement, KEEP)
-    lists = np.full_like(placement.replicas, NO_REPLICA)
-    for place, row in enumerate(rows.tolist()):
-        lists[place, : len(problem.pins[row])] = problem.pins[row]
-    return rows, replace(placement, replicas=lists)
+    lists = padded([problem.pins[row] for row in rows.tolist()])
+    return rows, replace(placement, replicas=widened(lists, placement.replicas.shape[1]))
 
 
 def _with_pinned(problem: Problem, resources: ResourceProblem, pinned: Pinned) -> ResourceLoads:

@@ -130,31 +130,21 @@ def _staying(problem: MovementProblem, rows: Int64s, sets: Int32s) -> Iterator[t
     is_on = np.zeros((len(problem.broker_ids) + 1, len(sets)), np.int8)  # the last broker is the padding
     is_on[sets.T, np.arange(len(sets))] = 1
     receiving = problem.table.may_receive.astype(np.int64) @ is_on[:-1]
-    in_racks, size = _in_racks(problem, sets), max(1, _BLOCK // max(1, len(sets)))
+    in_racks, size, may_stay = _in_racks(problem, sets), max(1, _BLOCK // max(1, len(sets))), problem.may_stay
     for start in range(0, max(1, len(rows)), size):
         some = rows[start : start + size]
         current, domain, must = problem.current[some], problem.domain_of[some], problem.must_keep[some]
-        stays = _allowed(problem.table.may_keep, domain, current)
+        stays, receives = may_stay[some], problem.table.may_receive[domain[:, None], current]
         in_sync = stays if problem.in_sync is None else stays & problem.in_sync[some]
         kept, copied, synced, closed = (
             is_on[np.where(which, current, NO_REPLICA)].sum(axis=1, dtype=np.int64)
-            for which in (
-                stays,
-                stays & problem.is_copied[some],
-                in_sync,
-                stays & ~_allowed(problem.table.may_receive, domain, current),
-            )
+            for which in (stays, stays & problem.is_copied[some], in_sync, stays & ~receives)
         )
         factor = sets.shape[1]
         is_legal = (kept > 0) & (receiving[domain] + closed == factor) & in_racks[domain]
         is_legal &= ((must == NO_REPLICA)[:, None] | (is_on[must] > 0)) & ((synced > 0) | (kept < factor))
         row, index = np.nonzero(is_legal)
         yield start + row, index, (kept - copied)[row, index]
-
-
-def _allowed(allowed: Bools, domain: Int32s, brokers: Int32s) -> Bools:
-    """(rows, widest) bool: whether the domain of a row allows each of its brokers; False for padding."""
-    return np.column_stack([allowed, np.zeros(len(allowed), np.bool_)])[domain[:, None], brokers]
 
 
 def _in_racks(problem: MovementProblem, sets: Int32s) -> Bools:

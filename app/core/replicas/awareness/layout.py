@@ -38,18 +38,15 @@ class Layout:
     def of(cls, brokers: Sequence[Broker], attributes: Sequence[str]) -> Self:
         """The layout of brokers that have every attribute; ids are distinct."""
         known = sorted(brokers, key=lambda broker: broker.id)
-        values_of_brokers = [[str(broker.value(name)) for broker in known] for name in attributes]
-        values = tuple(tuple(sorted(set(column))) for column in values_of_brokers)
-        index = [{value: at for at, value in enumerate(each)} for each in values]
+        columns = ([str(broker.value(name)) for broker in known] for name in attributes)
+        values, value_of = zip(*(np.unique(column, return_inverse=True) for column in columns), strict=True)
         weights = np.array([broker.weight for broker in known], np.float64)
         return cls(
             ids=np.array([broker.id for broker in known], np.int32),
             weights=np.maximum(weights / weights.max(), LEAST_WEIGHT),
             attributes=tuple(attributes),
-            values=values,
-            value_of=np.array(
-                [[at[value] for value in column] for at, column in zip(index, values_of_brokers, strict=True)], np.int64
-            ),
+            values=tuple(tuple(of_attribute.tolist()) for of_attribute in values),
+            value_of=np.array(value_of, np.int64),
         )
 
     def sizes(self, attribute: int) -> list[int]:
@@ -59,9 +56,7 @@ class Layout:
 
     def share_of(self, attribute: int) -> NDArray[np.float64]:
         """(values,) float64: the sum of the weights of each value's brokers."""
-        return np.asarray(
-            np.bincount(self.value_of[attribute], self.weights, minlength=len(self.values[attribute])), np.float64
-        )
+        return np.bincount(self.value_of[attribute], self.weights, len(self.values[attribute])).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,16 @@ of four partitions each broker leads one and has two.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import isqrt
 
 import numpy as np
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, Int32s, NewTopic, Placement
-from app.core.replicas.awareness.layout import Layout, RowDemand
+from app.core.replicas.awareness.layout import Layout
 from app.core.replicas.awareness.rules import POLICIES, Policy, Rules
-from app.core.replicas.awareness.tables import Load, dealer, table
-from app.core.replicas.options import Option, OptionSet, OptionValues, factor_rejected, partitions_rejected
+from app.core.replicas.awareness.tables import Dealer, dealer, table
+from app.core.replicas.options import OptionSet, OptionValues, factor_rejected, partitions_rejected
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 
@@ -98,24 +97,25 @@ class Aware:
         self.rules.check()
         self.rules.require_attributes(brokers)
         layout = Layout.of(brokers, self.rules.attributes)
-        demands = POLICIES[self.rules.policy].demands(layout, self.rules, topic.replication_factor)
-        return Placement(topic.name, topic.start_partition_id, self._rows(layout, demands, topic.partitions, random))
+        demands = POLICIES[self.rules.policy](layout, self.rules, topic.replication_factor)
+        rows = self._rows(dealer(layout, demands), topic.partitions, random)
+        return Placement(topic.name, topic.start_partition_id, rows)
 
-    def _rows(self, layout: Layout, demands: Sequence[RowDemand], partitions: int, random: JavaRandom) -> Int32s:
+    def _rows(self, deals: Dealer, partitions: int, random: JavaRandom) -> Int32s:
         """(partitions, row_width) int32 broker ids."""
-        brokers, deals = len(layout.ids), dealer(layout, demands)
+        ids = deals.layout.ids.tolist()
         # The last rows compensate for rounding in each copy; a broker has about rows · row_width / brokers of them.
-        rounding_rows = isqrt(2 * partitions * brokers // deals.row_width)
-        table_rows = -(-max(LEAST_TABLE, rounding_rows) // brokers) * brokers
+        rounding_rows = isqrt(2 * partitions * len(ids) // deals.row_width)
+        table_rows = -(-max(LEAST_TABLE, rounding_rows) // len(ids)) * len(ids)
         copies = max(partitions // table_rows - 1, 0)
         last = partitions - copies * table_rows
         rows = np.empty((partitions, deals.row_width), np.int32)
-        load = Load.none(layout)
-        make = partial(table, layout=layout, demands=demands, deals=deals, random=random)
+        load = np.zeros((2, len(ids)), np.int64)
         if copies:
-            rows[: partitions - last].reshape(copies, table_rows, -1)[:] = make(table_rows, load=load)
-            load = load.times(copies)
-        rows[partitions - last :] = make(last, load=load.plus(self.present, layout) if self.present else load)
+            rows[: partitions - last].reshape(copies, table_rows, -1)[:] = table(table_rows, deals, load, random)
+            load *= copies
+        load += np.array([self.present.get(broker, (0, 0)) for broker in ids], np.int64).T
+        rows[partitions - last :] = table(last, deals, load, random)
         return rows
 
 
@@ -159,31 +159,6 @@ def _canonical(rules: Rules) -> dict[str, Json]:
 
 
 OPTIONS = OptionSet(
-    fields=(
-        Option(
-            "policy",
-            "choice",
-            "The placement policy; `spread` by default. "
-            + "; ".join(f"`{policy.value}`: {rule.summary} ({rule.source})" for policy, rule in POLICIES.items()),
-            choices=tuple(policy.value for policy in Policy),
-        ),
-        Option(
-            "attributes", "names", "The broker attributes to spread over, the most important first; `rack` by default."
-        ),
-        Option(
-            "forced",
-            "values_by_name",
-            "By attribute, the values that are expected: the share of a value without a live broker is not assigned. "
-            "For the policy `forced` alone.",
-        ),
-        Option(
-            "load",
-            "choice",
-            "What brokers have in the snapshot and is balanced with the new replicas, each of which counts as much as "
-            "the mean of those; by default nothing, as in Kafka: each broker gets as many new replicas.",
-            choices=("replicas", "bytes"),
-        ),
-    ),
     read=_read,
     canonical=_canonical,
     follow=Aware,

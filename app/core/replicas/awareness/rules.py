@@ -31,14 +31,7 @@ from typing import TypeAlias
 
 from app.core.model import Broker
 from app.core.replicas.awareness.layout import WANTED, Layout, RowDemand
-from app.errors import FieldPath
-from app.errors.requests import (
-    AttributeMissing,
-    ConflictingFields,
-    DuplicateAttribute,
-    ForcedAttributeNotListed,
-    TooFewValues,
-)
+from app.errors import FieldPath, requests
 
 
 class Policy(StrEnum):
@@ -77,11 +70,13 @@ class Rules:
         ConflictingFields : there is no attribute; or values are forced with another policy, or none with `forced`.
         """
         if not self.attributes:
-            raise ConflictingFields("a policy needs an attribute or more; 0 given", path=("attributes",), value=0)
+            raise requests.ConflictingFields(
+                "a policy needs an attribute or more; 0 given", path=("attributes",), value=0
+            )
         _reject_repeated("attribute", self.attributes, ("attributes",))
         if bool(self.forced) != (self.policy is Policy.FORCED):
             requirement = "needs" if self.policy is Policy.FORCED else "has no"
-            raise ConflictingFields(
+            raise requests.ConflictingFields(
                 f"the policy {self.policy.value} {requirement} forced values; {len(self.forced)} attributes have some",
                 path=("forced",),
                 value=len(self.forced),
@@ -89,7 +84,7 @@ class Rules:
             )
         for name, values in self.forced.items():
             if name not in self.attributes:
-                raise ForcedAttributeNotListed(
+                raise requests.ForcedAttributeNotListed(
                     f"values of {name} are forced; the attributes are {', '.join(self.attributes)}",
                     path=("forced", name),
                     value=name,
@@ -103,7 +98,7 @@ class Rules:
             without = [broker.id for broker in brokers if broker.value(name) is None]
             if without:
                 named = ", ".join(map(str, without[:20])) + (f" and {len(without) - 20} more" if without[20:] else "")
-                raise AttributeMissing(
+                raise requests.AttributeMissing(
                     f"{len(without)} of {len(brokers)} brokers have no attribute {name}: {named}; all need one",
                     path=("attributes", index),
                     value=name,
@@ -114,22 +109,13 @@ class Rules:
 def _reject_repeated(item: str, names: Sequence[str], path: FieldPath) -> None:
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise DuplicateAttribute(f"the {item} {name} is listed twice", path=(*path, index), value=name)
+            raise requests.DuplicateAttribute(f"the {item} {name} is listed twice", path=(*path, index), value=name)
 
 
 HDFS_REPLICAS_IN_ONE_RACK = 2
 
 Demands: TypeAlias = Callable[[Layout, Rules, int], tuple[RowDemand, ...]]
 """The demands of a policy, one for each value that may lead, or one for all partitions."""
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRule:
-    """A policy as the API and the documentation describe it, and its demands."""
-
-    summary: str
-    source: str
-    demands: Demands
 
 
 def _even(most: int) -> tuple[int, ...]:
@@ -184,7 +170,7 @@ def _redis(layout: Layout, rules: Rules, factor: int) -> tuple[RowDemand, ...]:
     zones = [zone for zone, size in enumerate(sizes) if sum(sizes) - size >= factor - 1]
     if not zones:
         outside = sum(sizes) - min(sizes)
-        raise TooFewValues(
+        raise requests.TooFewValues(
             f"replication factor {factor} needs {factor - 1} outside the leader's {layout.attributes[0]}; of "
             f"{sum(sizes)} brokers over {len(sizes)} values at most {outside} are",
             path=("replication_factor",),
@@ -206,13 +192,11 @@ def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
     return (RowDemand(factor, tuple(costs)),)
 
 
-POLICIES: Mapping[Policy, PolicyRule] = {
-    Policy.SPREAD: PolicyRule("balanced over each attribute in turn", "Elasticsearch", _spread),
-    Policy.FORCED: PolicyRule(
-        "as `spread`, but the share of a forced value without live brokers is not assigned", "Elasticsearch", _forced
-    ),
-    Policy.HDFS: PolicyRule("the first two replicas in one rack, the third in another", "HDFS", _hdfs),
-    Policy.REDIS: PolicyRule("no follower in the zone of the leader", "Redis Enterprise", _redis),
-    Policy.KAFKA: PolicyRule("as many racks as possible, without balance between them", "KIP-36", _kafka),
+POLICIES: Mapping[Policy, Demands] = {
+    Policy.SPREAD: _spread,
+    Policy.FORCED: _forced,
+    Policy.HDFS: _hdfs,
+    Policy.REDIS: _redis,
+    Policy.KAFKA: _kafka,
 }
-"""Every policy. To add one: its demands, a name in `Policy`, an entry here and its tests."""
+"""Every policy. To add one: its demands, a name in `Policy` and in `placements.json`, an entry here and its tests."""

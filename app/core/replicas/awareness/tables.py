@@ -6,15 +6,15 @@ The least cost of each attribute alone is a lower bound. If the greedy row reach
 CP-SAT minimises the cost of the first attribute, then of the second with the first fixed, and so on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Self, TypeAlias
 
 import numpy as np
 
 from app.core.integer import integer_solver
 from app.core.jvm import JavaRandom
-from app.core.model import Bools, Int32s, Int64s
+from app.core.model import Int32s, Int64s
 from app.core.replicas.awareness import crossed_kernel, leaders_kernel, rows_kernel
 from app.core.replicas.awareness.layout import FORBIDDEN, Layout, RowDemand
 from app.core.replicas.awareness.tree import Block, NodeBounds, Tree, bounds, quotas
@@ -106,41 +106,8 @@ _ONE_BY_ONE = 1024
 """Rows that are built one by one before they are copied."""
 
 
-@dataclass(slots=True)
-class Load:
-    """The load of the brokers so far; tables add to it.
-
-    Parameters
-    ----------
-    leaders, replicas : (brokers,) int64.
-    """
-
-    leaders: Int64s
-    replicas: Int64s
-
-    @classmethod
-    def none(cls, layout: Layout) -> "Load":
-        return cls(np.zeros(len(layout.ids), np.int64), np.zeros(len(layout.ids), np.int64))
-
-    def plus(self, present: Mapping[int, tuple[int, int]], layout: Layout) -> "Load":
-        """This load plus leaders and replicas that brokers have already, by id."""
-        more = np.array([present.get(broker, (0, 0)) for broker in layout.ids.tolist()], np.int64)
-        return Load(self.leaders + more[:, 0], self.replicas + more[:, 1])
-
-    def times(self, count: int) -> "Load":
-        return Load(self.leaders * count, self.replicas * count)
-
-
-class Dealer(Protocol):
-    """Assigns rows to brokers; `least` is the cost of every row, by demand and attribute."""
-
-    @property
-    def row_width(self) -> int: ...
-    @property
-    def least(self) -> Sequence[Sequence[int]]: ...
-
-    def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        """Fill the rows of each demand with brokers by position, in any order; returns the new random state."""
+LEADERS, REPLICAS = 0, 1
+"""Rows of a (2, brokers) int64 load: what brokers have so far, to which tables add."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,23 +134,24 @@ class Nested:
         """The cost of every row, by demand and attribute."""
         return [each.cost for each in self.bounds]
 
-    def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        leaves = self.tree.brokers
+    def deal(self, parts: Sequence[Int32s], load: Int64s, rank: Int64s, state: np.uint64) -> np.uint64:
+        """Fill the rows of each demand with brokers by position, in any order; returns the new random state."""
+        leaves, led = self.tree.brokers, load[LEADERS, self.tree.brokers]
         blocks = [
             # If two replicas may lead, one is chosen later; a single one counts as a leader from the start.
-            Block(len(part), bound, self._is_leading(demand), load.leaders[leaves] * (demand.leading == 1))
+            Block(len(part), bound, self.tree.leaves_of(demand.leading_value), led * (demand.leading == 1))
             for part, demand, bound in zip(parts, self.demands, self.bounds, strict=True)
         ]
         counts = quotas(
             self.tree,
             self.layout.weights[leaves],
             blocks,
-            before=load.replicas[leaves],
+            before=load[REPLICAS, leaves],
             ties=np.asarray(rank[leaves] / len(rank), np.float64),
         )
         for part, count in zip(parts, counts, strict=True):
             state = self._fill(part, count, state)
-            load.replicas[leaves] += count
+            load[REPLICAS, leaves] += count
         return state
 
     def _fill(self, part: Int32s, counts: Int64s, state: np.uint64) -> np.uint64:
@@ -195,11 +163,6 @@ class Nested:
             rows_of_nodes, ends, state = rows_kernel.deal(parents, level, rows_of_nodes, ends, len(part), state)
         rows_kernel.collect(rows_of_nodes, ends, self.tree.brokers, part)
         return state
-
-    def _is_leading(self, demand: RowDemand) -> Bools:
-        if demand.leading_value is None:
-            return np.zeros(len(self.tree.brokers), np.bool_)
-        return self.tree.leaves_of(demand.leading_value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,8 +188,9 @@ class Crossed:
         """The cost of every row, by demand and attribute."""
         return [each.cost.tolist() for each in self.cheapest]
 
-    def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        before = np.stack([load.replicas, load.leaders * self.demands[0].leading])
+    def deal(self, parts: Sequence[Int32s], load: Int64s, rank: Int64s, state: np.uint64) -> np.uint64:
+        """Fill the rows of each demand with brokers by position, in any order; returns the new random state."""
+        before = np.stack([load[REPLICAS], load[LEADERS] * self.demands[0].leading])
         counts = np.zeros_like(before)
         # Rows are built one by one, which is slow, so that most are copies of the first rows of each demand.
         one_by_one = -(-_ONE_BY_ONE // len(rank)) * len(rank)
@@ -241,7 +205,7 @@ class Crossed:
         # The load from before is compensated once, not in each copy.
         counts += before
         self._fill(parts, counts, rank)
-        load.replicas[:] = counts[0]
+        load[REPLICAS] = counts[0]
         return state
 
     def _fill(self, parts: Sequence[Int32s], counts: Int64s, rank: Int64s) -> None:
@@ -262,6 +226,10 @@ class Crossed:
                 break
 
 
+Dealer: TypeAlias = Nested | Crossed
+"""Assigns rows to brokers; `least` is the cost of every row, by demand and attribute."""
+
+
 def dealer(layout: Layout, demands: Sequence[RowDemand]) -> Dealer:
     """The dealer for a layout: nested or crossed."""
     tree = Tree.of(layout)
@@ -270,10 +238,9 @@ def dealer(layout: Layout, demands: Sequence[RowDemand]) -> Dealer:
     return Nested(layout, tree, demands, [bounds(tree, demand) for demand in demands])
 
 
-def table(
-    rows: int, *, layout: Layout, demands: Sequence[RowDemand], deals: Dealer, load: Load, random: JavaRandom
-) -> Int32s:
+def table(rows: int, deals: Dealer, load: Int64s, random: JavaRandom) -> Int32s:
     """(rows, row_width) int32 broker ids, the leader first; adds to `load`, and advances `random`."""
+    layout, demands = deals.layout, deals.demands
     rank = np.arange(len(layout.ids))
     state = rows_kernel.shuffle(rank, 0, len(rank), np.uint64(random.state))
     made = np.empty((rows, deals.row_width), np.int32)
@@ -284,7 +251,7 @@ def table(
     for part, of_part, demand in zip(parts, np.split(candidates, ends), demands, strict=True):
         if demand.leading_value is not None:
             of_part[:] = rows_kernel.lead_first(part, layout.value_of[0], demand.leading_value)
-    state = leaders_kernel.lead(made, candidates, layout.weights, load.leaders, rank, state)
+    state = leaders_kernel.lead(made, candidates, layout.weights, load[LEADERS], rank, state)
     if len(demands) > 1:
         order = np.arange(rows)
         state = rows_kernel.shuffle(order, 0, rows, state)
@@ -293,13 +260,13 @@ def table(
     return layout.ids[made]
 
 
-def _shares(rows: int, layout: Layout, demands: Sequence[RowDemand], load: Load) -> Int64s:
+def _shares(rows: int, layout: Layout, demands: Sequence[RowDemand], load: Int64s) -> Int64s:
     """(demands,) int64 rows of each demand: leading values by weight, with `load` included."""
     led_by = [demand.leading_value for demand in demands if demand.leading_value is not None]
     if not led_by:
         return np.array([rows])
     weights = layout.share_of(0)[led_by]
-    led = np.bincount(layout.value_of[0], load.leaders, minlength=len(layout.values[0]))[led_by]
+    led = np.bincount(layout.value_of[0], load[LEADERS], minlength=len(layout.values[0]))[led_by]
     exact = np.maximum((rows + led.sum()) * weights / weights.sum() - led, 0)
     exact *= rows / exact.sum()
     shares: Int64s = np.floor(exact).astype(np.int64)

@@ -11,7 +11,6 @@ rounded from the root of the tree down: every node and every broker differ from 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -61,8 +60,8 @@ class Tree:
         """By level from 1 on, the first child of each node of the level above."""
         return tuple(np.flatnonzero(np.diff(parents, prepend=-1)) for parents in self.parents)
 
-    def leaves_of(self, value: int) -> Bools:
-        """(brokers,) bool: whether each leaf has that value of the first attribute."""
+    def leaves_of(self, value: int | None) -> Bools:
+        """(brokers,) bool: whether each leaf has that value of the first attribute; none has None."""
         node = np.arange(len(self.brokers))
         for parents in self.parents[:0:-1]:
             node = parents[node]
@@ -171,17 +170,17 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
     nodes = _TreeNodes.of(tree, weights)
     shares = [nodes.share(block, np.where(block.is_leading, block.led, before)) for block in blocks]
     counts: list[Int64s] = []
-    total = before + np.sum([nodes.brokers(each) for each in shares], axis=0)
+    total = before + np.sum([of_brokers for *_, of_brokers in shares], axis=0)
     for is_last in (False,) * (_PASSES if len(blocks) > 1 else 0) + (True,):
         for index, block in enumerate(blocks):
-            total = total - nodes.brokers(shares[index])
+            total = total - shares[index][-1]
             shares[index] = nodes.share(block, np.where(block.is_leading, block.led, total))
             if is_last:
                 # Rounded one after another, so that later blocks compensate for the rounding of earlier ones.
-                counts.append(_rounded(tree, nodes.levels(shares[index]), ties))
+                counts.append(_rounded(tree, shares[index], ties))
                 total = total + counts[-1]
             else:
-                total = total + nodes.brokers(shares[index])
+                total = total + shares[index][-1]
     return counts
 
 
@@ -205,8 +204,8 @@ class _TreeNodes:
             children[begin : ends[level], 1] = ends[level] + np.append(starts[1:], sizes[level + 1])
         return cls(children, ends, weights)
 
-    def share(self, block: Block, current: _Floats) -> _Floats:
-        """(nodes,) float64 replicas of a block, if brokers have `current` ones already."""
+    def share(self, block: Block, current: _Floats) -> list[_Floats]:
+        """By level below the root, (nodes,) float64 replicas of a block, if brokers have `current` ones already."""
         bounds, share = block.bounds, np.zeros(self.ends[-1])
         low, high = (
             block.rows * np.concatenate([[bounds.row_width], *levels]).astype(np.float64)
@@ -214,14 +213,7 @@ class _TreeNodes:
         )
         share[0] = block.rows * bounds.row_width
         kernel.share(self.children, self.ends[-2], self.weights, current.astype(np.float64), low, high, share)
-        return share
-
-    def brokers(self, share: _Floats) -> _Floats:
-        return share[self.ends[-2] :]
-
-    def levels(self, share: _Floats) -> list[_Floats]:
-        """The parts of the levels below the root."""
-        return [share[begin:end] for begin, end in pairwise(self.ends)]
+        return np.split(share, self.ends[:-1])[1:]
 
 
 def _rounded(tree: Tree, share: list[_Floats], ties: _Floats) -> Int64s:

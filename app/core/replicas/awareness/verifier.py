@@ -45,7 +45,7 @@ def broken(placement: Placement, brokers: Sequence[Broker], rules: Rules, factor
 
 def _broken_rows(placement: Placement, brokers: Sequence[Broker], rules: Rules, factor: int) -> NDArray[np.int64]:
     layout = Layout.of(brokers, rules.attributes)
-    demands = POLICIES[rules.policy].demands(layout, rules, factor)
+    demands = POLICIES[rules.policy](layout, rules, factor)
     deals = dealer(layout, demands)
     led_by = {demand.leading_value: index for index, demand in enumerate(demands)}
     demand_of = [led_by.get(value, led_by.get(None, -1)) for value in layout.value_of[0].tolist()]

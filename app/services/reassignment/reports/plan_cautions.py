@@ -7,10 +7,10 @@ from math import ceil, floor
 import numpy as np
 
 from app.core import model
-from app.core.measures.losses import factors_of, lowered_factors
+from app.core.measures.losses import lowered_factors
 from app.core.reassignment.batches.execution import Action
 from app.core.reassignment.model import Balance
-from app.core.replica_lists import not_among, per_broker
+from app.core.replica_lists import factors_of, not_among, per_broker
 from app.formats.syntax.quantities import share
 from app.services.cautions import Caution, caution
 from app.services.reassignment.problem.brokers import NAMED_BROKERS, Bools

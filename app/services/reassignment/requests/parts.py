@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.core.reassignment.model import KEEP, TIGHT, Balance
-from app.core.replicas.copysets import WIDEST
+from app.core.replicas.registry import PLACEMENT_OPTIONS
 from app.errors import FieldPath, Json
 from app.errors.quotation import suggestion
 from app.errors.reassignments import UnknownBrokerSet
@@ -58,7 +58,7 @@ class MovementCost(RequestRecord, schema="MovementCostFields"):
 class SetsOfWidth(RequestRecord, schema="ScatterWidthFields"):
     """The replica sets that partitions are on."""
 
-    scatter_width: Annotated[int, Field(ge=1, le=WIDEST)]
+    scatter_width: Annotated[int, Field(ge=1, le=PLACEMENT_OPTIONS["scatter_width"][0].bounds[1])]
     """Number of other brokers with which a broker shares its sets, at least; the sets are as for new topics by
     `copysets`."""
 
