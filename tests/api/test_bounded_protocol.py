@@ -131,6 +131,22 @@ def test_a_refusal_says_why(port: int) -> None:
     assert orjson.loads(body)["detail"].endswith(f"{MAX_HEAD_BYTES} bytes")
 
 
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        (b"FOO / HTTP/1.1", b"400 Bad Request"),
+        (b"GET / HTTP/9", b"400 Bad Request"),
+        (b"GET /?" + b"x" * (MAX_HEAD_BYTES + 1) + b" HTTP/1.1", b"431 Request Header Fields Too Large"),
+    ],
+    ids=["unknown method", "unknown version", "long URL"],
+)
+def test_a_request_that_cannot_be_parsed_is_a_problem(port: int, request_line: bytes, status: bytes) -> None:
+    head, _, body = sent(port, request_line + b"\r\nHost: localhost\r\n\r\n").partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 " + status)
+    assert b"application/problem+json" in head
+    assert orjson.loads(body)["status"] == int(status[:3])
+
+
 @pytest.mark.parametrize("size", [0, 1, 100, MAX_HEAD_BYTES - 1_000])
 def test_a_head_within_the_limit_is_read(port: int, size: int) -> None:
     head = START + b"X-A: " + b"x" * size + b"\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"

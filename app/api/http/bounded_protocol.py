@@ -57,6 +57,13 @@ def _answer(status: HTTPStatus, detail: str) -> bytes:
     return f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
 
 
+_TOO_LONG = _answer(
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+    f"the request line and the headers have more than the limit of {MAX_HEAD_BYTES} bytes",
+)
+_NO_REQUEST = _answer(HTTPStatus.BAD_REQUEST, "this is no request of HTTP/1.1, or one with an unknown method")
+
+
 class BoundedHeadProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with limits.
 
@@ -109,9 +116,15 @@ class BoundedHeadProtocol(HttpToolsProtocol):
             # An answer that is under way, to the request before or to this one, would be mixed with another.
             cycle: RequestResponseCycle | None = self.cycle  # None before the first request
             if cycle is None or cycle.response_complete:
-                detail = f"the request line and the headers have more than the limit of {MAX_HEAD_BYTES} bytes"
-                self.transport.write(_answer(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail))
+                self.transport.write(_TOO_LONG)
             self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 — uvicorn's text says no more
+        """Answer a request that the parser rejects with a problem; it does so if a URL is longer than 64 KiB, too."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            self.transport.write(_TOO_LONG if len(self.url or b"") > MAX_HEAD_BYTES else _NO_REQUEST)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         """Headers follow."""
