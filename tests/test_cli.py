@@ -412,6 +412,24 @@ class TestPlanGroup:
         }
         assert offline["assignor"] == "range"
 
+    @pytest.mark.parametrize(
+        ("files", "arguments", "said"),
+        [
+            ((), ("billing",), "a request names either a snapshot"),
+            (TEXTS, (), "a request lists members or names a group"),
+            ((*TEXTS, *DESCRIBED), ("--request", "{request}"), "a request lists members or names a group"),
+        ],
+        ids=["no files", "no group", "members beside a group"],
+    )
+    def test_topics_and_members_have_one_source(
+        self, tmp_path: Path, files: tuple[str, ...], arguments: tuple[str, ...], said: str
+    ) -> None:
+        request = tmp_path / "request.json"
+        request.write_text('{"group": "billing", "members": [{"member_id": "a", "topics": ["orders"]}]}')
+        done = within_this_process("plan", "group", *(one.format(request=request) for one in arguments), *files)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+
     def test_traffic_has_the_rates_and_prices_of_options(self) -> None:
         options = ("--bytes-per-s", "orders=1.2MB,payments=6e5", "--cross-rack-per-gib", "0.01", "--follower-fetching")
         done = self.plan("billing", *self.DESCRIBED, *options, "--rebalance-seconds", "2", "--event", "rolling_restart")

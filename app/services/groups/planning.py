@@ -71,21 +71,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     certificate_path = ("optimum", "certificate")
 
     def check_site(self, request: GroupRequest) -> None:
-        if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
-            raise ConflictingFields(
-                "a request names either a snapshot (snapshot_id or cluster) or brokers and topics",
-                path=("snapshot_id",),
-            )
-        if (request.members is None) == (request.group is None):
-            raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
-        if request.group is not None and request.snapshot_id is None:
-            raise ConflictingFields(
-                "a group is read from a snapshot, which snapshot_id or cluster names, and neither is given",
-                path=("group",),
-            )
-        if request.group is None and request.member_overrides:
-            detail = "member_overrides are of the members of a recorded group, and group is not there"
-            raise ConflictingFields(detail, path=("member_overrides",))
+        _require_source(request, has_cluster=request.snapshot_id is not None)
 
     def check(self, request: GroupRequest, limits: Limits) -> None:
         check_brokers(request.brokers or (), limits)
@@ -101,6 +87,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         return request.previous_snapshot_id
 
     def resolve(self, request: GroupRequest, site: Site, allowance: Allowance) -> GroupProblem:
+        _require_source(request, has_cluster=site.cluster is not None)
         source = source_of(request, site.cluster, site.version)
         _require_leader(request.leader, source)
         _check_size(request, source, allowance)
@@ -183,6 +170,21 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
 
 PLANNER = _GroupPlanner()
+
+
+def _require_source(request: GroupRequest, *, has_cluster: bool) -> None:
+    """Topics and members each have one source. Of an offline plan the cluster is that of the files."""
+    if has_cluster == (request.brokers is not None or request.topics is not None):
+        detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"
+        raise ConflictingFields(detail, path=("snapshot_id",))
+    if (request.members is None) == (request.group is None):
+        raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
+    if request.group is not None and not has_cluster:
+        detail = "a group is read from a snapshot, which snapshot_id or cluster names, and neither is given"
+        raise ConflictingFields(detail, path=("group",))
+    if request.group is None and request.member_overrides:
+        detail = "member_overrides are of the members of a recorded group, and group is not there"
+        raise ConflictingFields(detail, path=("member_overrides",))
 
 
 def _require_distinct(request: GroupRequest) -> None:
