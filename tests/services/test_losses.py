@@ -1,7 +1,7 @@
 """The state after every loss: the table of a plan and of a check, against a recomputation without the lost brokers."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import StringIO
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from app.core.kafka_versions import NEWEST
-from app.core.model import Broker, Cluster, Int32s, padded
+from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.replica_lists import widened
 from app.errors.reassignments import UnknownBroker, UnknownRack
 from app.errors.requests import ConflictingFields, LimitExceeded, NotExportable
@@ -34,7 +34,7 @@ Row = Mapping[str, str]
 
 @st.composite
 def clusters(draw: st.DrawFn) -> Cluster:
-    """Two topics on two to five brokers in up to three racks; some replicas are out of sync."""
+    """Two topics on two to five brokers in up to three racks; some replicas are out of sync, and any other leads."""
     brokers = draw(st.integers(2, 5))
     topics = []
     for name in ("clicks", "orders"):
@@ -42,9 +42,13 @@ def clusters(draw: st.DrawFn) -> Cluster:
             st.lists(st.lists(st.integers(1, brokers), min_size=1, max_size=3, unique=True), min_size=1, max_size=4)
         )
         made = topic(name, lists, [draw(st.integers(0, 50)) for _ in lists])
-        in_sync = [[row[0], *(broker for broker in row[1:] if draw(st.booleans()))] for row in lists]
+        leaders = [draw(st.sampled_from(row)) for row in lists]
+        in_sync = [
+            [broker for broker in row if broker == leader or draw(st.booleans())]
+            for row, leader in zip(lists, leaders, strict=True)
+        ]
         least = draw(st.sampled_from([{}, {"min.insync.replicas": "1"}, {"min.insync.replicas": "2"}]))
-        topics.append(replace(made, isr=padded(in_sync), configs=least))
+        topics.append(replace(made, isr=padded(in_sync), leaders=np.array(leaders, np.int32), configs=least))
     listed = tuple(Broker(broker, draw(st.sampled_from("abc"))) for broker in range(1, brokers + 1))
     return Cluster("c", listed, tuple(topics))
 
@@ -61,7 +65,7 @@ def test_a_loss_leaves_what_the_remaining_brokers_have_without_the_others(cluste
     found = health_of(cluster, request, Allowance(Limits(), is_job=True), NEWEST)
     assert found.losses is not None
     report, resources = found.report, found.report.resources
-    rows = np.concatenate([widened(topic.replicas, 3) for topic in cluster.topics])
+    rows = widened(padded([_leader_first(*pair) for topic in cluster.topics for pair in _lists(topic)]), 3)
     rows = np.where(rows < 0, rows, rows - 1).astype(np.int32)
     in_sync = [[broker - 1 for broker in row] for topic in cluster.topics for row in topic.isr.tolist()]
     seen = set()
@@ -80,6 +84,19 @@ def test_a_loss_leaves_what_the_remaining_brokers_have_without_the_others(cluste
         assert (loss.offline, loss.elected) == (offline, elected)
         assert (loss.unwritable, loss.at_min_isr) == _writable(cluster, set(report.brokers.ids[is_lost].tolist()))
     assert seen == {(b.id, None) for b in cluster.brokers} | {(None, b.rack) for b in cluster.brokers}
+
+
+def _lists(topic: Topic) -> Iterator[tuple[list[int], int]]:
+    """Each list of replicas, and its leader."""
+    return zip(
+        ([broker for broker in row if broker >= 0] for row in topic.replicas.tolist()),
+        topic.leaders.tolist(),
+        strict=True,
+    )
+
+
+def _leader_first(row: list[int], leader: int) -> list[int]:
+    return [leader, *(broker for broker in row if broker != leader)]
 
 
 def _writable(cluster: Cluster, lost: set[int]) -> tuple[int | None, int | None]:

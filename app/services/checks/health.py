@@ -274,7 +274,7 @@ def health_of(
     version: KafkaVersion,
     after: Mapping[str, Assignment] | None = None,
 ) -> Health:
-    """Report on a cluster as it is; partitions that are being reassigned, as they will be.
+    """Report on a cluster as it is, led as it is; partitions that are being reassigned, as they will be.
 
     Parameters
     ----------
@@ -287,13 +287,15 @@ def health_of(
     UnknownRack, LimitExceeded : see `loss_table`.
     """
     problem = _problem(cluster, request, allowance, version)
-    lists = problem.before if after is None else reassigned(problem, after)
+    order = _leaders_first(problem) if after is None else None
+    before = problem.before if order is None else np.take_along_axis(problem.before, order, axis=1)
+    lists = before if after is None else reassigned(problem, after)
     report = load_report(
         *(problem.brokers, problem.resources, problem.limits),
-        before=problem.before,
+        before=before,
         after=lists,
         reads=problem.reads,
-        in_sync=problem.scope.in_sync if after is None else None,
+        in_sync=None if order is None else np.take_along_axis(problem.scope.in_sync, order, axis=1),
     )
     losses, cautions = _losses_of(report, request), _cautions(problem)
     if after is not None:
@@ -305,6 +307,13 @@ def health_of(
         caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
         return Health(report, request.prices, None, (*cautions, caution), problem.log_dirs, losses)
     return Health(report, request.prices, repair, cautions, problem.log_dirs, losses)
+
+
+def _leaders_first(problem: ReassignmentProblem) -> Int64s:
+    """(rows, widest) int64 columns of `before`: that of the replica that leads now, then the others as listed."""
+    before, scope = problem.before, problem.scope
+    leads = (problem.brokers.ids[before] == scope.leaders[:, None]) & (before != NO_REPLICA)
+    return np.argsort(~leads, axis=1, kind="stable")
 
 
 def _problem(
