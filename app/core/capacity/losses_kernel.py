@@ -26,11 +26,11 @@ OFFLINE, ELECTED, REDUCED = 0, 1, 2
 def _serves(
     broker: Int32Vector, rack: Int32Vector, group: Int32Vector, count: int, lost: int, leader: int, at: int
 ) -> bool:
-    """Whether a remaining replica serves the consumers of its rack: the leader, else the one on the lowest broker."""
+    """Whether a remaining replica serves the consumers of its rack: the leader, else the one on the highest broker."""
     if rack[at] == rack[leader]:
         return at == leader
     for other in range(count):
-        if rack[other] == rack[at] and group[other] != lost and broker[other] < broker[at]:
+        if rack[other] == rack[at] and group[other] != lost and broker[other] > broker[at]:
             return False
     return True
 
@@ -52,7 +52,7 @@ def add_changes(
     """Add the changes by the loss of each group alone, for groups first … first + lost − 1.
 
     With follower fetching the leader serves the consumers in its rack, and in each other rack the replica on the
-    broker with the lowest position does, as `core/reassignment/resource_problem.py` evaluates it.
+    broker with the highest position does, as `core/reassignment/resource_problem.py` evaluates it.
 
     The leader is the first replica of a row. If it is lost, the first remaining replica in sync is elected; if there is
     none, the partition is offline: its remaining replicas neither send nor receive.

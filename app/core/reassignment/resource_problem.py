@@ -31,7 +31,7 @@ class FollowerReads:
     """Consumers that fetch from a replica in their rack (KIP-392).
 
     A follower in another rack than the leader serves the consumers of its rack; of several in one rack the one on the
-    broker with the lowest position does. The leader serves all others.
+    broker with the highest position does, as Kafka chooses of those that are caught up. The leader serves all others.
 
     Parameters
     ----------
@@ -413,8 +413,7 @@ def _served(reads: FollowerReads, rack_of: Int32s, replicas: Int32s, leaders: In
     serves = (replicas != NO_REPLICA) & (racks != leader_rack[:, None])
     for column in range(width):
         for other in range(width):
-            lower = (racks[:, other] == racks[:, column]) & (replicas[:, other] < replicas[:, column])
-            serves[:, column] &= ~(lower & (replicas[:, other] != NO_REPLICA))
+            serves[:, column] &= (racks[:, other] != racks[:, column]) | (replicas[:, other] <= replicas[:, column])
     share = np.where(serves, reads.client_share[racks], 0)
     served: Int64s = reads.load[:, None, :] * share[:, :, None] // MILLION
     rest = reads.load - served.sum(axis=1)

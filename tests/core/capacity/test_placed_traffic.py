@@ -55,7 +55,7 @@ def _loads(traffic: PlacedTraffic, lost: set[int]) -> tuple[Float64s, Float64s, 
         received[alive] += traffic.ingress[row]
         for rack in range(traffic.racks):
             near = [broker for broker in alive if traffic.rack_of[broker] == rack]
-            server = min(near) if near and leader not in near and traffic.follower_fetching else leader
+            server = max(near) if near and leader not in near and traffic.follower_fetching else leader
             sent[server] += traffic.fan_out[topic] * traffic.ingress[row] / traffic.racks
     return sent, leads, received, fates
 

@@ -243,7 +243,7 @@ def serves(rules: LoadRules, state: SearchState, row: int, column: int) -> int:
     rack = rules.rack_of[broker]
     for other in range(state.at.shape[1]):
         there = state.at[row, other]
-        if other != column and there >= 0 and rules.rack_of[there] == rack and (other == 0 or there < broker):
+        if other != column and there >= 0 and rules.rack_of[there] == rack and (other == 0 or there > broker):
             return 0
     return int(state.share[rack])
 
