@@ -152,6 +152,23 @@ def test_a_lower_factor_is_a_warning_of_a_plan_that_asks_for_it() -> None:
         assert not codes or "fewer replicas than min.insync.replicas=2" in found["below_min_isr"]
 
 
+@pytest.mark.parametrize(("brokers", "after"), [(3, [3]), (2, [2])])
+def test_the_last_replica_in_sync_is_copied_before_it_goes(brokers: int, after: list[int]) -> None:
+    """Also where the lower factor is that of a replica out of sync; if no broker may receive it, a warning says so."""
+    partition = {"partition": 0, "replicas": [1, 2], "leader": 1, "isr": [1], "size_bytes": 10}
+    cluster = SnapshotRequest.model_validate(
+        {
+            "cluster": "c",
+            "brokers": [{"id": broker} for broker in range(1, brokers + 1)],
+            "topics": [{"name": "t", "partitions": [partition]}],
+        }
+    ).core()
+    document, batches = planned(cluster, {"replication_factor": {"t": 1}, "remove_brokers": [1]})
+    assert [list_ for steps in batches for _, _, list_ in steps][-1] == after
+    codes = {warning["code"] for warning in document["warnings"]}
+    assert ("last_in_sync_replica_removed" in codes) == (after == [2])
+
+
 @pytest.mark.parametrize("release", ["3.9", "4.1"])
 def test_brokers_that_are_down_leave_in_one_step(release: str) -> None:
     """Kafka before 4.3 completes no list that still has one of them: fix_offline_replicas has no such list between."""

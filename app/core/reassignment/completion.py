@@ -60,6 +60,18 @@ class Incomplete:
     has_no_source: Bools = field(repr=False)
 
 
+def keeps_only_behind(current: Int32s, target: Int32s, isr: Int32s, is_live: Bools) -> Bools:
+    """(rows,) bool: existing replicas stay, nothing is copied, and none that stays is in sync on a live broker.
+
+    Parameters
+    ----------
+    current, target, isr, is_live : as in `incomplete`.
+    """
+    in_sync = np.where(np.append(is_live, False)[isr], isr, np.int32(NO_REPLICA))
+    is_safe = not_among(target, current) | ((target != NO_REPLICA) & ~not_among(target, in_sync))
+    return np.asarray((in_sync != NO_REPLICA).any(axis=1) & ~is_safe.any(axis=1), np.bool_)
+
+
 def incomplete(current: Int32s, target: Int32s, isr: Int32s, is_live: Bools, rule: CompletionRule) -> Incomplete:
     """Find the reassignments that never complete unless a broker that is down returns.
 

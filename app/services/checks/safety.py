@@ -11,8 +11,8 @@ from app.core.measures.losses import LoweredFactors, lowered_factors
 from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import LISTS_CHECKED_SINCE, NO_REPLICA, Assignment, Bools, Cluster, Int32s, Topic, cordoned_brokers
-from app.core.reassignment.completion import completion_rule, incomplete
-from app.core.replica_lists import factors_of, not_among
+from app.core.reassignment.completion import completion_rule, incomplete, keeps_only_behind
+from app.core.replica_lists import factors_of
 from app.errors.every import IllegalReassignment, Json, quoted
 from app.formats.kafka_files.reassignment import ANY_LOG_DIR, PartitionReassignment, Reassignment
 from app.services.cautions import Caution, caution
@@ -98,9 +98,7 @@ def _completion(
     if (sourceless := np.flatnonzero(found.has_no_source)).size:
         detail = caution("no_in_sync_replica", partitions=f"{len(sourceless)} {count}").detail
         yield _violation("no_in_sync_replica", "illegal", topic, assignment, sourceless, detail)
-    live_in_sync = np.where(is_live[in_sync], in_sync, np.int32(NO_REPLICA))
-    loses = is_live[in_sync].any(axis=1) & ~(~not_among(target, live_in_sync) & (target != NO_REPLICA)).any(axis=1)
-    if (losing := np.flatnonzero(loses & ~not_among(target, current).any(axis=1))).size:
+    if (losing := np.flatnonzero(keeps_only_behind(current, target, in_sync, brokers.is_live))).size:
         detail = (
             f"{len(losing)} {count} keep replicas that are out of sync, and none of those that are in sync on live "
             "brokers; a list that keeps one of these is safe"

@@ -9,6 +9,7 @@ import numpy as np
 from app.core import model
 from app.core.measures.losses import lowered_factors
 from app.core.reassignment.batches.execution import Action
+from app.core.reassignment.completion import keeps_only_behind
 from app.core.reassignment.model import Balance
 from app.core.replica_lists import factors_of, not_among, per_broker
 from app.formats.syntax.quantities import share
@@ -141,6 +142,7 @@ def cautions_of(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
         *_of_balance(problem, solution),
         *_of_groups_and_racks(problem, solution),
         *_of_offline_replicas(problem, after),
+        *_of_replicas_behind(problem, after),
         *_of_lowered_factors(problem, after),
         *_of_tiered_topics(problem, after),
         *_of_what_stays(problem, after),
@@ -190,6 +192,15 @@ def _of_offline_replicas(problem: ReassignmentProblem, after: model.Int32s) -> I
     if stays_offline.any():
         ids = tuple(np.unique(brokers.ids[after[stays_offline]]).tolist())
         yield caution("offline_replicas_stay", partitions=int(stays_offline.any(axis=1).sum()), brokers=ids)
+
+
+def _of_replicas_behind(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
+    """Partitions that keep replicas that are out of sync alone, and copy none."""
+    before, in_sync = problem.before, np.where(problem.scope.in_sync, problem.before, np.int32(model.NO_REPLICA))
+    behind = np.flatnonzero(keeps_only_behind(before, after, in_sync, ~problem.brokers.is_offline)).tolist()
+    if behind:
+        named = ", ".join(map(problem.scope.name, behind[:NAMED_PARTITIONS]))
+        yield caution("last_in_sync_replica_removed", behind=behind, named=named)
 
 
 def _of_lowered_factors(problem: ReassignmentProblem, after: model.Int32s) -> Iterator[Caution]:
