@@ -4,6 +4,7 @@ and, of a cluster as it is, the least repair.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -287,20 +288,17 @@ def health_of(
     UnknownRack, LimitExceeded : see `loss_table`.
     """
     problem = _problem(cluster, request, allowance, version)
-    order = _leaders_first(problem) if after is None else None
-    before = problem.before if order is None else np.take_along_axis(problem.before, order, axis=1)
-    lists = before if after is None else reassigned(problem, after)
-    report = load_report(
-        *(problem.brokers, problem.resources, problem.limits),
-        before=before,
-        after=lists,
-        reads=problem.reads,
-        in_sync=None if order is None else np.take_along_axis(problem.scope.in_sync, order, axis=1),
-    )
-    losses, cautions = _losses_of(report, request), _cautions(problem)
+    reported = partial(load_report, problem.brokers, problem.resources, problem.limits, reads=problem.reads)
     if after is not None:
+        lists = reassigned(problem, after)
+        report = reported(before=problem.before, after=lists)
         found = tuple(disk_violations(problem, report, lists))
-        return Health(report, request.prices, None, cautions, losses=losses, violations=found)
+        losses = _losses_of(report, request)
+        return Health(report, request.prices, None, _cautions(problem), losses=losses, violations=found)
+    order = _leaders_first(problem)
+    now = np.take_along_axis(problem.before, order, axis=1)
+    report = reported(before=now, after=now, in_sync=np.take_along_axis(problem.scope.in_sync, order, axis=1))
+    losses, cautions = _losses_of(report, request), _cautions(problem)
     try:
         repair = LeastRepair(*least_repair(problem))
     except NotFeasible as infeasible:
