@@ -286,7 +286,7 @@ def ready_replicas(brokers: BrokerTable, scope: PartitionScope, before: Int32s) 
 def kept_first(
     brokers: BrokerTable, scope: PartitionScope, before: Int32s, is_ready: Bools, current: Int32s, is_copied: Bools
 ) -> Bools | None:
-    """As `MovementProblem.in_sync`; None if it is all current brokers, and each partition keeps one that is ready.
+    """As `MovementProblem.in_sync`; None if it is all current brokers, and none that is not ready would stay alone.
 
     If no replica that is ready may stay, those in sync on a dead broker are kept first, else those on live brokers. The
     replicas of a pinned partition are all alike.
@@ -301,7 +301,7 @@ def kept_first(
     first = is_ready | (stays & (rank == best) & (best > 0))
     kept = (current != NO_REPLICA) & ~not_among(current, np.where(first, before, NO_REPLICA)) & ~is_copied
     kept[list(scope.pins)] = current[list(scope.pins)] != NO_REPLICA
-    needs_copy = is_ready.any(axis=1) & ~(is_ready & stays).any(axis=1)
+    needs_copy = is_ready.any(axis=1) & stays.any(axis=1) & ~(is_ready & stays).any(axis=1)
     return None if not needs_copy.any() and (kept | is_copied | (current == NO_REPLICA)).all() else kept
 
 
