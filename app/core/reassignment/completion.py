@@ -61,7 +61,7 @@ class Incomplete:
 
 
 def keeps_only_behind(current: Int32s, target: Int32s, isr: Int32s, is_live: Bools) -> Bools:
-    """(rows,) bool: existing replicas stay, nothing is copied, and none that stays is in sync on a live broker.
+    """(rows,) bool: nothing is copied, and no replica that is in sync on a live broker stays, though there is one.
 
     Parameters
     ----------

@@ -291,8 +291,10 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[answers.
 
 
 def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
-    """Whether the replay holds for the leader's client library: if it states none it is Kafka's own, unless the leader
-    has the default client id of another."""
+    """The client library of the leader decides otherwise than the replay, or may.
+
+    A leader without a stated library has Kafka's own, unless its id begins as the default client id of another.
+    """
     leading = leading_member(problem.source.listed, problem.leader)
     if leading is None or assignor.runs_on != "leader":
         return
